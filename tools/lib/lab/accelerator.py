@@ -1,0 +1,47 @@
+"""Which kind of CPU the guest gets: real (KVM) where that is shown to work, else emulated (TCG)."""
+
+import dataclasses
+import os
+import pathlib
+import platform
+import tempfile
+
+from . import machine
+from .job import Job
+from .report import Ended, LabError, Progress
+
+KVM_DEVICE = "/dev/kvm"
+PROBE_SECONDS = 20
+
+
+def choose(image, count_instructions, cpus, memory):
+    if count_instructions:
+        return machine.counting(memory)
+    if kvm_works(image):
+        return machine.virtualized(cpus, memory)
+    return machine.emulated(cpus, memory)
+
+
+def kvm_works(image):
+    """Some machines offer a /dev/kvm on which this kernel never starts: believe a probe only, made once per kernel."""
+    if not kvm_offered():
+        return False
+    verdict = image.folder / f"kvm-{platform.release()}"
+    if not verdict.exists():
+        verdict.write_text("yes" if probe(image) else "no")
+    return verdict.read_text() == "yes"
+
+
+def kvm_offered():
+    flags = set(pathlib.Path("/proc/cpuinfo").read_text().split())
+    return bool(flags & {"vmx", "svm"}) and os.access(KVM_DEVICE, os.R_OK | os.W_OK)
+
+
+def probe(image):
+    Progress.say("trying once whether KVM works here")
+    settings = dataclasses.replace(machine.virtualized(1, "1G"), boot_seconds=PROBE_SECONDS)
+    with tempfile.TemporaryDirectory(prefix="warmverbs-lab-probe-") as out:
+        try:
+            return machine.run(image, Job(["true"], PROBE_SECONDS, pathlib.Path(out)), settings) == 0
+        except (LabError, Ended):
+            return False

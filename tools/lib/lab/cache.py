@@ -1,0 +1,76 @@
+"""The cache folder: what `prepare` makes, and the lock that keeps lab runs on a machine apart."""
+
+import contextlib
+import fcntl
+import os
+import pathlib
+import shutil
+import tempfile
+import time
+
+from .report import warn
+
+WAIT_NOTICE_SECONDS = 2
+POLL_SECONDS = 0.1
+
+
+def folder():
+    base = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(base) / "warmverbs" / "lab"
+
+
+def remove():
+    """Empty the cache. The lock file stays: a run that waits for it must not be left with a deleted file."""
+    for entry in folder().glob("*"):
+        if entry.is_dir():
+            shutil.rmtree(entry)
+
+
+@contextlib.contextmanager
+def new_entry(name):
+    """A folder that appears in the cache as `name` when the block succeeds, complete, or not at all."""
+    building = pathlib.Path(tempfile.mkdtemp(prefix=f".{name}.", dir=folder()))
+    try:
+        yield building
+        building.chmod(0o755)
+        building.rename(folder() / name)
+    finally:
+        shutil.rmtree(building, ignore_errors=True)
+
+
+@contextlib.contextmanager
+def locked():
+    """One at a time on this machine. The file names the holder for those who wait; the kernel drops the lock."""
+    folder().mkdir(parents=True, exist_ok=True)
+    with open(folder() / "lock", "a+", encoding="ascii") as file:
+        wait_for(file)
+        file.truncate(0)
+        file.write(f"{os.getpid()}\n")
+        file.flush()
+        sweep_unfinished()
+        yield
+
+
+def wait_for(file):
+    notice_at = time.monotonic() + WAIT_NOTICE_SECONDS
+    while not try_lock(file):
+        if notice_at and time.monotonic() >= notice_at:
+            notice_at = None
+            file.seek(0)
+            warn(f"waiting for the lab run of process {file.read().strip() or 'unknown'}")
+        time.sleep(POLL_SECONDS)
+
+
+def try_lock(file):
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except BlockingIOError:
+        return False
+
+
+def sweep_unfinished():
+    """Remove what a killed build left behind; safe under the lock only."""
+    for entry in folder().glob(".*"):
+        if entry.is_dir():
+            shutil.rmtree(entry, ignore_errors=True)

@@ -1,0 +1,217 @@
+"""The guest's kernel and initramfs, made from Debian's stock kernel package and kept in the cache."""
+
+import dataclasses
+import gzip
+import hashlib
+import lzma
+import os
+import pathlib
+import platform
+import shutil
+import subprocess
+import zlib
+
+from . import cache
+from .process import find, output, require
+from .report import LabError, Progress
+
+META_PACKAGE = "linux-image-amd64"
+BUSYBOX = pathlib.Path("/bin/busybox")
+GUEST = pathlib.Path(__file__).parent / "guest"
+
+# What the guest loads before it sees any file system of the host; what these need is found with modprobe.
+MODULES = (
+    ("virtio_pci", ""),
+    ("virtio_console", ""),
+    ("9pnet_virtio", ""),
+    ("9p", ""),
+    ("overlay", ""),
+    ("crc32_generic", ""),  # rdma_rxe asks the crypto layer for it by name: no dependency that modprobe could know.
+    ("dummy", "numdummies=0"),
+    ("ib_uverbs", ""),
+    ("rdma_ucm", ""),
+    ("rdma_rxe", ""),
+)
+
+# Compression of the kernel proper inside vmlinuz, by magic number.
+UNPACKERS = (
+    (b"\xfd7zXZ\x00", lambda data: lzma.LZMADecompressor().decompress(data)),
+    (b"\x1f\x8b\x08", lambda data: zlib.decompressobj(wbits=31).decompress(data)),
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Image:
+    version: str  # of the kernel, as uname -r says it
+    kernel: pathlib.Path
+    modules: pathlib.Path
+    initrd: pathlib.Path
+
+    @property
+    def folder(self):
+        return self.initrd.parent
+
+
+def ready():
+    """An image to boot: of the newest kernel in the cache, which needs no network, or else of the one apt offers."""
+    check_machine()
+    return make(newest_cached_version() or offered_version())
+
+
+def prepare():
+    """An image of the kernel that apt offers now."""
+    check_machine()
+    return make(offered_version())
+
+
+def make(version):
+    """Both parts are kept apart: a change of the guest side must not fetch the kernel again. Call it locked."""
+    if not kernel_folder(version).is_dir():
+        fetch_kernel(version)
+    image = image_of(version)
+    if not image.initrd.exists():
+        Progress.say(f"building the guest's initramfs for Linux {version}")
+        with cache.new_entry(image.folder.name) as building:
+            build_initrd(version, building)
+    return image
+
+
+def newest_cached_version():
+    kernels = sorted(cache.folder().glob("kernel-*"), key=lambda path: path.stat().st_mtime)
+    return kernels[-1].name[len("kernel-") :] if kernels else None
+
+
+def check_machine():
+    if platform.machine() != "x86_64":
+        raise LabError(f"the lab's virtual machine is x86_64 only, this is {platform.machine()}; see --native")
+    require("apt-cache", "apt-get", "dpkg-deb", "depmod", "modprobe", "cpio", "busybox")
+
+
+def offered_version():
+    for line in output(["apt-cache", "depends", META_PACKAGE]).decode().splitlines():
+        key, _, package = line.strip().partition(": ")
+        if key == "Depends" and package.startswith("linux-image-"):
+            return package[len("linux-image-") :]
+    raise LabError(f"apt does not know {META_PACKAGE}; on Debian run: apt-get update")
+
+
+def kernel_folder(version):
+    return cache.folder() / f"kernel-{version}"
+
+
+def modules_folder(root, version):
+    return root / "lib" / "modules" / version
+
+
+def image_of(version):
+    kernel = kernel_folder(version)
+    return Image(
+        version=version,
+        kernel=kernel / "vmlinux",
+        modules=modules_folder(kernel, version),
+        initrd=cache.folder() / f"image-{version}-{generator_hash()}" / "initrd.gz",
+    )
+
+
+def generator_hash():
+    """Of everything that decides what is in an initramfs, apart from the kernel."""
+    digest = hashlib.sha256()
+    for path in (pathlib.Path(__file__), GUEST / "init", GUEST / "session", BUSYBOX):
+        digest.update(hashlib.sha256(path.read_bytes()).digest())
+    return digest.hexdigest()[:12]
+
+
+def fetch_kernel(version):
+    Progress.say(f"downloading linux-image-{version}")
+    with cache.new_entry(kernel_folder(version).name) as building:
+        # As root apt would try to drop its rights, for which this folder is closed, and warn.
+        output(["apt-get", "-o", "APT::Sandbox::User=", "download", f"linux-image-{version}"], cwd=building)
+        (package,) = building.glob("*.deb")
+        Progress.say(f"unpacking {package.name}")
+        unpack_kernel(package, version, building)
+        package.unlink()
+
+
+def unpack_kernel(package, version, building):
+    unpacked = building / "unpacked"
+    output(["dpkg-deb", "-x", package, unpacked])
+    (modules,) = [path for path in unpacked.glob(f"**/modules/{version}") if path.is_dir()]
+    target = modules_folder(building, version)
+    target.parent.mkdir(parents=True)
+    modules.rename(target)
+    output(["depmod", "-b", building, version])
+    vmlinuz = (unpacked / "boot" / f"vmlinuz-{version}").read_bytes()
+    (building / "vmlinux").write_bytes(expand_kernel(vmlinuz))
+    shutil.rmtree(unpacked)
+
+
+def expand_kernel(vmlinuz):
+    """The kernel proper out of vmlinuz: QEMU starts it directly (PVH), which spares an emulated CPU 3 s of unpacking."""
+    for magic, unpack in UNPACKERS:
+        start = vmlinuz.find(magic)
+        while start >= 0:
+            kernel = try_unpack(unpack, vmlinuz[start:])
+            if kernel.startswith(b"\x7fELF"):
+                return kernel
+            start = vmlinuz.find(magic, start + 1)
+    return vmlinuz  # QEMU starts this as well, only slower.
+
+
+def try_unpack(unpack, data):
+    try:
+        return unpack(data)
+    except (lzma.LZMAError, zlib.error):
+        return b""
+
+
+def build_initrd(version, building):
+    tree = building / "tree"
+    (tree / "bin").mkdir(parents=True)
+    (tree / "modules").mkdir()
+    shutil.copy(BUSYBOX, tree / "bin" / "busybox")
+    shutil.copy(GUEST / "init", tree / "init")
+    shutil.copy(GUEST / "session", tree / "session")
+    copy_modules(version, tree / "modules")
+    (building / "initrd.gz").write_bytes(gzip.compress(archive(tree), compresslevel=1))
+    shutil.rmtree(tree)
+
+
+def copy_modules(version, target):
+    """Copy the guest's modules, and write the order to load them in: one per line, with its options."""
+    order = {}
+    for name, options in MODULES:
+        for path in files_of_module(version, name):
+            order.setdefault(path, options if path.stem.split(".")[0].replace("-", "_") == name else "")
+    for path in order:
+        (target / module_file(path)).write_bytes(read_module(path))
+    (target / "order").write_text("".join(f"{module_file(path)} {options}\n" for path, options in order.items()))
+
+
+def files_of_module(version, name):
+    """A module's file and, before it, those it needs. -C keeps this machine's own module settings out."""
+    root = kernel_folder(version)
+    listing = output(["modprobe", "-C", os.devnull, "-d", root, "-S", version, "--show-depends", name]).decode()
+    return [pathlib.Path(line.split()[1]) for line in listing.splitlines() if line.startswith("insmod ")]
+
+
+def module_file(path):
+    return path.name.split(".ko")[0] + ".ko"
+
+
+def read_module(path):
+    return lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
+
+
+def archive(tree):
+    """The tree as the kernel wants it: a newc archive that belongs to root."""
+    names = "\0".join(sorted(str(path.relative_to(tree)) for path in tree.rglob("*")))
+    result = subprocess.run(
+        [find("cpio"), "--create", "--format=newc", "--null", "--quiet", "--owner=0:0", "--reproducible"],
+        cwd=tree,
+        input=names.encode() + b"\0",
+        stdout=subprocess.PIPE,
+        check=False,
+    )
+    if result.returncode != 0:
+        raise LabError(f"cpio failed ({result.returncode})")
+    return result.stdout

@@ -1,0 +1,48 @@
+"""What is to run, and the little script that runs it in the guest."""
+
+import dataclasses
+import os
+import pathlib
+import re
+import shlex
+
+FORWARDED_NAMES = {"PATH", "HOME", "CI", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"}
+FORWARDED_PREFIXES = ("WARMVERBS_", "MESON_", "LAB_", "BENCH_")
+SHELL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+@dataclasses.dataclass(frozen=True)
+class Job:
+    command: list
+    timeout: float
+    out: pathlib.Path  # On the host: the folder that the command knows as LAB_OUT.
+    cwd: pathlib.Path = dataclasses.field(default_factory=pathlib.Path.cwd)
+
+
+def lab_environment(kind, device, out):
+    return {"LAB": kind, "LAB_DEVICE": device, "LAB_OUT": str(out)}
+
+
+def forwarded_environment():
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if SHELL_NAME.fullmatch(name) and (name in FORWARDED_NAMES or name.startswith(FORWARDED_PREFIXES))
+    }
+
+
+def guest_script(job, environment):
+    """A script for /bin/sh. Where the folder is missing in the guest, say so: /run and /dev are the guest's own."""
+    cwd = shlex.quote(str(job.cwd))
+    return "\n".join(
+        [
+            f"cd {cwd} || {{ echo >&2 'lab: this folder is not visible in the guest: '{cwd}; exit 125; }}",
+            *(f"export {name}={shlex.quote(value)}" for name, value in environment.items()),
+            f"exec {shlex.join(job.command)}",
+            "",
+        ]
+    )
+
+
+def below(path, folder):
+    return pathlib.Path(folder) in (path, *path.parents)

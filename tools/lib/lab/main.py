@@ -1,0 +1,166 @@
+"""The lab's command line."""
+
+import argparse
+import contextlib
+import os
+import pathlib
+import signal
+import tempfile
+
+from . import accelerator, cache, image, machine, native
+from .job import Job
+from .report import EXIT_LAB_FAILED, EXIT_SIGNAL_BASE, Ended, LabError, Progress, warn
+
+DESCRIPTION = "Run a command where RDMA exists: in a throw-away virtual machine, or on this machine."
+
+RUN_DESCRIPTION = """\
+Runs COMMAND as root in the current folder, on a machine that has the RDMA device rxe0 (soft-RoCE): a virtual machine
+with Debian's stock kernel whose root is this machine's, so all programs and the whole tree are there. What COMMAND
+writes is kept in memory and forgotten, except below $LAB_OUT. Its output and exit status are passed on; its standard
+input is empty.
+
+Only one lab run at a time on a machine; a second one waits.
+"""
+
+RUN_EPILOG = """\
+environment of COMMAND:
+  LAB          vm, or native with --native
+  LAB_DEVICE   name of the RDMA device; in the virtual machine its GID index 1 is an IPv4 address
+  LAB_OUT      folder whose files stay: DIR of --out
+  In the virtual machine also, from here: PATH, HOME, CI, WARMVERBS_*, MESON_*, LAB_*, BENCH_*, and ASAN_OPTIONS,
+  UBSAN_OPTIONS, TSAN_OPTIONS. Nothing else is passed on.
+
+exit status:
+  that of COMMAND (128+N if signal N killed it), or
+  124  COMMAND did not end in time
+  125  the lab itself failed
+  130  interrupted (143: terminated)
+
+files in DIR:
+  console.log  the guest's kernel messages; "dmesg" inside gives all of them
+
+examples:
+  tools/lab run -- ibv_devinfo
+  tools/lab run --out results -- sh -c 'ibv_devinfo -v >$LAB_OUT/devinfo'
+  tools/lab run --count-instructions -- build/bench/some-bench
+"""
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(prog="tools/lab", description=DESCRIPTION)
+    commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
+    add_run(commands)
+    prepare = commands.add_parser(
+        "prepare",
+        help="download the kernel that apt offers and build the guest's image, so that runs need no network",
+    )
+    clean = commands.add_parser("clean", help="remove all that prepare or a run has cached")
+    for each in (prepare, clean):
+        each.add_argument("--quiet", action="store_true", help="say nothing about progress")
+    return parser.parse_args(arguments)
+
+
+def add_run(commands):
+    run = commands.add_parser(
+        "run",
+        help="run a command",
+        description=RUN_DESCRIPTION,
+        epilog=RUN_EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    run.add_argument("--native", action="store_true", help="on this machine, not in a virtual one; adds rxe0 if needed")
+    run.add_argument(
+        "--count-instructions",
+        action="store_true",
+        help="one CPU on which an instruction takes 1 ns: times become repeatable instruction counts",
+    )
+    run.add_argument("--nodes", type=positive, default=1, metavar="N", help="number of machines (only 1 for now)")
+    run.add_argument("--mem", default="3G", metavar="M", help="memory of the guest (default: %(default)s)")
+    run.add_argument("--cpus", type=positive, metavar="N", help="CPUs of the guest (default: those of the host, at most 2)")
+    run.add_argument(
+        "--timeout",
+        type=positive,
+        default=1800,
+        metavar="S",
+        help="end COMMAND after S seconds (default: %(default)s)",
+    )
+    run.add_argument("--out", type=pathlib.Path, metavar="DIR", help="folder for results (default: a temporary one)")
+    run.add_argument("--quiet", action="store_true", help="say nothing about progress")
+    run.add_argument("command", nargs="+", metavar="COMMAND", help="program and arguments; put -- before it")
+
+
+def positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return number
+
+
+def run(options):
+    check(options)
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(cache.locked())
+        job = Job(options.command, options.timeout, out_folder(options.out, stack))
+        if options.native:
+            return native.run(job)
+        return run_in_machine(job, options)
+
+
+def run_in_machine(job, options):
+    ready = image.ready()
+    settings = accelerator.choose(ready, options.count_instructions, cpus(options), options.mem)
+    Progress.say(f"booting Linux {ready.version} ({settings.name}, {settings.memory}, CPUs: {settings.cpus})")
+    return machine.run(ready, job, settings)
+
+
+def check(options):
+    if options.nodes != 1:
+        raise LabError("labs of more than one node are not there yet; use --nodes 1")
+    if options.count_instructions and (options.native or options.cpus not in (None, 1)):
+        raise LabError("--count-instructions needs a virtual machine with one CPU")
+
+
+def cpus(options):
+    return options.cpus or min(2, os.cpu_count() or 1)
+
+
+def out_folder(wanted, stack):
+    if wanted is None:
+        return pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="warmverbs-lab-out-")))
+    wanted.mkdir(parents=True, exist_ok=True)
+    return wanted.resolve()
+
+
+def prepare(_):
+    with cache.locked():
+        ready = image.prepare()
+    Progress.say(f"ready: Linux {ready.version} in {cache.folder()}")
+    return 0
+
+
+def clean(_):
+    with cache.locked():
+        cache.remove()
+    return 0
+
+
+def end_on_signal(number, _frame):
+    # The clean-up that this sets off must not be interrupted in turn.
+    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(each, signal.SIG_IGN)
+    raise Ended(EXIT_SIGNAL_BASE + number, f"ended by {signal.Signals(number).name}")
+
+
+def main(arguments=None):
+    options = parse(arguments)
+    Progress.quiet = options.quiet
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, end_on_signal)
+    try:
+        return {"run": run, "prepare": prepare, "clean": clean}[options.action](options)
+    except Ended as end:
+        warn(end)
+        return end.status
+    except (LabError, OSError) as error:
+        warn(error)
+        return EXIT_LAB_FAILED

@@ -1,0 +1,68 @@
+"""Child processes that never outlive the lab."""
+
+import ctypes
+import os
+import shutil
+import signal
+import subprocess
+
+from .report import LabError
+
+PR_SET_PDEATHSIG = 1
+LIBC = ctypes.CDLL(None, use_errno=True)
+
+
+def die_with_parent(parent):
+    """Between fork and exec: have the kernel kill this child when the lab dies, however it dies."""
+    LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
+    if os.getppid() != parent:  # It died before the line above.
+        os.kill(os.getpid(), signal.SIGKILL)
+
+
+def start(command, **options):
+    """Start a long-lived child in a session of its own, so that a Ctrl-C reaches only the lab, which then decides."""
+    parent = os.getpid()
+    return subprocess.Popen(
+        command,
+        stdin=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=lambda: die_with_parent(parent),
+        **options,
+    )
+
+
+def stop(child):
+    """Kill the child's whole process group; no grace, because nothing of value is left in it."""
+    try:
+        os.killpg(child.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    child.wait()
+
+
+def require(*programs):
+    missing = [program for program in programs if not find(program)]
+    if missing:
+        raise LabError(f"not installed: {', '.join(missing)}; run tools/install-deps")
+
+
+def find(program):
+    """Like `which`, but also in the sbin folders, which an ordinary user's PATH lacks."""
+    return shutil.which(program, path=os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin")
+
+
+def output(command, **options):
+    """Run a short command and return what it prints; its failure is the lab's."""
+    program = find(command[0]) or command[0]
+    result = subprocess.run(
+        [program, *command[1:]],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "LC_ALL": "C"},
+        **options,
+    )
+    if result.returncode != 0:
+        reason = result.stderr.decode(errors="replace").strip()
+        raise LabError(f"{' '.join(map(str, command))} failed ({result.returncode}): {reason}")
+    return result.stdout

@@ -1,0 +1,34 @@
+"""How the lab speaks and how it ends: messages on stderr, exit codes, and the exceptions that carry them."""
+
+import sys
+
+EXIT_TIMEOUT = 124
+EXIT_LAB_FAILED = 125
+EXIT_SIGNAL_BASE = 128
+
+
+class LabError(Exception):
+    """The lab itself failed; the text says what and, where there is one, the remedy."""
+
+
+class Ended(Exception):
+    """The run was ended from outside: a signal or the time limit."""
+
+    def __init__(self, status, message):
+        super().__init__(message)
+        self.status = status
+
+
+def warn(message):
+    print(f"lab: {message}", file=sys.stderr, flush=True)
+
+
+class Progress:
+    """Lines for long steps; silent with --quiet."""
+
+    quiet = False
+
+    @classmethod
+    def say(cls, message):
+        if not cls.quiet:
+            warn(message)
