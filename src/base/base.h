@@ -1,0 +1,55 @@
+/*
+ * The conventions every file of warmverbs obeys.
+ *
+ * Errors: a function that can fail returns int. Zero is success; a negative value is -errno and is
+ * passed up untouched; a positive value is a named outcome that the direct caller must handle (an
+ * enum beside the function). Verbs and interposed libc calls convert once, in the outermost
+ * function, to what libibverbs or libc would have returned.
+ *
+ * Ownership: a local that owns a descriptor or memory carries one of the attributes below; handing
+ * it on is written with the steal functions, so that who closes is visible at the place it changes.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#define WV_PUBLIC	   __attribute__((visibility("default")))
+#define WV_ARRAY_SIZE(a)   (sizeof(a) / sizeof((a)[0]))
+#define WV_ALIGN8(n)	   (((n) + 7u) & ~7u)
+#define wv_cleanup(f)	   __attribute__((cleanup(f)))
+
+static inline void wv_close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+}
+
+static inline void wv_free_ptr(void *p)
+{
+	free(*(void **)p);
+}
+
+static inline int wv_steal_fd(int *fd)
+{
+	int taken = *fd;
+
+	*fd = -1;
+	return taken;
+}
+
+#define wv_auto_fd   wv_cleanup(wv_close_fd) int
+#define wv_auto_free wv_cleanup(wv_free_ptr)
+
+/* 64-bit FNV-1a: names recipes and argument vectors, not a defence against anybody. */
+static inline uint64_t wv_hash(uint64_t hash, const void *data, size_t bytes)
+{
+	const uint8_t *p = data;
+
+	for (size_t i = 0; i < bytes; i++)
+		hash = (hash ^ p[i]) * 0x100000001b3ull;
+	return hash;
+}
+#define WV_HASH_START 0xcbf29ce484222325ull

@@ -1,0 +1,160 @@
+#include "tape/record.h"
+
+#include "base/base.h"
+
+#include <infiniband/verbs.h>
+#include <string.h>
+
+static int worth_recording(const struct wv_command_row *row)
+{
+	return row->class_ != WV_PASS && row->class_ != WV_DATA;
+}
+
+/* Attributes in forms that no row describes: arrays of handles, enum selectors. */
+static int is_odd(const struct ib_uverbs_attr *attr, const struct wv_attr_row *known)
+{
+	int is_object = known->kind == WV_HANDLE || known->kind == WV_NEW_HANDLE ||
+			known->kind == WV_FD || known->kind == WV_NEW_FD;
+
+	return attr->attr_data.reserved || (is_object && attr->len);
+}
+
+/* Zeroes the bytes that are private to the process, so that equal commands have equal payloads. */
+static void take_out_private(uint8_t *bytes, size_t len, const struct wv_attr_row *known)
+{
+	for (unsigned int i = 0; i < known->n_fields; i++) {
+		const struct wv_field *f = &known->fields[i];
+
+		if (f->kind == WV_POINTER && f->offset + f->size <= len)
+			memset(bytes + f->offset, 0, f->size);
+	}
+}
+
+static int record_attr(struct wv_tape_writer *w, struct wv_attr *to,
+		       const struct ib_uverbs_attr *from, const struct wv_attr_row *known)
+{
+	*to = (struct wv_attr){
+		.id = from->attr_id,
+		.len = from->len,
+		.flags = from->flags,
+		.kind = known->kind,
+	};
+	if (known->kind == WV_HANDLE || known->kind == WV_FD)
+		to->data = from->data;
+	if (known->kind != WV_EQUAL)
+		return 0;
+	to->payload = wv_tape_payload(w, wv_attr_input(from), from->len);
+	if (to->payload)
+		take_out_private(wv_step_at(w->step, to->payload), from->len, known);
+	return 0;
+}
+
+int wv_record_command(struct wv_tape_writer *w, const struct ib_uverbs_ioctl_hdr *cmd,
+		      const struct wv_command_row *row)
+{
+	struct wv_step *step;
+
+	wv_tape_abandon(w);
+	if (!row)
+		return WV_UNKNOWN;
+	if (!worth_recording(row))
+		return 0;
+	step = wv_tape_step(w, row, cmd->num_attrs);
+	if (!step)
+		return 0;
+	for (unsigned int i = 0; i < cmd->num_attrs; i++) {
+		const struct ib_uverbs_attr *attr = &cmd->attrs[i];
+		const struct wv_attr_row *known = wv_abi_attr(row, attr->attr_id);
+
+		if (!known || is_odd(attr, known)) {
+			wv_tape_abandon(w);
+			return WV_UNKNOWN;
+		}
+		record_attr(w, &wv_step_attrs(step)[i], attr, known);
+	}
+	step->target = wv_command_target(cmd, row);
+	return 0;
+}
+
+void wv_record_answer(struct wv_tape_writer *w, const struct ib_uverbs_ioctl_hdr *cmd,
+		      const struct wv_command_row *row, int error)
+{
+	if (!w->step)
+		return;
+	w->step->error = error;
+	if (!error) {
+		w->step->new_handle = wv_command_made(cmd, row, WV_NEW_HANDLE);
+		w->step->new_fd = wv_command_made(cmd, row, WV_NEW_FD);
+	}
+	wv_tape_commit(w);
+}
+
+/* The first field of @kind inside the struct at @bytes. */
+static uint32_t field_value(const struct wv_attr_row *known, const uint8_t *bytes, size_t len,
+			    enum wv_kind kind)
+{
+	uint32_t value;
+
+	for (unsigned int i = 0; i < known->n_fields; i++) {
+		const struct wv_field *f = &known->fields[i];
+
+		if (f->kind != kind || f->offset + sizeof(value) > len)
+			continue;
+		memcpy(&value, bytes + f->offset, sizeof(value));
+		return value;
+	}
+	return WV_NONE;
+}
+
+uint32_t wv_command_target(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row)
+{
+	for (unsigned int i = 0; i < cmd->num_attrs; i++) {
+		const struct ib_uverbs_attr *attr = &cmd->attrs[i];
+		const struct wv_attr_row *known = wv_abi_attr(row, attr->attr_id);
+		uint32_t handle = WV_NONE;
+
+		if (known && known->kind == WV_HANDLE)
+			handle = (uint32_t)attr->data;
+		else if (known && known->kind == WV_EQUAL && known->n_fields)
+			handle = field_value(known, wv_attr_input(attr), attr->len, WV_HANDLE);
+		if (handle != WV_NONE)
+			return handle;
+	}
+	return WV_NONE;
+}
+
+uint32_t wv_command_made(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row,
+			 enum wv_kind kind)
+{
+	for (unsigned int i = 0; i < cmd->num_attrs; i++) {
+		const struct ib_uverbs_attr *attr = &cmd->attrs[i];
+		const struct wv_attr_row *known = wv_abi_attr(row, attr->attr_id);
+		uint32_t made = WV_NONE;
+
+		if (known && known->kind == kind)
+			made = (uint32_t)attr->data;
+		else if (known && known->kind == WV_OUT && known->n_fields)
+			made = field_value(known, (const uint8_t *)(uintptr_t)attr->data, attr->len,
+					   kind);
+		if (made != WV_NONE)
+			return made;
+	}
+	return WV_NONE;
+}
+
+int wv_ahead_state(uint32_t qp_type)
+{
+	(void)qp_type; /* RC and UC need a peer from RTR on, UD's RTS carries a random sq_psn */
+	return IBV_QPS_INIT;
+}
+
+int wv_step_qp_state(struct wv_step *step)
+{
+	struct wv_attr *in = wv_step_attr(step, UVERBS_ATTR_CORE_IN);
+	const struct ib_uverbs_modify_qp *modify;
+
+	if (!in || in->len < sizeof(*modify))
+		return -1;
+	modify = (const void *)wv_attr_bytes(step, in);
+	return modify->attr_mask & IBV_QP_STATE ? modify->qp_state : -1;
+}

@@ -1,0 +1,169 @@
+#include "tape/tape.h"
+
+#include "base/base.h"
+
+#include <errno.h>
+#include <string.h>
+
+static int payload_in_bounds(const struct wv_step *step, uint32_t offset, size_t len)
+{
+	size_t start = sizeof(*step) + step->n_attrs * sizeof(struct wv_attr);
+
+	return offset == 0 || (offset % 8 == 0 && offset >= start && offset <= step->bytes &&
+			       len <= step->bytes - offset);
+}
+
+static int attr_check(const struct wv_step *step, const struct wv_command_row *row,
+		      const struct wv_attr *attr, const struct wv_tape *tape)
+{
+	const struct wv_attr_row *known = wv_abi_attr(row, attr->id);
+	size_t len = attr->len > 8 ? attr->len : 8;
+
+	if (!known || attr->kind != known->kind)
+		return -EPROTO;
+	if (!payload_in_bounds(step, attr->payload, len) ||
+	    !payload_in_bounds(step, attr->mask, len))
+		return -EPROTO;
+	if (attr->mask && !attr->payload)
+		return -EPROTO;
+	if (attr->kind == WV_EQUAL && !attr->payload)
+		return -EPROTO;
+	if (tape->form == WV_LEASE && attr->kind == WV_FD && attr->data >= tape->n_fds)
+		return -EPROTO;
+	return 0;
+}
+
+static int step_check(struct wv_step *step, const struct wv_tape *tape)
+{
+	const struct wv_command_row *row =
+		wv_abi_find(step->object, step->method, step->write_cmd);
+
+	if (!row || row->class_ != step->class_ || step->state != WV_FREE ||
+	    step->n_attrs > WV_TAPE_MAX_ATTRS)
+		return -EPROTO;
+	if (sizeof(*step) + step->n_attrs * sizeof(struct wv_attr) > step->bytes)
+		return -EPROTO;
+	if (tape->form == WV_LEASE && step->new_fd != WV_NONE && step->new_fd >= tape->n_fds)
+		return -EPROTO;
+	wv_each_attr(step, attr)
+		if (attr_check(step, row, attr, tape))
+			return -EPROTO;
+	return 0;
+}
+
+int wv_tape_check(const void *data, size_t bytes, enum wv_form form)
+{
+	const struct wv_tape *tape = data;
+	size_t at = sizeof(*tape);
+
+	if (bytes < sizeof(*tape) || bytes > WV_TAPE_MAX_BYTES || (uintptr_t)data % 8)
+		return -EPROTO;
+	if (tape->magic != WV_TAPE_MAGIC || tape->format != WV_TAPE_FORMAT || tape->form != form ||
+	    tape->bytes != bytes || tape->n_steps > WV_TAPE_MAX_STEPS ||
+	    tape->n_fds > WV_TAPE_MAX_FDS)
+		return -EPROTO;
+	for (unsigned int i = 0; i < tape->n_steps; i++) {
+		struct wv_step *step = (struct wv_step *)((uintptr_t)data + at);
+
+		if (bytes - at < sizeof(*step) || step->bytes % 8 || step->bytes > bytes - at ||
+		    step->bytes < sizeof(*step) || step_check(step, tape))
+			return -EPROTO;
+		at += step->bytes;
+	}
+	return at == bytes ? 0 : -EPROTO;
+}
+
+struct wv_attr *wv_step_attr(struct wv_step *step, uint16_t id)
+{
+	wv_each_attr(step, attr)
+		if (attr->id == id)
+			return attr;
+	return NULL;
+}
+
+const uint8_t *wv_attr_bytes(struct wv_step *step, const struct wv_attr *attr)
+{
+	return attr->payload ? wv_step_at(step, attr->payload) : NULL;
+}
+
+void wv_tape_begin(struct wv_tape_writer *w, void *memory, size_t capacity, enum wv_form form,
+		   uint32_t driver_id)
+{
+	struct wv_tape *tape = memory;
+
+	*tape = (struct wv_tape){
+		.magic = WV_TAPE_MAGIC,
+		.format = WV_TAPE_FORMAT,
+		.form = form,
+		.bytes = sizeof(*tape),
+		.driver_id = driver_id,
+	};
+	*w = (struct wv_tape_writer){
+		.tape = tape,
+		.capacity = capacity < WV_TAPE_MAX_BYTES ? capacity : WV_TAPE_MAX_BYTES,
+	};
+}
+
+/* Room for @bytes more in the open step, zeroed; its offset from the step. */
+static uint32_t reserve(struct wv_tape_writer *w, size_t bytes)
+{
+	size_t used = (size_t)((uint8_t *)w->step - (uint8_t *)w->tape) + w->step->bytes;
+	uint32_t offset = w->step->bytes;
+
+	bytes = WV_ALIGN8(bytes);
+	if (bytes > w->capacity || used > w->capacity - bytes) {
+		w->full = 1;
+		return 0;
+	}
+	memset(wv_step_at(w->step, offset), 0, bytes);
+	w->step->bytes += (uint32_t)bytes;
+	return offset;
+}
+
+struct wv_step *wv_tape_step(struct wv_tape_writer *w, const struct wv_command_row *row,
+			     unsigned int n_attrs)
+{
+	size_t need = sizeof(struct wv_step) + n_attrs * sizeof(struct wv_attr);
+
+	w->step = NULL;
+	if (w->full || n_attrs > WV_TAPE_MAX_ATTRS || w->tape->n_steps == WV_TAPE_MAX_STEPS ||
+	    need > w->capacity - w->tape->bytes) {
+		w->full = 1;
+		return NULL;
+	}
+	w->step = (struct wv_step *)((uint8_t *)w->tape + w->tape->bytes);
+	memset(w->step, 0, need);
+	w->step->bytes = (uint32_t)need;
+	w->step->object = row->object;
+	w->step->method = row->method;
+	w->step->write_cmd = row->write_cmd;
+	w->step->class_ = row->class_;
+	w->step->n_attrs = (uint8_t)n_attrs;
+	w->step->new_handle = WV_NONE;
+	w->step->new_fd = WV_NONE;
+	w->step->target = WV_NONE;
+	return w->step;
+}
+
+uint32_t wv_tape_payload(struct wv_tape_writer *w, const void *data, size_t len)
+{
+	uint32_t offset = reserve(w, len > 8 ? len : 8);
+
+	if (offset && data)
+		memcpy(wv_step_at(w->step, offset), data, len);
+	return offset;
+}
+
+void wv_tape_commit(struct wv_tape_writer *w)
+{
+	if (w->step && !w->full) {
+		w->tape->n_steps++;
+		w->tape->bytes += w->step->bytes;
+	}
+	w->step = NULL;
+}
+
+void wv_tape_abandon(struct wv_tape_writer *w)
+{
+	w->step = NULL;
+}

@@ -1,0 +1,155 @@
+/*
+ * A tape: a sequence of uverbs commands in canonical form, packed into one block of bytes that can
+ * be sent, stored and used in place.
+ *
+ * The same layout has three forms:
+ *   WV_RECORD  what a program did: handles and descriptors are the program's own numbers;
+ *   WV_RECIPE  a record with all that is private to a process taken out: a handle or descriptor is
+ *              the number of the step that makes it; only steps that may be done ahead are left;
+ *   WV_LEASE   a recipe carried out: handles are the lease's, descriptors are slots, the kernel's
+ *              answers and the comparison masks are filled in.
+ *
+ *   struct wv_tape, then n_steps times: struct wv_step, its struct wv_attr[n_attrs], its payload
+ *
+ * Everything is 8-byte aligned and little but offsets refer from one part to another, so a block
+ * that passed wv_tape_check() can be walked without further tests.
+ */
+#pragma once
+
+#include "abi/abi.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define WV_TAPE_MAGIC	  0x45504154u /* "TAPE" */
+#define WV_TAPE_FORMAT	  1
+#define WV_TAPE_MAX_BYTES (96u * 1024) /* one SOCK_SEQPACKET message under the default wmem_max */
+#define WV_TAPE_MAX_STEPS 512
+#define WV_TAPE_MAX_ATTRS 24
+#define WV_TAPE_MAX_FDS	  32
+#define WV_NONE		  0xffffffffu
+
+enum wv_form { WV_RECORD = 1, WV_RECIPE, WV_LEASE };
+
+/* Life of a step in the program that holds the lease. */
+enum wv_state {
+	WV_FREE,   /* done in the kernel, not yet asked for */
+	WV_TAKEN,  /* the program's */
+	WV_DEAD,   /* never to be matched again; its object may still exist */
+	WV_GONE,   /* unadopted, and its object was destroyed to make way */
+};
+
+struct wv_tape {
+	uint32_t magic;
+	uint16_t format;
+	uint16_t form; /* enum wv_form */
+	uint32_t bytes;
+	uint16_t n_steps;
+	uint16_t n_fds;	    /* WV_LEASE: descriptors made by the steps, slot 0 upwards */
+	uint32_t driver_id; /* enum rdma_driver_id */
+	uint32_t reserved;
+};
+
+struct wv_step {
+	uint32_t bytes;
+	uint16_t object, method;
+	uint32_t write_cmd;
+	uint8_t n_attrs;
+	uint8_t class_; /* enum wv_class */
+	uint8_t state;	/* enum wv_state */
+	uint8_t reserved;
+	int32_t error;	      /* 0, or the errno that the kernel answered */
+	uint32_t new_handle;  /* made by this step, or WV_NONE */
+	uint32_t new_fd;      /* made by this step, or WV_NONE */
+	uint32_t target;      /* WV_MODIFY, WV_QUERY: the QP's handle, else WV_NONE */
+	uint64_t user_handle; /* WV_TAKEN: what the program gave for its token */
+};
+
+struct wv_attr {
+	uint16_t id, len, flags;
+	uint8_t kind;	      /* enum wv_kind */
+	uint8_t valid_output; /* WV_LEASE: the kernel set UVERBS_ATTR_F_VALID_OUTPUT */
+	uint32_t payload;     /* offset from the step of len bytes (8 if inline), 0 for none */
+	uint32_t mask;	      /* WV_LEASE: offset of as many bytes, 0: all must be equal */
+	uint64_t data;	      /* handle, descriptor or slot */
+};
+
+/*
+ * A user handle that the kernel holds for step @i of a lease. No user address on any 64-bit
+ * architecture has these top bits, so the pointers of objects that the program made itself pass
+ * untouched where events are translated.
+ */
+#define WV_TOKEN_TAG   0x7a9e000000000000ull
+#define WV_TOKEN_MASK  0xffff000000000000ull
+#define WV_TOKEN(i)    (WV_TOKEN_TAG | (uint64_t)(i))
+#define WV_IS_TOKEN(v) (((v)&WV_TOKEN_MASK) == WV_TOKEN_TAG)
+
+static inline struct wv_step *wv_tape_first(struct wv_tape *tape)
+{
+	return (struct wv_step *)(tape + 1);
+}
+
+static inline struct wv_step *wv_step_next(struct wv_step *step)
+{
+	return (struct wv_step *)((uint8_t *)step + step->bytes);
+}
+
+static inline struct wv_attr *wv_step_attrs(struct wv_step *step)
+{
+	return (struct wv_attr *)(step + 1);
+}
+
+static inline uint8_t *wv_step_at(struct wv_step *step, uint32_t offset)
+{
+	return (uint8_t *)step + offset;
+}
+
+static inline struct wv_step *wv_tape_end(struct wv_tape *tape)
+{
+	return (struct wv_step *)((uint8_t *)tape + tape->bytes);
+}
+
+/* Loops over a tape that passed wv_tape_check(). */
+#define wv_each_step(tape, step)                                                                   \
+	for (struct wv_step *step = wv_tape_first(tape); step < wv_tape_end(tape);                 \
+	     step = wv_step_next(step))
+#define wv_each_attr(step, attr)                                                                   \
+	for (struct wv_attr *attr = wv_step_attrs(step),                                           \
+			    *attrs_end_ = wv_step_attrs(step) + (step)->n_attrs;                   \
+	     attr < attrs_end_; attr++)
+
+/*
+ * Checks that @bytes at @data are one well-formed tape of form @form: sizes, counts and every
+ * offset are in bounds and every step's class and kinds are what the ABI table says. Content is not
+ * judged (see tape/validate.h). Returns 0 or -EPROTO.
+ */
+int wv_tape_check(const void *data, size_t bytes, enum wv_form form);
+
+/* The attribute @id of @step, or NULL. */
+struct wv_attr *wv_step_attr(struct wv_step *step, uint16_t id);
+
+/* The input bytes of an attribute and how many they are; NULL if it has none. */
+const uint8_t *wv_attr_bytes(struct wv_step *step, const struct wv_attr *attr);
+
+/*
+ * A tape under construction in memory of the caller's. Steps are appended; when the memory is used
+ * up `full` is set, the step begun is dropped, and the tape stays a well-formed prefix.
+ */
+struct wv_tape_writer {
+	struct wv_tape *tape;
+	struct wv_step *step; /* open, or NULL */
+	size_t capacity;
+	int full;
+};
+
+void wv_tape_begin(struct wv_tape_writer *w, void *memory, size_t capacity, enum wv_form form,
+		   uint32_t driver_id);
+/* Opens a step of @n_attrs zeroed attributes; NULL if full. */
+struct wv_step *wv_tape_step(struct wv_tape_writer *w, const struct wv_command_row *row,
+			     unsigned int n_attrs);
+/* Copies @len bytes (zeroes if @data is NULL) into the open step; their offset, or 0 if full. */
+uint32_t wv_tape_payload(struct wv_tape_writer *w, const void *data, size_t len);
+/* Closes the open step and makes it part of the tape, unless the tape became full on the way. */
+void wv_tape_commit(struct wv_tape_writer *w);
+/* Drops the open step. */
+void wv_tape_abandon(struct wv_tape_writer *w);

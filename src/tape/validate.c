@@ -1,0 +1,196 @@
+#include "tape/validate.h"
+
+#include "base/base.h"
+#include "tape/record.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <string.h>
+
+/* Above any device's own limit that is published; they keep the estimate of the cost sound. */
+#define MAX_CQE	   (1u << 22)
+#define MAX_WR	   (1u << 17)
+#define MAX_SGE	   256u
+#define MAX_INLINE 4096u
+
+/* Roughly a context, its two files and their uobjects in the kernel (measured: docs/operations.md). */
+#define CONTEXT_BYTES 65536u
+#define OBJECT_BYTES  8192u
+#define CQE_BYTES     128u
+#define SGE_BYTES     16u
+#define WQE_BYTES     256u
+
+struct bound {
+	uint16_t object, method, attr;
+	uint8_t size;
+	uint32_t max;
+};
+
+static const struct bound bounds[] = {
+	{UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_CQE, 4, MAX_CQE},
+	{UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, 4, 1023},
+	{UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_FLAGS, 4,
+	 IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN},
+	{UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_MAX_WR, 4, MAX_WR},
+	{UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, 4, MAX_SGE},
+	{UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_LIMIT, 4, MAX_WR},
+	{UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_TYPE, 4,
+	 IB_UVERBS_SRQT_BASIC},
+	{UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, UVERBS_ATTR_CREATE_QP_FLAGS, 4, 0},
+};
+
+/* Reliable, unreliable connected, datagram. Raw packets need rights that the daemon has not. */
+static int qp_type_allowed(uint32_t type)
+{
+	return type == IB_UVERBS_QPT_RC || type == IB_UVERBS_QPT_UC || type == IB_UVERBS_QPT_UD;
+}
+
+/* A small inline input as a number; missing is zero. */
+static uint64_t attr_number(struct wv_step *step, uint16_t id)
+{
+	struct wv_attr *attr = wv_step_attr(step, id);
+	uint64_t number = 0;
+
+	if (attr && attr->payload && attr->len <= sizeof(number))
+		memcpy(&number, wv_attr_bytes(step, attr), attr->len);
+	return number;
+}
+
+static const char *check_bounds(struct wv_step *step)
+{
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(bounds); i++) {
+		const struct bound *b = &bounds[i];
+		struct wv_attr *attr;
+
+		if (b->object != step->object || b->method != step->method)
+			continue;
+		attr = wv_step_attr(step, b->attr);
+		if (attr && (attr->len > 8 || attr_number(step, b->attr) > b->max))
+			return "a size or flag is out of bounds";
+	}
+	return NULL;
+}
+
+static const char *check_qp(struct wv_step *step, struct wv_cost *cost)
+{
+	struct wv_attr *attr = wv_step_attr(step, UVERBS_ATTR_CREATE_QP_CAP);
+	struct ib_uverbs_qp_cap cap;
+
+	if (!qp_type_allowed((uint32_t)attr_number(step, UVERBS_ATTR_CREATE_QP_TYPE)))
+		return "this type of queue pair is not prepared";
+	if (!attr || attr->len != sizeof(cap))
+		return "a queue pair without capacities";
+	memcpy(&cap, wv_attr_bytes(step, attr), sizeof(cap));
+	if (cap.max_send_wr > MAX_WR || cap.max_recv_wr > MAX_WR || cap.max_send_sge > MAX_SGE ||
+	    cap.max_recv_sge > MAX_SGE || cap.max_inline_data > MAX_INLINE)
+		return "a queue pair is too large";
+	cost->bytes += OBJECT_BYTES +
+		       (uint64_t)cap.max_send_wr *
+			       (WQE_BYTES + cap.max_inline_data + SGE_BYTES * cap.max_send_sge) +
+		       (uint64_t)cap.max_recv_wr * (WQE_BYTES + SGE_BYTES * cap.max_recv_sge);
+	cost->qps++;
+	return NULL;
+}
+
+static const char *check_srq(struct wv_step *step, struct wv_cost *cost)
+{
+	cost->bytes += OBJECT_BYTES +
+		       attr_number(step, UVERBS_ATTR_CREATE_SRQ_MAX_WR) *
+			       (WQE_BYTES +
+				SGE_BYTES * attr_number(step, UVERBS_ATTR_CREATE_SRQ_MAX_SGE));
+	cost->srqs++;
+	return NULL;
+}
+
+static const char *check_create(struct wv_step *step, struct wv_cost *cost)
+{
+	if (step->error)
+		return "a step that failed cannot make an object";
+	switch (step->object) {
+	case UVERBS_OBJECT_QP:
+		return check_qp(step, cost);
+	case UVERBS_OBJECT_SRQ:
+		return check_srq(step, cost);
+	case UVERBS_OBJECT_CQ:
+		cost->bytes += OBJECT_BYTES +
+			       CQE_BYTES * attr_number(step, UVERBS_ATTR_CREATE_CQ_CQE);
+		cost->cqs++;
+		return NULL;
+	case UVERBS_OBJECT_ASYNC_EVENT:
+		cost->fds++;
+		return NULL;
+	default: /* GET_CONTEXT, ALLOC_PD, CREATE_COMP_CHANNEL */
+		cost->pds += step->write_cmd == IB_USER_VERBS_CMD_ALLOC_PD;
+		cost->fds += step->write_cmd == IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL;
+		cost->bytes += OBJECT_BYTES;
+		return NULL;
+	}
+}
+
+static int makes(struct wv_step *step, uint16_t object)
+{
+	return step && step->class_ == WV_CREATE && step->object == object;
+}
+
+static const char *check_qp_step(struct wv_step *step, struct wv_step *const *steps,
+				 unsigned int index)
+{
+	if (step->target >= index || !makes(steps[step->target], UVERBS_OBJECT_QP))
+		return "a step about a queue pair that no step makes";
+	if (step->class_ == WV_MODIFY && wv_step_qp_state(step) != wv_ahead_state(0))
+		return "a queue pair may only be moved to INIT";
+	return NULL;
+}
+
+/* References point back, at steps that make something. */
+static const char *check_refs(struct wv_step *step, struct wv_step *const *steps,
+			      unsigned int index)
+{
+	wv_each_attr(step, attr) {
+		if (attr->kind != WV_HANDLE && attr->kind != WV_FD)
+			continue;
+		if (attr->data >= index || steps[attr->data]->class_ != WV_CREATE)
+			return "a reference to something that no earlier step makes";
+	}
+	return NULL;
+}
+
+static const char *check_step(struct wv_step *step, struct wv_step *const *steps,
+			      unsigned int index, struct wv_cost *cost)
+{
+	const char *why = check_refs(step, steps, index);
+
+	if (!why)
+		why = check_bounds(step);
+	if (why)
+		return why;
+	switch (step->class_) {
+	case WV_CREATE:
+		return check_create(step, cost);
+	case WV_CONSTANT:
+		return NULL;
+	case WV_MODIFY:
+	case WV_QUERY:
+		return check_qp_step(step, steps, index);
+	default:
+		return "a command that may not be carried out ahead of time";
+	}
+}
+
+int wv_validate(struct wv_tape *recipe, struct wv_cost *cost, const char **why)
+{
+	struct wv_step *steps[WV_TAPE_MAX_STEPS];
+	unsigned int n = 0;
+
+	*cost = (struct wv_cost){.fds = 1, .bytes = CONTEXT_BYTES};
+	*why = wv_abi_driver(recipe->driver_id) ? NULL : "the device's driver is not known";
+	wv_each_step(recipe, step) {
+		if (*why)
+			break;
+		*why = check_step(step, steps, n, cost);
+		steps[n++] = step;
+	}
+	if (!*why && cost->fds > WV_TAPE_MAX_FDS)
+		*why = "too many completion channels";
+	return *why ? -EPERM : 0;
+}

@@ -1,0 +1,116 @@
+#include "wire/wire.h"
+
+#include "base/base.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+void wv_msg_init(struct wv_msg *msg, enum wv_msg_type type, size_t bytes)
+{
+	*msg = (struct wv_msg){
+		.magic = WV_WIRE_MAGIC,
+		.version = WV_WIRE_VERSION,
+		.type = (uint16_t)type,
+		.bytes = (uint32_t)bytes,
+	};
+}
+
+/* Smallest size of each type, and whether anything may follow. */
+static const struct {
+	uint16_t bytes;
+	uint8_t open_ended;
+} sizes[] = {
+	[WV_MSG_REQUEST] = {sizeof(struct wv_msg_request), 0},
+	[WV_MSG_LEASE] = {sizeof(struct wv_msg_lease), 1},
+	[WV_MSG_NO_LEASE] = {sizeof(struct wv_msg_no_lease), 0},
+	[WV_MSG_RECORD] = {sizeof(struct wv_msg_record), 1},
+	[WV_MSG_REPORT] = {sizeof(struct wv_msg_report), 0},
+	[WV_MSG_CONTROL] = {sizeof(struct wv_msg), 1},
+};
+
+int wv_msg_check(const void *data, size_t bytes)
+{
+	const struct wv_msg *msg = data;
+
+	if (bytes < sizeof(*msg) || msg->magic != WV_WIRE_MAGIC ||
+	    msg->version != WV_WIRE_VERSION || msg->bytes != bytes)
+		return -EPROTO;
+	if (msg->type < WV_MSG_REQUEST || msg->type >= WV_ARRAY_SIZE(sizes))
+		return -EPROTO;
+	if (bytes < sizes[msg->type].bytes ||
+	    (!sizes[msg->type].open_ended && bytes != sizes[msg->type].bytes))
+		return -EPROTO;
+	return msg->type;
+}
+
+int wv_send(int sock, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes,
+	    const int *fds, unsigned int n_fds)
+{
+	struct iovec parts[2] = {
+		{.iov_base = (void *)head, .iov_len = head_bytes},
+		{.iov_base = (void *)tail, .iov_len = tail_bytes},
+	};
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int) * WV_WIRE_MAX_FDS)];
+	struct msghdr msg = {.msg_iov = parts, .msg_iovlen = tail ? 2 : 1};
+
+	if (n_fds) {
+		size_t bytes = sizeof(int) * n_fds;
+		struct cmsghdr *rights = (struct cmsghdr *)control;
+
+		memset(control, 0, CMSG_SPACE(bytes));
+		msg.msg_control = control;
+		msg.msg_controllen = CMSG_SPACE(bytes);
+		rights->cmsg_level = SOL_SOCKET;
+		rights->cmsg_type = SCM_RIGHTS;
+		rights->cmsg_len = CMSG_LEN(bytes);
+		memcpy(CMSG_DATA(rights), fds, bytes);
+	}
+	return sendmsg(sock, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
+}
+
+/* The descriptors of a received message, in @all; they are close-on-exec. */
+static unsigned int received_fds(struct msghdr *msg, int *all)
+{
+	unsigned int n = 0;
+
+	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
+		unsigned int here;
+
+		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
+			continue;
+		here = (unsigned int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		memcpy(all + n, CMSG_DATA(c), here * sizeof(int));
+		n += here;
+	}
+	return n;
+}
+
+ssize_t wv_recv(int sock, void *data, size_t capacity, int *fds, unsigned int max_fds,
+		unsigned int *n_fds)
+{
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int) * WV_WIRE_MAX_FDS)];
+	int all[WV_WIRE_MAX_FDS];
+	struct iovec part = {.iov_base = data, .iov_len = capacity};
+	struct msghdr msg = {
+		.msg_iov = &part,
+		.msg_iovlen = 1,
+		.msg_control = control,
+		.msg_controllen = sizeof(control),
+	};
+	ssize_t got = recvmsg(sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+	unsigned int n;
+
+	*n_fds = 0;
+	if (got < 0)
+		return -errno;
+	n = received_fds(&msg, all);
+	if (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) || n > max_fds) {
+		for (unsigned int i = 0; i < n; i++)
+			close(all[i]);
+		return -EPROTO;
+	}
+	memcpy(fds, all, n * sizeof(int));
+	*n_fds = n;
+	return got;
+}

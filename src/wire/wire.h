@@ -1,0 +1,146 @@
+/*
+ * The whole protocol between a program (or the command line) and warmverbsd.
+ *
+ * SOCK_SEQPACKET: a message and its descriptors travel as one unit, so neither side ever holds half
+ * a message. Every message begins with struct wv_msg; its size must be exactly what its type says.
+ * A side that does not understand the other closes the connection, and the program goes on plainly.
+ *
+ *   program                          daemon
+ *   WV_MSG_REQUEST + node descriptor ->
+ *                                    <- WV_MSG_LEASE + descriptors, or WV_MSG_NO_LEASE
+ *   WV_MSG_RECORD (if asked to) or WV_MSG_REPORT (after a lease), then close
+ *
+ *   command line                     daemon
+ *   WV_MSG_CONTROL, JSON text        ->
+ *                                    <- WV_MSG_CONTROL + memfd holding JSON text, then close
+ */
+#pragma once
+
+#include "tape/tape.h"
+
+#include <stdint.h>
+#include <sys/types.h>
+
+#define WV_WIRE_MAGIC	0x42525657u /* "WVRB" */
+#define WV_WIRE_VERSION 1
+#define WV_WIRE_MAX	(WV_TAPE_MAX_BYTES + 512)
+#define WV_WIRE_MAX_FDS (WV_TAPE_MAX_FDS + 1)
+
+#define WV_SOCKET_DEFAULT "/run/warmverbs/socket"
+#define WV_SOCKET_ENV	  "WARMVERBS_SOCKET"
+/*
+ * Beside the socket: one line "uverbsN /path/of/provider.so" for each device of the node, so that a
+ * program knows which providers to load, and whether there is a single device, without waiting.
+ */
+#define WV_PROVIDERS_FILE "providers"
+
+/* How long a program waits for the daemon, in all, before it goes on plainly. */
+#define WV_WAIT_MS 50
+
+enum wv_msg_type {
+	WV_MSG_REQUEST = 1,
+	WV_MSG_LEASE,
+	WV_MSG_NO_LEASE,
+	WV_MSG_RECORD,
+	WV_MSG_REPORT,
+	WV_MSG_CONTROL,
+};
+
+struct wv_msg {
+	uint32_t magic;
+	uint16_t version;
+	uint16_t type; /* enum wv_msg_type */
+	uint32_t bytes;
+	uint32_t reserved;
+};
+
+/* GNU build-id of a file (the first 20 bytes), zero where it has none. */
+struct wv_build_id {
+	uint8_t bytes[20];
+};
+
+/* Carries one descriptor: the device node, opened by the program itself for reading and writing. */
+struct wv_msg_request {
+	struct wv_msg msg;
+	struct wv_build_id program; /* or a hash of its ELF headers */
+	struct wv_build_id verbs;   /* libibverbs */
+	uint64_t argv;		    /* hash of the argument vector */
+	uint32_t open_number;	    /* the how-manieth open of an RDMA device in this process, from 0 */
+	uint32_t pid;		    /* for people; never trusted */
+	char comm[16];		    /* for people; never trusted */
+	char name[32];		    /* WARMVERBS_NAME, zero-filled: sets programs apart by hand */
+};
+
+/* Carries 1 + n_fds descriptors: the command descriptor, then the slots in order. */
+struct wv_msg_lease {
+	struct wv_msg msg;
+	uint64_t recipe;
+	uint64_t rdev;		     /* the device node's st_rdev */
+	struct wv_build_id provider; /* which must be loaded in the program */
+	uint32_t n_fds;
+	/* struct wv_tape follows, form WV_LEASE */
+};
+
+enum wv_no_lease {
+	WV_NO_LEASE_RECORD = 1, /* none known for this program: please record */
+	WV_NO_LEASE_EMPTY,	/* known, but all are taken */
+	WV_NO_LEASE_DENIED,	/* no right to the device, or over a limit */
+	WV_NO_LEASE_UNFIT,	/* this program or device gets none */
+};
+
+struct wv_msg_no_lease {
+	struct wv_msg msg;
+	uint32_t reason; /* enum wv_no_lease */
+	uint32_t reserved;
+};
+
+struct wv_msg_record {
+	struct wv_msg msg;
+	struct wv_build_id provider;
+	uint32_t reserved;
+	/* struct wv_tape follows, form WV_RECORD */
+};
+
+struct wv_msg_report {
+	struct wv_msg msg;
+	uint32_t adopted;  /* commands answered from the lease */
+	uint32_t kernel;   /* commands asked of the kernel that are never leased */
+	uint32_t diverged; /* commands that could have been in the lease and were not */
+	uint32_t unused;   /* steps of the lease that nobody asked for */
+	/* The first that diverged: */
+	uint16_t object, method;
+	uint32_t write_cmd;
+	uint16_t why; /* enum wv_why */
+	uint16_t attr;
+	uint32_t offset;
+};
+
+_Static_assert(sizeof(struct wv_msg) == 16, "wire");
+_Static_assert(sizeof(struct wv_msg_request) == 16 + 40 + 8 + 8 + 16 + 32, "wire");
+_Static_assert(sizeof(struct wv_msg_lease) == 16 + 16 + 24, "tape stays 8-byte aligned");
+_Static_assert(sizeof(struct wv_msg_record) == 16 + 24, "tape stays 8-byte aligned");
+_Static_assert(sizeof(struct wv_msg_report) == 16 + 16 + 16, "wire");
+
+/* Fills in the header of a message of @bytes in all. */
+void wv_msg_init(struct wv_msg *msg, enum wv_msg_type type, size_t bytes);
+
+/*
+ * Whether @bytes at @data are a message that this version understands: header, and for messages of
+ * fixed size exactly that size. Returns the type, or -EPROTO.
+ */
+int wv_msg_check(const void *data, size_t bytes);
+
+/*
+ * Sends one message of two parts (@tail may be NULL) with @n_fds borrowed descriptors, without
+ * waiting. 0 or -errno (-EAGAIN: the peer does not read).
+ */
+int wv_send(int sock, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes,
+	    const int *fds, unsigned int n_fds);
+
+/*
+ * Receives one message without waiting. Descriptors are close-on-exec and the caller's; on any
+ * error none is left open. Returns its size (0: the peer closed) or -errno; -EPROTO if the message
+ * or its descriptors did not fit.
+ */
+ssize_t wv_recv(int sock, void *data, size_t capacity, int *fds, unsigned int max_fds,
+		unsigned int *n_fds);
