@@ -8,7 +8,7 @@ import tempfile
 
 from . import machine
 from .job import Job
-from .report import Ended, LabError, Progress
+from .report import LabError, Progress, TimedOut
 
 KVM_DEVICE = "/dev/kvm"
 PROBE_SECONDS = 20
@@ -43,5 +43,5 @@ def probe(image):
     with tempfile.TemporaryDirectory(prefix="warmverbs-lab-probe-") as out:
         try:
             return machine.run(image, Job(["true"], PROBE_SECONDS, pathlib.Path(out)), settings) == 0
-        except (LabError, Ended):
+        except (LabError, TimedOut):
             return False

@@ -6,6 +6,8 @@ import pathlib
 import re
 import shlex
 
+from .report import EXIT_LAB_FAILED
+
 FORWARDED_NAMES = {"PATH", "HOME", "CI", "ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS"}
 FORWARDED_PREFIXES = ("WARMVERBS_", "MESON_", "LAB_", "BENCH_")
 SHELL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -14,7 +16,7 @@ SHELL_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 @dataclasses.dataclass(frozen=True)
 class Job:
     command: list
-    timeout: float
+    timeout: int
     out: pathlib.Path  # On the host: the folder that the command knows as LAB_OUT.
     cwd: pathlib.Path = dataclasses.field(default_factory=pathlib.Path.cwd)
 
@@ -32,11 +34,10 @@ def forwarded_environment():
 
 
 def guest_script(job, environment):
-    """A script for /bin/sh. Where the folder is missing in the guest, say so: /run and /dev are the guest's own."""
-    cwd = shlex.quote(str(job.cwd))
+    """The job as a script for /bin/sh."""
     return "\n".join(
         [
-            f"cd {cwd} || {{ echo >&2 'lab: this folder is not visible in the guest: '{cwd}; exit 125; }}",
+            f"cd {shlex.quote(str(job.cwd))} || exit {EXIT_LAB_FAILED}",
             *(f"export {name}={shlex.quote(value)}" for name, value in environment.items()),
             f"exec {shlex.join(job.command)}",
             "",

@@ -110,7 +110,11 @@ def run_in_machine(job, options):
     ready = image.ready()
     settings = accelerator.choose(ready, options.count_instructions, cpus(options), options.mem)
     Progress.say(f"booting Linux {ready.version} ({settings.name}, {settings.memory}, CPUs: {settings.cpus})")
-    return machine.run(ready, job, settings)
+    try:
+        return machine.run(ready, job, settings)
+    except LabError:
+        machine.show_console_tail(job)
+        raise
 
 
 def check(options):

@@ -63,6 +63,6 @@ def output(command, **options):
         **options,
     )
     if result.returncode != 0:
-        reason = result.stderr.decode(errors="replace").strip()
-        raise LabError(f"{' '.join(map(str, command))} failed ({result.returncode}): {reason}")
+        *_, reason = ["no reason given", *result.stderr.decode(errors="replace").splitlines()]
+        raise LabError(f"{command[0]} failed ({result.returncode}): {reason}")
     return result.stdout

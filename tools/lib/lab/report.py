@@ -19,6 +19,11 @@ class Ended(Exception):
         self.status = status
 
 
+class TimedOut(Ended):
+    def __init__(self, seconds):
+        super().__init__(EXIT_TIMEOUT, f"the command did not end within {seconds} s")
+
+
 def warn(message):
     print(f"lab: {message}", file=sys.stderr, flush=True)
 

@@ -1,0 +1,120 @@
+"""What comes out of a running guest: its reports, and the job's two outputs on their way to ours."""
+
+import collections
+import os
+import selectors
+import signal
+import sys
+import time
+
+from .report import EXIT_SIGNAL_BASE, Ended, LabError, TimedOut
+
+# In the guest these are /dev/vport0p1 and so on, in this order.
+PORTS = ("control", "stdout", "stderr")
+CHUNK = 1 << 16
+# The job's exit status may overtake the end of its output, but not by much.
+DRAIN_SECONDS = 10
+
+
+class Stream:
+    """One output of the job on its way to ours, up to the mark that ends it."""
+
+    def __init__(self, descriptor, mark):
+        self.descriptor = descriptor
+        self.mark = mark
+        self.held = b""
+        self.complete = False
+
+    def feed(self, data):
+        if self.complete:
+            return
+        text, found, _ = (self.held + data).partition(self.mark)
+        self.complete = bool(found)
+        keep = 0 if found else self.possible_mark(text)
+        self.held = text[len(text) - keep :]
+        write_all(self.descriptor, text[: len(text) - keep])
+
+    def possible_mark(self, text):
+        """How many bytes at the end of the text could be the mark's beginning."""
+        longest = min(len(self.mark) - 1, len(text))
+        return next((size for size in range(longest, 0, -1) if text.endswith(self.mark[:size])), 0)
+
+    def flush(self):
+        write_all(self.descriptor, self.held)
+        self.held = b""
+
+
+class Control:
+    """The guest's reports: up, ready, exit STATUS, fail REASON; one per line."""
+
+    def __init__(self):
+        self.partial = b""
+        self.reports = collections.deque()
+
+    def feed(self, data):
+        *lines, self.partial = (self.partial + data).split(b"\n")
+        self.reports.extend(line.decode(errors="replace").partition(" ")[::2] for line in lines)
+
+
+class Session:
+    """Follows a running machine until its job is done."""
+
+    def __init__(self, sockets, mark, boot_seconds, job_seconds):
+        self.selector = selectors.DefaultSelector()
+        self.control = Control()
+        self.streams = [Stream(sys.stdout.fileno(), mark), Stream(sys.stderr.fileno(), mark)]
+        for end, sink in zip(sockets, (self.control, *self.streams)):
+            self.selector.register(end, selectors.EVENT_READ, sink)
+        self.job_seconds = job_seconds
+        self.status = None
+        self.allow(boot_seconds, LabError(f"the guest gave no sign of life in {boot_seconds} s"))
+
+    def allow(self, seconds, otherwise):
+        """Set the deadline of the phase that begins, and what to raise when it is missed."""
+        self.deadline = time.monotonic() + seconds
+        self.otherwise = otherwise
+
+    def follow(self):
+        while self.status is None or not all(stream.complete for stream in self.streams):
+            left = self.deadline - time.monotonic()
+            if left <= 0:
+                raise self.otherwise
+            for key, _ in self.selector.select(left):
+                self.receive(key.fileobj, key.data)
+        return self.status
+
+    def receive(self, end, sink):
+        data = receive_some(end)
+        if not data:
+            raise LabError("the guest died before the command had ended")
+        sink.feed(data)
+        while self.control.reports:
+            self.handle(*self.control.reports.popleft())
+
+    def handle(self, report, detail):
+        if report == "fail":
+            raise LabError(f"the guest could not set itself up: {detail}")
+        if report == "ready":
+            self.allow(self.job_seconds, TimedOut(self.job_seconds))
+        if report == "exit":
+            self.status = int(detail)
+            self.allow(DRAIN_SECONDS, LabError("the end of the command's output did not arrive"))
+
+    def flush(self):
+        for stream in self.streams:
+            stream.flush()
+
+
+def receive_some(end):
+    try:
+        return end.recv(CHUNK)
+    except ConnectionResetError:
+        return b""
+
+
+def write_all(descriptor, data):
+    try:
+        while data:
+            data = data[os.write(descriptor, data) :]
+    except BrokenPipeError:
+        raise Ended(EXIT_SIGNAL_BASE + signal.SIGPIPE, "nobody reads the command's output any more") from None
