@@ -23,10 +23,10 @@ def choose(image, count_instructions, cpus, memory):
 
 
 def kvm_works(image):
-    """Some machines offer a /dev/kvm on which this kernel never starts: believe a probe only, made once per kernel."""
+    """Some machines offer a /dev/kvm on which this kernel never starts: believe a probe only, made once for each pair of kernels."""
     if not kvm_offered():
         return False
-    verdict = image.folder / f"kvm-{platform.release()}"
+    verdict = image.kernel.parent / f"kvm-on-{platform.release()}"
     if not verdict.exists():
         verdict.write_text("yes" if probe(image) else "no")
     return verdict.read_text() == "yes"

@@ -19,10 +19,10 @@ def folder():
     return pathlib.Path(base) / "warmverbs" / "lab"
 
 
-def remove():
+def remove(keep=()):
     """Empty the cache. The lock file stays: a run that waits for it must not be left with a deleted file."""
     for entry in folder().glob("*"):
-        if entry.is_dir():
+        if entry.is_dir() and entry not in keep:
             shutil.rmtree(entry)
 
 

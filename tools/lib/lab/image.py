@@ -73,7 +73,13 @@ def make(version):
         Progress.say(f"building the guest's initramfs for Linux {version}")
         with cache.new_entry(image.folder.name) as building:
             build_initrd(version, building)
+        forget_others(image)
     return image
+
+
+def forget_others(image):
+    """Keep the cache at one kernel and one image: a kernel takes some 400 MB."""
+    cache.remove(keep=(kernel_folder(image.version), image.folder))
 
 
 def newest_cached_version():

@@ -31,7 +31,10 @@ class Settings:
     memory: str
     cpus: int
     accelerator: tuple  # QEMU options
-    boot_seconds: float = BOOT_SECONDS
+    boot_seconds: int = BOOT_SECONDS
+
+    def __str__(self):
+        return f"{self.name}, {self.cpus} CPU{'s' if self.cpus > 1 else ''}, {self.memory}"
 
 
 def emulated(cpus, memory):

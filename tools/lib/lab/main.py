@@ -14,35 +14,43 @@ from .report import EXIT_LAB_FAILED, EXIT_SIGNAL_BASE, Ended, LabError, Progress
 DESCRIPTION = "Run a command where RDMA exists: in a throw-away virtual machine, or on this machine."
 
 RUN_DESCRIPTION = """\
-Runs COMMAND as root in the current folder, on a machine that has the RDMA device rxe0 (soft-RoCE): a virtual machine
-with Debian's stock kernel whose root is this machine's, so all programs and the whole tree are there. What COMMAND
-writes is kept in memory and forgotten, except below $LAB_OUT. Its output and exit status are passed on; its standard
-input is empty.
+Runs COMMAND as root in the current folder, on a machine that has an RDMA
+device: a virtual machine with Debian's stock kernel and a soft-RoCE device.
+Its root is this machine's, so all programs and the whole tree are there, but
+what COMMAND writes is kept in memory and forgotten, except below $LAB_OUT.
+Output and exit status are passed on; standard input is empty.
 
 Only one lab run at a time on a machine; a second one waits.
 """
 
 RUN_EPILOG = """\
 environment of COMMAND:
-  LAB          vm, or native with --native
-  LAB_DEVICE   name of the RDMA device; in the virtual machine its GID index 1 is an IPv4 address
+  LAB          "vm", or "native" with --native
+  LAB_DEVICE   name of the RDMA device: rxe0, or the first there is with
+               --native; GID index 1 of rxe0 is an IPv4 address
   LAB_OUT      folder whose files stay: DIR of --out
-  In the virtual machine also, from here: PATH, HOME, CI, WARMVERBS_*, MESON_*, LAB_*, BENCH_*, and ASAN_OPTIONS,
-  UBSAN_OPTIONS, TSAN_OPTIONS. Nothing else is passed on.
+  A virtual machine also has PATH, HOME, CI, WARMVERBS_*, MESON_*, LAB_*,
+  BENCH_*, ASAN_OPTIONS, UBSAN_OPTIONS and TSAN_OPTIONS from here, and nothing
+  else.
 
 exit status:
   that of COMMAND (128+N if signal N killed it), or
   124  COMMAND did not end in time
   125  the lab itself failed
-  130  interrupted (143: terminated)
+  130  interrupted (other signals likewise: 143 if terminated)
 
-files in DIR:
-  console.log  the guest's kernel messages; "dmesg" inside gives all of them
+files in DIR, besides those of COMMAND:
+  console.log  warnings and errors of the guest's kernel; run dmesg as part of
+               COMMAND to have everything
+
+what is special in a virtual machine:
+  /dev, /proc, /run and /sys are its own, and so is /tmp, unless the current
+  folder is below it. There is no network but the loopback and dummy0.
 
 examples:
   tools/lab run -- ibv_devinfo
   tools/lab run --out results -- sh -c 'ibv_devinfo -v >$LAB_OUT/devinfo'
-  tools/lab run --count-instructions -- build/bench/some-bench
+  tools/lab run --count-instructions -- ibv_devices
 """
 
 
@@ -52,7 +60,7 @@ def parse(arguments):
     add_run(commands)
     prepare = commands.add_parser(
         "prepare",
-        help="download the kernel that apt offers and build the guest's image, so that runs need no network",
+        help="get the kernel that apt offers and build the guest's image, so that runs need no network",
     )
     clean = commands.add_parser("clean", help="remove all that prepare or a run has cached")
     for each in (prepare, clean):
@@ -68,15 +76,15 @@ def add_run(commands):
         epilog=RUN_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    run.add_argument("--native", action="store_true", help="on this machine, not in a virtual one; adds rxe0 if needed")
+    run.add_argument("--native", action="store_true", help="on this machine, as the caller; adds rxe0 if there is no device")
     run.add_argument(
         "--count-instructions",
         action="store_true",
         help="one CPU on which an instruction takes 1 ns: times become repeatable instruction counts",
     )
-    run.add_argument("--nodes", type=positive, default=1, metavar="N", help="number of machines (only 1 for now)")
+    run.add_argument("--nodes", type=positive, default=1, metavar="N", help="number of machines; only 1 for now")
     run.add_argument("--mem", default="3G", metavar="M", help="memory of the guest (default: %(default)s)")
-    run.add_argument("--cpus", type=positive, metavar="N", help="CPUs of the guest (default: those of the host, at most 2)")
+    run.add_argument("--cpus", type=positive, metavar="N", help="CPUs of the guest (default: as here, at most 2)")
     run.add_argument(
         "--timeout",
         type=positive,
@@ -109,7 +117,7 @@ def run(options):
 def run_in_machine(job, options):
     ready = image.ready()
     settings = accelerator.choose(ready, options.count_instructions, cpus(options), options.mem)
-    Progress.say(f"booting Linux {ready.version} ({settings.name}, {settings.memory}, CPUs: {settings.cpus})")
+    Progress.say(f"booting Linux {ready.version} ({settings})")
     try:
         return machine.run(ready, job, settings)
     except LabError:

@@ -45,7 +45,7 @@ class Stream:
 
 
 class Control:
-    """The guest's reports: up, ready, exit STATUS, fail REASON; one per line."""
+    """The guest's reports: ready, exit STATUS, fail REASON; one per line."""
 
     def __init__(self):
         self.partial = b""
@@ -67,7 +67,7 @@ class Session:
             self.selector.register(end, selectors.EVENT_READ, sink)
         self.job_seconds = job_seconds
         self.status = None
-        self.allow(boot_seconds, LabError(f"the guest gave no sign of life in {boot_seconds} s"))
+        self.allow(boot_seconds, LabError(f"the guest was not ready after {boot_seconds} s"))
 
     def allow(self, seconds, otherwise):
         """Set the deadline of the phase that begins, and what to raise when it is missed."""
