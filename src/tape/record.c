@@ -148,13 +148,26 @@ int wv_ahead_state(uint32_t qp_type)
 	return IBV_QPS_INIT;
 }
 
+static int qp_state_in(const void *core_in, size_t len)
+{
+	const struct ib_uverbs_modify_qp *modify = core_in;
+
+	if (len < sizeof(*modify) || !(modify->attr_mask & IBV_QP_STATE))
+		return -1;
+	return modify->qp_state;
+}
+
 int wv_step_qp_state(struct wv_step *step)
 {
 	struct wv_attr *in = wv_step_attr(step, UVERBS_ATTR_CORE_IN);
-	const struct ib_uverbs_modify_qp *modify;
 
-	if (!in || in->len < sizeof(*modify))
-		return -1;
-	modify = (const void *)wv_attr_bytes(step, in);
-	return modify->attr_mask & IBV_QP_STATE ? modify->qp_state : -1;
+	return in ? qp_state_in(wv_attr_bytes(step, in), in->len) : -1;
+}
+
+int wv_command_qp_state(const struct ib_uverbs_ioctl_hdr *cmd)
+{
+	for (unsigned int i = 0; i < cmd->num_attrs; i++)
+		if (cmd->attrs[i].attr_id == UVERBS_ATTR_CORE_IN)
+			return qp_state_in(wv_attr_input(&cmd->attrs[i]), cmd->attrs[i].len);
+	return -1;
 }

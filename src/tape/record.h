@@ -44,5 +44,6 @@ int wv_normalise(struct wv_tape *record, void *memory, size_t capacity);
  */
 int wv_ahead_state(uint32_t qp_type);
 
-/* The QP state that a WV_MODIFY step asks for. */
+/* The QP state that a WV_MODIFY step, or command, asks for; -1 if it asks for none. */
 int wv_step_qp_state(struct wv_step *step);
+int wv_command_qp_state(const struct ib_uverbs_ioctl_hdr *cmd);

@@ -66,7 +66,7 @@ struct wv_msg_request {
 	struct wv_build_id verbs;   /* libibverbs */
 	uint64_t argv;		    /* hash of the argument vector */
 	uint32_t open_number;	    /* the how-manieth open of an RDMA device in this process, from 0 */
-	uint32_t pid;		    /* for people; never trusted */
+	uint32_t reserved;
 	char comm[16];		    /* for people; never trusted */
 	char name[32];		    /* WARMVERBS_NAME, zero-filled: sets programs apart by hand */
 };

@@ -1,0 +1,316 @@
+#include "shim/client.h"
+
+#include "base/base.h"
+#include "base/build_id.h"
+#include "shim/context.h"
+#include "shim/providers.h"
+#include "shim/real.h"
+#include "shim/settings.h"
+#include "shim/trace.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+/* The request under way: at most one, for the next open of @path. */
+static struct {
+	int sock, node; /* -1: none */
+	char path[64];
+} pending = {.sock = -1, .node = -1};
+
+static bool daemon_gone;     /* did not answer once: not asked again */
+static uint32_t open_number; /* opens of RDMA devices so far */
+
+static int open_node(const char *path)
+{
+	int fd = real_open(path, O_RDWR | O_CLOEXEC, 0);
+
+	return fd < 0 ? -errno : fd;
+}
+
+static void hide(int fd)
+{
+	wv_file_track(fd, (struct wv_file){.kind = WV_FILE_PRIVATE});
+}
+
+static void unhide(int *fd)
+{
+	if (*fd >= 0)
+		wv_file_untrack(*fd);
+}
+
+static void close_private(int *fd)
+{
+	unhide(fd);
+	wv_close_fd(fd);
+	*fd = -1;
+}
+
+static uint64_t hash_argv(void)
+{
+	uint64_t hash = WV_HASH_START;
+
+	for (char **arg = wv_argv(); arg && *arg; arg++)
+		hash = wv_hash(hash, *arg, strlen(*arg) + 1);
+	return hash;
+}
+
+static void fill_request(struct wv_msg_request *request)
+{
+	memset(request, 0, sizeof(*request));
+	wv_msg_init(&request->msg, WV_MSG_REQUEST, sizeof(*request));
+	wv_id_of_program(&request->program);
+	wv_id_of_loaded("libibverbs.so", 0, &request->verbs);
+	request->argv = hash_argv();
+	request->open_number = open_number;
+	strncpy(request->comm, program_invocation_short_name, sizeof(request->comm) - 1);
+	strncpy(request->name, wv_settings()->name, sizeof(request->name) - 1);
+}
+
+static int connect_daemon(void)
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	wv_auto_fd sock = -1;
+
+	if (strlen(wv_settings()->socket) >= sizeof(to.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(to.sun_path, wv_settings()->socket);
+	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (sock < 0 || connect(sock, (struct sockaddr *)&to, sizeof(to)))
+		return -errno;
+	return wv_steal_fd(&sock);
+}
+
+/* Sends the request; the socket to read the answer from, or -errno. */
+static int ask(int node)
+{
+	struct wv_msg_request request;
+	wv_auto_fd sock = connect_daemon();
+	int err;
+
+	if (sock < 0)
+		return sock;
+	fill_request(&request);
+	err = wv_send(sock, &request, sizeof(request), NULL, 0, &node, 1);
+	return err ? err : wv_steal_fd(&sock);
+}
+
+static bool should_ask(void)
+{
+	return wv_settings()->lease && !daemon_gone && wv_providers_known();
+}
+
+/* Call with the lock held. */
+static void request_locked(const char *path)
+{
+	if (pending.sock >= 0 || !should_ask() || strlen(path) >= sizeof(pending.path))
+		return;
+	pending.node = open_node(path);
+	if (pending.node < 0)
+		return;
+	pending.sock = ask(pending.node);
+	if (pending.sock < 0) {
+		daemon_gone = true;
+		wv_close_fd(&pending.node);
+		pending.node = -1;
+		return;
+	}
+	strcpy(pending.path, path);
+	hide(pending.node);
+	hide(pending.sock);
+}
+
+void wv_client_request(const char *path)
+{
+	int saved = errno;
+
+	wv_lock();
+	request_locked(path);
+	wv_unlock();
+	errno = saved;
+}
+
+static void drop_locked(void)
+{
+	close_private(&pending.sock);
+	close_private(&pending.node);
+}
+
+void wv_client_drop_request(void)
+{
+	int saved = errno;
+
+	wv_lock();
+	if (pending.sock >= 0)
+		drop_locked();
+	wv_unlock();
+	errno = saved;
+}
+
+void wv_client_forget_request(void)
+{
+	drop_locked();
+}
+
+void wv_client_forget_fd(int fd)
+{
+	if (fd == pending.sock)
+		pending.sock = -1;
+	if (fd == pending.node)
+		pending.node = -1;
+	if (pending.sock < 0 || pending.node < 0)
+		drop_locked();
+}
+
+/* What the daemon answered: a message type, or a negative errno. */
+static int receive(int sock, void *message, int *fds, unsigned int *n_fds)
+{
+	struct pollfd wait = {.fd = sock, .events = POLLIN};
+	ssize_t got = wv_recv(sock, message, WV_WIRE_MAX, fds, WV_WIRE_MAX_FDS, n_fds);
+
+	if (got == -EAGAIN) {
+		if (poll(&wait, 1, WV_WAIT_MS) <= 0)
+			return -ETIMEDOUT;
+		got = wv_recv(sock, message, WV_WIRE_MAX, fds, WV_WIRE_MAX_FDS, n_fds);
+	}
+	if (got <= 0)
+		return got < 0 ? (int)got : -ECONNRESET;
+	return wv_msg_check(message, (size_t)got);
+}
+
+static bool lease_fits(const struct wv_msg_lease *msg, unsigned int n_fds, const char *path)
+{
+	struct wv_build_id provider;
+
+	if (wv_tape_check(msg + 1, msg->msg.bytes - sizeof(*msg), WV_LEASE) ||
+	    n_fds != msg->n_fds + 1 || msg->n_fds != ((struct wv_tape *)(msg + 1))->n_fds)
+		return false;
+	wv_provider_id(path, &provider);
+	return !memcmp(&provider, &msg->provider, sizeof(provider));
+}
+
+/* Makes the lease in @c->message the program's. The descriptors become the context's, or stay. */
+static bool take_lease(struct wv_context *c, const int *fds, unsigned int n_fds)
+{
+	struct wv_msg_lease *msg = (void *)c->message;
+
+	for (unsigned int i = 0; i < n_fds; i++)
+		if (fds[i] >= WV_MAX_FD)
+			return false;
+	wv_lease_init(&c->lease, (struct wv_tape *)(msg + 1));
+	wv_context_track(c, fds[0], WV_FILE_COMMAND, 0);
+	for (unsigned int i = 1; i < n_fds; i++) {
+		c->lease.fds[i - 1] = fds[i];
+		wv_context_track(c, fds[i], WV_FILE_EVENTS, i - 1);
+	}
+	c->mode = WV_LEASED;
+	c->stopped = false;
+	return true;
+}
+
+static void start_recording(struct wv_context *c, const char *path)
+{
+	wv_provider_id(path, &c->provider);
+	wv_tape_begin(&c->record, c->message, sizeof(c->message), WV_RECORD, 0);
+	c->mode = WV_RECORDING;
+	c->stopped = false;
+}
+
+/*
+ * Collects the answer for @c, opened at @path. Returns the lease's command descriptor, or -1 to go
+ * on with the node that the program opened itself.
+ */
+static int collect(struct wv_context *c, int sock, const char *path)
+{
+	int fds[WV_WIRE_MAX_FDS];
+	unsigned int n_fds = 0;
+	int type = receive(sock, c->message, fds, &n_fds);
+	struct wv_msg_no_lease *none = (void *)c->message;
+
+	if (type == WV_MSG_LEASE && lease_fits((void *)c->message, n_fds, path) &&
+	    take_lease(c, fds, n_fds))
+		return fds[0];
+	for (unsigned int i = 0; i < n_fds; i++)
+		close(fds[i]);
+	if (type < 0)
+		daemon_gone = true;
+	c->no_lease = type == WV_MSG_NO_LEASE ? none->reason : WV_NO_LEASE_UNFIT;
+	if (type == WV_MSG_NO_LEASE && none->reason == WV_NO_LEASE_RECORD)
+		start_recording(c, path);
+	return -1;
+}
+
+/* Opens @path; @node and @sock are the request's, if one was made. Call with the lock held. */
+static int open_locked(const char *path, int node, int sock)
+{
+	struct wv_context *c = wv_context_new(WV_PLAIN);
+	int leased = -1;
+
+	if (!c || node < 0) {
+		close_private(&sock);
+		return node;
+	}
+	if (sock >= 0)
+		leased = collect(c, sock, path);
+	if (leased >= 0)
+		close(node);
+	else
+		wv_context_track(c, node, WV_FILE_COMMAND, 0);
+	if (c->mode != WV_PLAIN)
+		c->sock = sock;
+	else
+		close_private(&sock);
+	return leased >= 0 ? leased : node;
+}
+
+static bool is_pending(const char *path)
+{
+	return pending.sock >= 0 && !strcmp(pending.path, path);
+}
+
+int wv_client_open(const char *path)
+{
+	uint64_t start = wv_trace_now();
+	int node, sock, fd;
+
+	wv_lock();
+	if (!is_pending(path)) {
+		drop_locked();
+		request_locked(path);
+	}
+	if (is_pending(path)) {
+		node = pending.node;
+		sock = pending.sock;
+		unhide(&node);
+		pending.node = pending.sock = -1;
+	} else {
+		node = open_node(path);
+		sock = -1;
+	}
+	fd = open_locked(path, node, sock);
+	open_number++;
+	wv_unlock();
+	wv_trace_open(start, fd);
+	return fd;
+}
+
+void wv_client_send_record(int sock, const struct wv_build_id *provider,
+			   const struct wv_tape *record)
+{
+	struct wv_msg_record head = {.provider = *provider};
+
+	wv_msg_init(&head.msg, WV_MSG_RECORD, sizeof(head) + record->bytes);
+	wv_send(sock, &head, sizeof(head), record, record->bytes, NULL, 0);
+}
+
+void wv_client_send_report(int sock, struct wv_msg_report *report, struct wv_lease *lease)
+{
+	wv_msg_init(&report->msg, WV_MSG_REPORT, sizeof(*report));
+	report->unused = 0;
+	wv_each_step(lease->tape, step)
+		report->unused += step->state == WV_FREE;
+	wv_send(sock, report, sizeof(*report), NULL, 0, NULL, 0);
+}

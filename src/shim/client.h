@@ -1,0 +1,37 @@
+/*
+ * The program's side of the conversation with warmverbsd. Nothing here waits longer than WV_WAIT_MS
+ * in all; a daemon that is absent, old or hung is not asked again by this process.
+ */
+#pragma once
+
+#include "tape/adopt.h"
+#include "wire/wire.h"
+
+#include <stdbool.h>
+
+struct wv_context;
+
+/*
+ * Opens the node at @path and asks for a lease of it, if that makes sense and nothing is pending;
+ * the answer is collected by wv_client_open(). Cheap when there is no daemon.
+ */
+void wv_client_request(const char *path);
+
+/*
+ * Opens the device node @path for the program, from a lease if there is one. Returns the descriptor
+ * or -errno of the open itself.
+ */
+int wv_client_open(const char *path);
+
+/* Drops a request whose answer nobody collected. */
+void wv_client_drop_request(void);
+
+/* In a forked child: the request is the parent's. Call with the lock held. */
+void wv_client_forget_request(void);
+
+/* The program closed @fd, which may be one of ours. Call with the lock held. */
+void wv_client_forget_fd(int fd);
+
+void wv_client_send_record(int sock, const struct wv_build_id *provider,
+			   const struct wv_tape *record);
+void wv_client_send_report(int sock, struct wv_msg_report *report, struct wv_lease *lease);

@@ -1,0 +1,189 @@
+#include "shim/context.h"
+
+#include "shim/client.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define MAX_CONTEXTS 256
+
+static struct wv_context *contexts[MAX_CONTEXTS];
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+void wv_lock(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+void wv_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+/*
+ * A child starts with the descriptors of its parent and may use them, but what is left of a lease
+ * stays the parent's: both adopting the same object would be two owners.
+ */
+static void after_fork_in_child(void)
+{
+	wv_files_adopt_process();
+	for (unsigned int i = 0; i < MAX_CONTEXTS && contexts[i]; i++) {
+		contexts[i]->stopped = true;
+		if (contexts[i]->sock < 0)
+			continue;
+		wv_file_untrack(contexts[i]->sock);
+		close(contexts[i]->sock);
+		contexts[i]->sock = -1;
+	}
+	wv_client_forget_request();
+	pthread_mutex_unlock(&lock);
+}
+
+static void watch_forks(void)
+{
+	pthread_atfork(wv_lock, wv_unlock, after_fork_in_child);
+}
+
+static struct wv_context *find_unused(void)
+{
+	for (uint16_t i = 0; i < MAX_CONTEXTS; i++) {
+		if (contexts[i] && !contexts[i]->files)
+			return contexts[i];
+		if (contexts[i])
+			continue;
+		void *memory = mmap(NULL, sizeof(struct wv_context), PROT_READ | PROT_WRITE,
+				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+		if (memory == MAP_FAILED)
+			return NULL;
+		contexts[i] = memory;
+		contexts[i]->index = i;
+		return contexts[i];
+	}
+	return NULL;
+}
+
+struct wv_context *wv_context_new(enum wv_mode mode)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	struct wv_context *c;
+
+	pthread_once(&once, watch_forks);
+	c = find_unused();
+	if (!c)
+		return NULL;
+	c->mode = (uint8_t)mode;
+	c->stopped = mode == WV_PLAIN;
+	c->commands = 0;
+	c->ufile = c->sock = -1;
+	c->no_lease = 0;
+	memset(&c->report, 0, sizeof(c->report));
+	return c;
+}
+
+struct wv_context *wv_context_at(uint16_t index)
+{
+	return contexts[index];
+}
+
+bool wv_context_track(struct wv_context *c, int fd, enum wv_file_kind kind, unsigned int slot)
+{
+	struct wv_file file = {
+		.kind = (uint8_t)kind, .slot = (uint8_t)slot, .context = c->index};
+
+	if (!wv_file_track(fd, file))
+		return false;
+	c->files++;
+	if (kind == WV_FILE_COMMAND) {
+		if (!c->commands++)
+			c->ufile = fd;
+	}
+	return true;
+}
+
+void wv_context_settle(struct wv_context *c)
+{
+	if (c->sock < 0)
+		return;
+	if (c->mode == WV_RECORDING)
+		wv_client_send_record(c->sock, &c->provider, c->record.tape);
+	else if (c->mode == WV_LEASED)
+		wv_client_send_report(c->sock, &c->report, &c->lease);
+	wv_file_untrack(c->sock);
+	close(c->sock);
+	c->sock = -1;
+	if (c->mode == WV_RECORDING)
+		c->stopped = true;
+}
+
+/* Descriptors of the lease that the program never received would keep the ufile's objects alive. */
+static void close_unasked(struct wv_context *c)
+{
+	if (c->mode != WV_LEASED)
+		return;
+	for (unsigned int i = 0; i < c->lease.tape->n_fds; i++) {
+		if (c->lease.fds[i] < 0 || c->lease.given & (1u << i))
+			continue;
+		wv_file_untrack(c->lease.fds[i]);
+		c->files--;
+		close(c->lease.fds[i]);
+		c->lease.fds[i] = -1;
+	}
+}
+
+static void last_command_closed(struct wv_context *c)
+{
+	wv_context_settle(c);
+	c->stopped = true;
+	close_unasked(c);
+	c->ufile = -1;
+}
+
+static void forget_number(struct wv_context *c, struct wv_file file, int fd)
+{
+	c->files--;
+	if (file.kind == WV_FILE_EVENTS && c->lease.fds[file.slot] == fd)
+		wv_lease_kill_slot(&c->lease, file.slot);
+	else if (file.kind == WV_FILE_COMMAND && !--c->commands)
+		last_command_closed(c);
+}
+
+/* The program closed a descriptor that it does not know is ours, as daemons do. */
+static void forget_private(int fd)
+{
+	for (unsigned int i = 0; i < MAX_CONTEXTS && contexts[i]; i++)
+		if (contexts[i]->sock == fd)
+			contexts[i]->sock = -1;
+	wv_client_forget_fd(fd);
+}
+
+void wv_context_close(int fd)
+{
+	struct wv_file file = wv_file_get(fd);
+	int saved = errno;
+
+	if (file.kind == WV_FILE_NONE || !wv_files_are_mine())
+		return;
+	wv_lock();
+	file = wv_file_untrack(fd);
+	if (file.kind == WV_FILE_PRIVATE)
+		forget_private(fd);
+	else if (file.kind != WV_FILE_NONE)
+		forget_number(contexts[file.context], file, fd);
+	wv_unlock();
+	errno = saved;
+}
+
+void wv_context_dup(int fd, int copy)
+{
+	struct wv_file file = wv_file_get(fd);
+
+	if (copy < 0 || (file.kind != WV_FILE_COMMAND && file.kind != WV_FILE_EVENTS) ||
+	    !wv_files_are_mine())
+		return;
+	wv_lock();
+	wv_context_track(contexts[file.context], copy, file.kind, file.slot);
+	wv_unlock();
+}

@@ -1,0 +1,221 @@
+#include "shim/control.h"
+
+#include "shim/context.h"
+#include "shim/real.h"
+#include "shim/repair.h"
+#include "shim/trace.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+
+/* One command on its way through. */
+struct passage {
+	struct wv_context *context;
+	int fd;
+	struct ib_uverbs_ioctl_hdr *cmd;
+	uint32_t write_cmd;
+	const struct wv_command_row *row; /* looked up only if it was not adopted */
+	uint32_t target;
+	uint64_t start; /* for the trace */
+};
+
+/* The data path, of providers that ring doorbells or arm CQs by a command. */
+static bool is_data(uint32_t write_cmd)
+{
+	return write_cmd == IB_USER_VERBS_CMD_POST_SEND ||
+	       write_cmd == IB_USER_VERBS_CMD_REQ_NOTIFY_CQ ||
+	       write_cmd == IB_USER_VERBS_CMD_POST_RECV ||
+	       write_cmd == IB_USER_VERBS_CMD_POST_SRQ_RECV ||
+	       write_cmd == IB_USER_VERBS_CMD_POLL_CQ;
+}
+
+static int issue(int fd, struct ib_uverbs_ioctl_hdr *cmd)
+{
+	return real_ioctl(fd, RDMA_VERBS_IOCTL, cmd);
+}
+
+/* Answers from the lease. 1 if it did, with *@result what ioctl() is to return. */
+static int adopt(struct passage *p, int *result)
+{
+	struct wv_context *c = p->context;
+	struct wv_step *step;
+
+	if (c->mode != WV_LEASED || c->stopped)
+		return 0;
+	wv_lock();
+	step = wv_lease_claim(&c->lease, p->cmd, p->write_cmd);
+	if (step)
+		c->report.adopted++;
+	wv_unlock();
+	if (!step)
+		return 0;
+	*result = step->error ? -1 : 0;
+	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_ADOPTED, step->error,
+			 (struct wv_difference){.why = WV_WHY_NONE});
+	if (step->error)
+		errno = step->error;
+	return 1;
+}
+
+static bool moves_beyond_init(const struct passage *p)
+{
+	return p->row && p->row->class_ == WV_MODIFY &&
+	       wv_command_qp_state(p->cmd) > IBV_QPS_INIT;
+}
+
+/* Whether a lease could have held this command, so that sending it to the kernel is worth a word. */
+static bool is_divergence(const struct passage *p)
+{
+	switch (p->row->class_) {
+	case WV_CREATE:
+	case WV_CONSTANT:
+		return true;
+	case WV_MODIFY:
+		return wv_command_qp_state(p->cmd) <= IBV_QPS_INIT;
+	default:
+		return false;
+	}
+}
+
+static struct wv_difference why_not(const struct passage *p)
+{
+	struct wv_context *c = p->context;
+	struct wv_difference d = {.why = WV_WHY_UNKNOWN};
+
+	if (!p->row)
+		return d;
+	if (c->mode != WV_LEASED)
+		d.why = WV_WHY_NO_LEASE;
+	else if (!is_divergence(p))
+		d.why = WV_WHY_PASS;
+	else if (c->stopped)
+		d.why = WV_WHY_STOPPED;
+	else
+		return wv_lease_explain(&c->lease, p->cmd, p->write_cmd);
+	return d;
+}
+
+static void count(struct wv_context *c, const struct passage *p, struct wv_difference d)
+{
+	struct wv_msg_report *r = &c->report;
+
+	if (p->row && !is_divergence(p)) {
+		r->kernel++;
+		return;
+	}
+	if (r->diverged++)
+		return;
+	r->object = p->cmd->object_id;
+	r->method = p->cmd->method_id;
+	r->write_cmd = p->write_cmd;
+	r->why = d.why;
+	r->attr = d.attr;
+	r->offset = d.offset;
+}
+
+/*
+ * The kernel is about to see a command of a leased ufile: what the lease did ahead must not show.
+ * Returns why it was not adopted.
+ */
+static struct wv_difference before_kernel(struct passage *p)
+{
+	struct wv_context *c = p->context;
+	struct wv_difference d = why_not(p);
+	int moved = 0;
+
+	if (c->mode != WV_LEASED)
+		return d;
+	count(c, p, d);
+	if (!p->row)
+		c->stopped = true;
+	else if (p->row->class_ == WV_DESTROY)
+		wv_lease_kill_handle(&c->lease, p->target);
+	else if (p->target != WV_NONE)
+		moved = wv_lease_kill_moves(&c->lease, p->target);
+	if (moved)
+		wv_repair_reset(p->fd, c->lease.tape->driver_id, p->target);
+	if (moves_beyond_init(p))
+		wv_context_settle(c);
+	return d;
+}
+
+static bool is_busy(const struct passage *p, int result)
+{
+	return result < 0 && errno == EBUSY && p->context->mode == WV_LEASED && p->row &&
+	       p->row->class_ == WV_DESTROY;
+}
+
+static int ask_kernel(struct passage *p)
+{
+	struct wv_difference d;
+	int result, purged;
+
+	wv_lock();
+	d = before_kernel(p);
+	wv_unlock();
+	result = issue(p->fd, p->cmd);
+	if (is_busy(p, result)) {
+		wv_lock();
+		purged = wv_repair_purge(p->fd, &p->context->lease, p->target);
+		wv_unlock();
+		errno = EBUSY;
+		if (purged)
+			result = issue(p->fd, p->cmd);
+	}
+	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_KERNEL, result < 0 ? errno : 0, d);
+	return result;
+}
+
+/* Commands are recorded one at a time, whatever the threads do; this is a program's first run. */
+static int record(struct passage *p)
+{
+	struct wv_context *c = p->context;
+	int result, error;
+
+	if (moves_beyond_init(p)) {
+		wv_lock();
+		wv_context_settle(c);
+		wv_unlock();
+		return ask_kernel(p);
+	}
+	if (p->row && (p->row->class_ == WV_PASS || p->row->class_ == WV_DATA))
+		return ask_kernel(p);
+	wv_lock();
+	if (!c->record.tape->n_steps)
+		c->record.tape->driver_id = p->cmd->driver_id;
+	if (wv_record_command(&c->record, p->cmd, p->row) == WV_UNKNOWN)
+		c->stopped = true;
+	result = issue(p->fd, p->cmd);
+	error = result < 0 ? errno : 0;
+	if (!c->stopped)
+		wv_record_answer(&c->record, p->cmd, p->row, error);
+	wv_unlock();
+	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_RECORDED, error, why_not(p));
+	errno = error ? error : errno;
+	return result;
+}
+
+int wv_control(int fd, struct ib_uverbs_ioctl_hdr *cmd)
+{
+	struct passage p = {
+		.context = wv_context_at(wv_file_get(fd).context),
+		.fd = fd,
+		.cmd = cmd,
+		.write_cmd = wv_abi_write_cmd(cmd),
+	};
+	int result;
+
+	if (is_data(p.write_cmd))
+		return issue(fd, cmd);
+	p.start = wv_trace_now();
+	if (p.context->mode == WV_PLAIN && !p.start)
+		return issue(fd, cmd);
+	if (adopt(&p, &result))
+		return result;
+	p.row = wv_abi_find(cmd->object_id, cmd->method_id, p.write_cmd);
+	p.target = p.row ? wv_command_target(cmd, p.row) : WV_NONE;
+	if (p.context->mode == WV_RECORDING && !p.context->stopped)
+		return record(&p);
+	return ask_kernel(&p);
+}

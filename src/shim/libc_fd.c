@@ -1,0 +1,100 @@
+/*
+ * Every call by which a descriptor number ends or comes to mean another file. Numbers are used
+ * again at once: without this a pipe that gets a ufile's old number would be taken for it.
+ * tests/lab holds a case for each row.
+ */
+#undef _FILE_OFFSET_BITS
+#undef _FORTIFY_SOURCE
+
+#include "base/base.h"
+#include "shim/context.h"
+#include "shim/real.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+static void forget_range(unsigned int first, unsigned int last)
+{
+	for (unsigned int fd = first; fd <= last && fd < WV_MAX_FD; fd++) {
+		if (!__atomic_load_n(&wv_n_files, __ATOMIC_RELAXED))
+			return;
+		wv_context_close((int)fd);
+	}
+}
+
+static int followed(int fd, int copy)
+{
+	wv_context_dup(fd, copy);
+	return copy;
+}
+
+WV_PUBLIC int close(int fd)
+{
+	wv_context_close(fd);
+	return real_close(fd);
+}
+
+WV_PUBLIC int close_range(unsigned int first, unsigned int last, int flags)
+{
+	if (!(flags & CLOSE_RANGE_CLOEXEC))
+		forget_range(first, last);
+	return real_close_range(first, last, flags);
+}
+
+WV_PUBLIC void closefrom(int first)
+{
+	forget_range(first < 0 ? 0 : (unsigned int)first, WV_MAX_FD);
+	real_closefrom(first);
+}
+
+WV_PUBLIC int dup(int fd)
+{
+	return followed(fd, real_dup(fd));
+}
+
+/* Replaces what @to was, unless it is the same number. */
+WV_PUBLIC int dup2(int fd, int to)
+{
+	if (fd == to)
+		return real_dup2(fd, to);
+	wv_context_close(to);
+	return followed(fd, real_dup2(fd, to));
+}
+
+WV_PUBLIC int dup3(int fd, int to, int flags)
+{
+	if (fd != to)
+		wv_context_close(to);
+	return followed(fd, real_dup3(fd, to, flags));
+}
+
+static int fcntl_any(int fd, int cmd, long arg)
+{
+	int result = real_fcntl(fd, cmd, arg);
+
+	return cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC ? followed(fd, result) : result;
+}
+
+/* The argument is absent, an int or a pointer; as libc does, take it as the widest. */
+#define OPTIONAL_ARG(last)                                                                         \
+	({                                                                                         \
+		va_list args_;                                                                     \
+		long arg_;                                                                         \
+		va_start(args_, last);                                                             \
+		arg_ = va_arg(args_, long);                                                        \
+		va_end(args_);                                                                     \
+		arg_;                                                                              \
+	})
+
+WV_PUBLIC int fcntl(int fd, int cmd, ...)
+{
+	return fcntl_any(fd, cmd, OPTIONAL_ARG(cmd));
+}
+
+WV_PUBLIC int fcntl64(int fd, int cmd, ...);
+WV_PUBLIC int fcntl64(int fd, int cmd, ...)
+{
+	return fcntl_any(fd, cmd, OPTIONAL_ARG(cmd));
+}

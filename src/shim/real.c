@@ -1,0 +1,45 @@
+#include "shim/real.h"
+
+#include <dlfcn.h>
+#include <stdint.h>
+
+/* Defines real_NAME, which binds symbol SYMBOL once and calls it. */
+#define REAL(result, name, symbol, params, args)                                                   \
+	result real_##name params                                                                  \
+	{                                                                                          \
+		static void *bound;                                                                \
+		void *fn = __atomic_load_n(&bound, __ATOMIC_RELAXED);                              \
+                                                                                                   \
+		if (__builtin_expect(!fn, 0)) {                                                    \
+			fn = dlsym(RTLD_NEXT, symbol);                                             \
+			__atomic_store_n(&bound, fn, __ATOMIC_RELAXED);                            \
+		}                                                                                  \
+		return ((result(*) params)fn)args;                                                 \
+	}
+
+/* The 64-bit names: the same function on 64-bit machines, and right for large files elsewhere. */
+REAL(int, open, "open64", (const char *path, int flags, mode_t mode), (path, flags, mode))
+REAL(int, openat, "openat64", (int dir, const char *path, int flags, mode_t mode),
+     (dir, path, flags, mode))
+REAL(int, close, "close", (int fd), (fd))
+REAL(int, close_range, "close_range", (unsigned int first, unsigned int last, int flags),
+     (first, last, flags))
+REAL(void, closefrom, "closefrom", (int first), (first))
+REAL(int, dup, "dup", (int fd), (fd))
+REAL(int, dup2, "dup2", (int fd, int to), (fd, to))
+REAL(int, dup3, "dup3", (int fd, int to, int flags), (fd, to, flags))
+REAL(int, fcntl, "fcntl64", (int fd, int cmd, long arg), (fd, cmd, arg))
+REAL(int, ioctl, "ioctl", (int fd, unsigned long request, void *arg), (fd, request, arg))
+REAL(ssize_t, read, "read", (int fd, void *buffer, size_t bytes), (fd, buffer, bytes))
+REAL(ssize_t, write, "write", (int fd, const void *buffer, size_t bytes), (fd, buffer, bytes))
+
+void *real_verb(const char *name, const char *version)
+{
+	void *fn = dlvsym(RTLD_NEXT, name, version);
+	void *library;
+
+	if (fn)
+		return fn;
+	library = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	return library ? dlvsym(library, name, version) : NULL;
+}

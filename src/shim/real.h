@@ -1,0 +1,26 @@
+/*
+ * The calls behind those that are interposed: the next definition in the search order, so that
+ * other preloads and libc keep their say. The preload itself calls these, never its own public
+ * names. Bound at first use: a library that is preloaded into every process of a machine must not
+ * look up anything at start.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <sys/types.h>
+
+int real_open(const char *path, int flags, mode_t mode);
+int real_openat(int dir, const char *path, int flags, mode_t mode);
+int real_close(int fd);
+int real_close_range(unsigned int first, unsigned int last, int flags);
+void real_closefrom(int first);
+int real_dup(int fd);
+int real_dup2(int fd, int to);
+int real_dup3(int fd, int to, int flags);
+int real_fcntl(int fd, int cmd, long arg);
+int real_ioctl(int fd, unsigned long request, void *arg);
+ssize_t real_read(int fd, void *buffer, size_t bytes);
+ssize_t real_write(int fd, const void *buffer, size_t bytes);
+
+/* A verb of libibverbs at its symbol version, also where it was loaded with RTLD_LOCAL. */
+void *real_verb(const char *name, const char *version);

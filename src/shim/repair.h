@@ -1,0 +1,13 @@
+/* Undoing, in the kernel, what a lease did ahead of a program that went another way. */
+#pragma once
+
+#include "tape/adopt.h"
+
+/* Puts a QP back to RESET, as it is for the program. */
+void wv_repair_reset(int ufile, uint32_t driver_id, uint32_t qp_handle);
+
+/*
+ * Destroys the unadopted objects that use @handle, last made first, and theirs before them. Returns
+ * how many went.
+ */
+int wv_repair_purge(int ufile, struct wv_lease *lease, uint32_t handle);

@@ -1,0 +1,58 @@
+#include "shim/settings.h"
+
+#include "shim/real.h"
+#include "wire/trace.h"
+#include "wire/wire.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct wv_settings settings;
+static char **argument_vector;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value && strcmp(value, "0");
+}
+
+static void read_environment(void)
+{
+	const char *lease = getenv("WARMVERBS_LEASE");
+	const char *trace = getenv(WV_TRACE_ENV);
+	const char *socket = getenv(WV_SOCKET_ENV);
+	const char *name = getenv("WARMVERBS_NAME");
+
+	settings.enabled = !is_set("WARMVERBS_DISABLE");
+	settings.lease = settings.enabled && !(lease && !strcmp(lease, "0"));
+	settings.providers =
+		settings.enabled && !getenv("IBV_DRIVERS") && !getenv("RDMAV_DRIVERS");
+	settings.socket = socket && *socket ? socket : WV_SOCKET_DEFAULT;
+	settings.name = name ? name : "";
+	settings.trace = -1;
+	if (settings.enabled && trace && *trace)
+		settings.trace =
+			real_open(trace, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+}
+
+const struct wv_settings *wv_settings(void)
+{
+	pthread_once(&once, read_environment);
+	return &settings;
+}
+
+/* glibc hands every initialiser what main() gets; there is no cheaper way to it for a library. */
+__attribute__((constructor)) static void remember_argv(int argc, char **argv)
+{
+	(void)argc;
+	argument_vector = argv;
+}
+
+char **wv_argv(void)
+{
+	return argument_vector;
+}

@@ -1,0 +1,18 @@
+/* What the environment asks of the preload; read once, at first use. See warmverbs(7). */
+#pragma once
+
+#include <stdbool.h>
+
+struct wv_settings {
+	bool enabled;	    /* WARMVERBS_DISABLE is not set */
+	bool lease;	    /* WARMVERBS_LEASE is not 0 */
+	bool providers;	    /* the user does not choose providers with IBV_DRIVERS */
+	const char *socket; /* path of the daemon's socket */
+	const char *name;   /* WARMVERBS_NAME, or "" */
+	int trace;	    /* descriptor of the file WARMVERBS_TRACE names, or -1 */
+};
+
+const struct wv_settings *wv_settings(void);
+
+/* The program's argument vector, as it was at start; NULL if unknown. */
+char **wv_argv(void);
