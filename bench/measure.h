@@ -1,0 +1,26 @@
+/*
+ * What every program here needs: a clock, medians, and one way to give up. These programs print
+ * "NAME VALUE" lines on stdout, times in nanoseconds; tools/bench reads them.
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+#include <time.h>
+
+static inline uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000u + (uint64_t)t.tv_nsec;
+}
+
+/* Sorts @values. */
+uint64_t median(uint64_t *values, size_t n);
+
+/* An option's value as a whole number of at least @least; gives up if it is none. */
+unsigned long number(const char *text, unsigned long least);
+
+/* Says on stderr what went wrong (and strerror(@error) unless 0), and ends with status 1. */
+_Noreturn void give_up(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));
