@@ -1,1 +1,1 @@
-"""The lab: runs a command where RDMA exists, in a virtual machine or on this one. See `tools/lab --help`."""
+"""The lab: runs a command where RDMA exists. See `tools/lab --help`."""

@@ -4,9 +4,8 @@ import dataclasses
 import os
 import pathlib
 import platform
-import tempfile
 
-from . import machine
+from . import cache, machine
 from .job import Job
 from .report import LabError, Progress, TimedOut
 
@@ -23,7 +22,8 @@ def choose(image, count_instructions, cpus, memory):
 
 
 def kvm_works(image):
-    """Some machines offer a /dev/kvm on which this kernel never starts: believe a probe only, made once for each pair of kernels."""
+    """Some machines offer a /dev/kvm on which this kernel never starts. So believe a probe only,
+    made once for each pair of kernels."""
     if not kvm_offered():
         return False
     verdict = image.kernel.parent / f"kvm-on-{platform.release()}"
@@ -40,8 +40,9 @@ def kvm_offered():
 def probe(image):
     Progress.say("trying once whether KVM works here")
     settings = dataclasses.replace(machine.virtualized(1, "1G"), boot_seconds=PROBE_SECONDS)
-    with tempfile.TemporaryDirectory(prefix="warmverbs-lab-probe-") as out:
+    with cache.temporary_folder() as out:
+        job = Job(["true"], PROBE_SECONDS, pathlib.Path(out), pathlib.Path("/"))
         try:
-            return machine.run(image, Job(["true"], PROBE_SECONDS, pathlib.Path(out)), settings) == 0
+            return machine.run(image, job, settings) == 0
         except (LabError, TimedOut):
             return False

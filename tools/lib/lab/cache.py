@@ -8,7 +8,7 @@ import shutil
 import tempfile
 import time
 
-from .report import warn
+from .report import Progress
 
 WAIT_NOTICE_SECONDS = 2
 POLL_SECONDS = 0.1
@@ -20,7 +20,7 @@ def folder():
 
 
 def remove(keep=()):
-    """Empty the cache. The lock file stays: a run that waits for it must not be left with a deleted file."""
+    """Empty the cache. The lock file stays: a waiting run must not be left with a deleted one."""
     for entry in folder().glob("*"):
         if entry.is_dir() and entry not in keep:
             shutil.rmtree(entry)
@@ -28,26 +28,29 @@ def remove(keep=()):
 
 @contextlib.contextmanager
 def new_entry(name):
-    """A folder that appears in the cache as `name` when the block succeeds, complete, or not at all."""
-    building = pathlib.Path(tempfile.mkdtemp(prefix=f".{name}.", dir=folder()))
-    try:
+    """A folder that appears in the cache as `name`, complete, when the block succeeds."""
+    with temporary_folder() as temporary:
+        building = pathlib.Path(temporary) / name
+        building.mkdir()
         yield building
-        building.chmod(0o755)
         building.rename(folder() / name)
-    finally:
-        shutil.rmtree(building, ignore_errors=True)
+
+
+def temporary_folder():
+    """In the cache, so that the next holder of the lock finds what a killed one leaves behind."""
+    return tempfile.TemporaryDirectory(prefix=".", dir=folder())
 
 
 @contextlib.contextmanager
 def locked():
-    """One at a time on this machine. The file names the holder for those who wait; the kernel drops the lock."""
+    """One at a time on this machine. The file names the holder, for those who wait."""
     folder().mkdir(parents=True, exist_ok=True)
     with open(folder() / "lock", "a+", encoding="ascii") as file:
         wait_for(file)
         file.truncate(0)
         file.write(f"{os.getpid()}\n")
         file.flush()
-        sweep_unfinished()
+        sweep()
         yield
 
 
@@ -57,7 +60,7 @@ def wait_for(file):
         if notice_at and time.monotonic() >= notice_at:
             notice_at = None
             file.seek(0)
-            warn(f"waiting for the lab run of process {file.read().strip() or 'unknown'}")
+            Progress.say(f"waiting for the lab run of process {file.read().strip() or 'unknown'}")
         time.sleep(POLL_SECONDS)
 
 
@@ -69,8 +72,8 @@ def try_lock(file):
         return False
 
 
-def sweep_unfinished():
-    """Remove what a killed build left behind; safe under the lock only."""
+def sweep():
+    """Remove what a killed holder of the lock left behind."""
     for entry in folder().glob(".*"):
         if entry.is_dir():
             shutil.rmtree(entry, ignore_errors=True)

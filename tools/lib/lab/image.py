@@ -1,4 +1,4 @@
-"""The guest's kernel and initramfs, made from Debian's stock kernel package and kept in the cache."""
+"""The guest's kernel and initramfs, made from Debian's kernel package and kept in the cache."""
 
 import dataclasses
 import gzip
@@ -8,25 +8,25 @@ import os
 import pathlib
 import platform
 import shutil
-import subprocess
 import zlib
 
 from . import cache
-from .process import find, output, require
+from .process import output, require
 from .report import LabError, Progress
 
 META_PACKAGE = "linux-image-amd64"
 BUSYBOX = pathlib.Path("/bin/busybox")
 GUEST = pathlib.Path(__file__).parent / "guest"
 
-# What the guest loads before it sees any file system of the host; what these need is found with modprobe.
+# What the guest loads before it sees the host's files; what these need is found with modprobe.
 MODULES = (
     ("virtio_pci", ""),
     ("virtio_console", ""),
     ("9pnet_virtio", ""),
     ("9p", ""),
     ("overlay", ""),
-    ("crc32_generic", ""),  # rdma_rxe asks the crypto layer for it by name: no dependency that modprobe could know.
+    # rdma_rxe asks the crypto layer for it by name: no dependency that modprobe could know.
+    ("crc32_generic", ""),
     ("dummy", "numdummies=0"),
     ("ib_uverbs", ""),
     ("rdma_ucm", ""),
@@ -53,7 +53,7 @@ class Image:
 
 
 def ready():
-    """An image to boot: of the newest kernel in the cache, which needs no network, or else of the one apt offers."""
+    """An image to boot: of the kernel in the cache, which needs no network, or else of apt's."""
     check_machine()
     return make(newest_cached_version() or offered_version())
 
@@ -65,7 +65,7 @@ def prepare():
 
 
 def make(version):
-    """Both parts are kept apart: a change of the guest side must not fetch the kernel again. Call it locked."""
+    """Kernel and initramfs apart: a change of the latter must not fetch the former again."""
     if not kernel_folder(version).is_dir():
         fetch_kernel(version)
     image = image_of(version)
@@ -89,7 +89,7 @@ def newest_cached_version():
 
 def check_machine():
     if platform.machine() != "x86_64":
-        raise LabError(f"the lab's virtual machine is x86_64 only, this is {platform.machine()}; see --native")
+        raise LabError(f"the virtual machine is for x86_64, not {platform.machine()}; see --native")
     require("apt-cache", "apt-get", "dpkg-deb", "depmod", "modprobe", "cpio", "busybox")
 
 
@@ -130,8 +130,9 @@ def generator_hash():
 def fetch_kernel(version):
     Progress.say(f"downloading linux-image-{version}")
     with cache.new_entry(kernel_folder(version).name) as building:
-        # As root apt would try to drop its rights, for which this folder is closed, and warn.
-        output(["apt-get", "-o", "APT::Sandbox::User=", "download", f"linux-image-{version}"], cwd=building)
+        # Started by root, apt would try to work as a user to whom this folder is closed, and warn.
+        options = ("-o", "APT::Sandbox::User=")
+        output(["apt-get", *options, "download", f"linux-image-{version}"], cwd=building)
         (package,) = building.glob("*.deb")
         Progress.say(f"unpacking {package.name}")
         unpack_kernel(package, version, building)
@@ -152,7 +153,8 @@ def unpack_kernel(package, version, building):
 
 
 def expand_kernel(vmlinuz):
-    """The kernel proper out of vmlinuz: QEMU starts it directly (PVH), which spares an emulated CPU 3 s of unpacking."""
+    """The kernel proper out of vmlinuz. QEMU starts it directly (PVH), which spares an emulated
+    CPU some 3 s of unpacking."""
     for magic, unpack in UNPACKERS:
         start = vmlinuz.find(magic)
         while start >= 0:
@@ -183,41 +185,35 @@ def build_initrd(version, building):
 
 
 def copy_modules(version, target):
-    """Copy the guest's modules, and write the order to load them in: one per line, with its options."""
+    """Copy the guest's modules, and list them in the order to load them, with their options."""
     order = {}
     for name, options in MODULES:
         for path in files_of_module(version, name):
-            order.setdefault(path, options if path.stem.split(".")[0].replace("-", "_") == name else "")
-    for path in order:
-        (target / module_file(path)).write_bytes(read_module(path))
-    (target / "order").write_text("".join(f"{module_file(path)} {options}\n" for path, options in order.items()))
+            (target / plain_name(path)).write_bytes(read_module(path))
+            order.setdefault(plain_name(path), "")
+        order[plain_name(path)] = options  # The last file is the module itself.
+    lines = (f"{file} {options}\n" for file, options in order.items())
+    (target / "order").write_text("".join(lines))
 
 
 def files_of_module(version, name):
-    """A module's file and, before it, those it needs. -C keeps this machine's own module settings out."""
-    root = kernel_folder(version)
-    listing = output(["modprobe", "-C", os.devnull, "-d", root, "-S", version, "--show-depends", name]).decode()
-    return [pathlib.Path(line.split()[1]) for line in listing.splitlines() if line.startswith("insmod ")]
+    """A module's file, after those it needs. -C keeps this machine's own module settings out."""
+    where = ("-C", os.devnull, "-d", kernel_folder(version), "-S", version)
+    lines = output(["modprobe", *where, "--show-depends", name]).decode().splitlines()
+    return [pathlib.Path(line.split()[1]) for line in lines if line.startswith("insmod ")]
 
 
-def module_file(path):
+def plain_name(path):
     return path.name.split(".ko")[0] + ".ko"
 
 
 def read_module(path):
-    return lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()
+    data = path.read_bytes()
+    return lzma.decompress(data) if path.suffix == ".xz" else data
 
 
 def archive(tree):
     """The tree as the kernel wants it: a newc archive that belongs to root."""
     names = "\0".join(sorted(str(path.relative_to(tree)) for path in tree.rglob("*")))
-    result = subprocess.run(
-        [find("cpio"), "--create", "--format=newc", "--null", "--quiet", "--owner=0:0", "--reproducible"],
-        cwd=tree,
-        input=names.encode() + b"\0",
-        stdout=subprocess.PIPE,
-        check=False,
-    )
-    if result.returncode != 0:
-        raise LabError(f"cpio failed ({result.returncode})")
-    return result.stdout
+    options = ("--create", "--format=newc", "--null", "--quiet", "--owner=0:0", "--reproducible")
+    return output(["cpio", *options], cwd=tree, input=f"{names}\0".encode())

@@ -25,12 +25,13 @@ def lab_environment(kind, device, out):
     return {"LAB": kind, "LAB_DEVICE": device, "LAB_OUT": str(out)}
 
 
+def is_forwarded(name):
+    wanted = name in FORWARDED_NAMES or name.startswith(FORWARDED_PREFIXES)
+    return wanted and SHELL_NAME.fullmatch(name)
+
+
 def forwarded_environment():
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if SHELL_NAME.fullmatch(name) and (name in FORWARDED_NAMES or name.startswith(FORWARDED_PREFIXES))
-    }
+    return {name: value for name, value in os.environ.items() if is_forwarded(name)}
 
 
 def guest_script(job, environment):

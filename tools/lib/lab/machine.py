@@ -1,13 +1,13 @@
 """One virtual machine: its QEMU command line, and the run of a job in it."""
 
 import dataclasses
+import itertools
 import pathlib
 import secrets
 import socket
 import sys
-import tempfile
 
-from . import process
+from . import cache, process
 from .job import below, forwarded_environment, guest_script, lab_environment
 from .report import LabError, warn
 from .session import PORTS, Session
@@ -47,15 +47,16 @@ def virtualized(cpus, memory):
 
 def counting(memory):
     """One instruction takes 1 ns of guest time: repeatable, whatever else the host does."""
-    accelerator = ("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off,align=off", "-cpu", "max")
-    return Settings("counting instructions", memory, 1, (*accelerator, "-rtc", "clock=vm"))
+    accelerator = ("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off,align=off")
+    clock = ("-rtc", "clock=vm")
+    return Settings("counting instructions", memory, 1, (*accelerator, *clock, "-cpu", "max"))
 
 
 def run(image, job, settings):
-    """Boot, run the job, return its exit status. The machine is gone when this returns or raises."""
+    """Boot, run the job, return its status. The machine is gone when this returns or raises."""
     process.require(QEMU)
     check_visible(job.cwd)
-    with tempfile.TemporaryDirectory(prefix="warmverbs-lab-") as folder:
+    with cache.temporary_folder() as folder:
         mark = secrets.token_hex(16)
         write_job(pathlib.Path(folder), job, mark)
         shares = {"host": "/", "job": folder, "modules": image.modules, "out": job.out}
@@ -85,7 +86,7 @@ def boot(image, job, settings, shares, mark):
     descriptors = [end.fileno() for end in theirs]
     console = console_log(job)
     console.write_bytes(b"")
-    with open(console, "ab") as log:  # QEMU's own complaints and the guest's console take turns in it.
+    with open(console, "ab") as log:  # Shared by QEMU's own complaints and the guest.
         command = qemu_command(image, settings, shares, console, descriptors)
         qemu = process.start(command, pass_fds=descriptors, stdout=log, stderr=log)
     try:
@@ -108,15 +109,15 @@ def qemu_command(image, settings, shares, console, descriptors):
         *("-smp", str(settings.cpus), "-m", settings.memory),
         *("-kernel", str(image.kernel), "-initrd", str(image.initrd)),
         *("-append", KERNEL_OPTIONS),
-        *("-chardev", f"file,id=console,path={quote(console)},append=on", "-serial", "chardev:console"),
+        *("-chardev", f"file,id=console,path={quote(console)},append=on"),
+        *("-serial", "chardev:console"),
         *("-device", "virtio-serial-pci"),
-        *(option for number, fd in enumerate(descriptors, 1) for option in port_options(number, fd)),
-        *(option for tag, path in shares.items() for option in share_options(tag, path)),
+        *flatten(map(port_options, range(1, len(PORTS) + 1), PORTS, descriptors)),
+        *flatten(map(share_options, shares.keys(), shares.values())),
     ]
 
 
-def port_options(number, descriptor):
-    name = PORTS[number - 1]
+def port_options(number, name, descriptor):
     return (
         *("-chardev", f"socket,id={name},fd={descriptor}"),
         *("-device", f"virtserialport,nr={number},chardev={name},name=lab.{name}"),
@@ -124,10 +125,15 @@ def port_options(number, descriptor):
 
 
 def share_options(tag, path):
-    readonly = "off" if tag == "out" else "on"
-    # remap: folders of several file systems of the host appear in one share, and inode numbers must not clash.
-    local = f"local,id={tag},path={quote(path)},security_model=none,readonly={readonly},multidevs=remap"
-    return ("-fsdev", local, "-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}")
+    # remap: a share may span several file systems, whose inode numbers must not clash.
+    how = f"security_model=none,multidevs=remap,readonly={'off' if tag == 'out' else 'on'}"
+    return (
+        *("-fsdev", f"local,id={tag},path={quote(path)},{how}"),
+        *("-device", f"virtio-9p-pci,fsdev={tag},mount_tag={tag}"),
+    )
+
+
+flatten = itertools.chain.from_iterable
 
 
 def quote(path):

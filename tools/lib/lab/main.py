@@ -2,16 +2,19 @@
 
 import argparse
 import contextlib
+import functools
 import os
 import pathlib
 import signal
-import tempfile
+import sys
 
 from . import accelerator, cache, image, machine, native
 from .job import Job
-from .report import EXIT_LAB_FAILED, EXIT_SIGNAL_BASE, Ended, LabError, Progress, warn
+from .report import EXIT_LAB_FAILED, EXIT_SIGNAL_BASE, Ended, GuestError, LabError, Progress, warn
 
-DESCRIPTION = "Run a command where RDMA exists: in a throw-away virtual machine, or on this machine."
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+DESCRIPTION = "Run a command where RDMA exists: in a throw-away virtual machine, or right here."
 
 RUN_DESCRIPTION = """\
 Runs COMMAND as root in the current folder, on a machine that has an RDMA
@@ -28,7 +31,7 @@ environment of COMMAND:
   LAB          "vm", or "native" with --native
   LAB_DEVICE   name of the RDMA device: rxe0, or the first there is with
                --native; GID index 1 of rxe0 is an IPv4 address
-  LAB_OUT      folder whose files stay: DIR of --out
+  LAB_OUT      folder whose files stay: DIR of --out, else a temporary one
   A virtual machine also has PATH, HOME, CI, WARMVERBS_*, MESON_*, LAB_*,
   BENCH_*, ASAN_OPTIONS, UBSAN_OPTIONS and TSAN_OPTIONS from here, and nothing
   else.
@@ -54,13 +57,22 @@ examples:
 """
 
 
+class Parser(argparse.ArgumentParser):
+    """A mistake in the lab's own arguments must not look like an exit status of COMMAND."""
+
+    def error(self, message):
+        self.print_usage(sys.stderr)
+        warn(message)
+        self.exit(EXIT_LAB_FAILED)
+
+
 def parse(arguments):
-    parser = argparse.ArgumentParser(prog="tools/lab", description=DESCRIPTION)
+    parser = Parser(prog="tools/lab", description=DESCRIPTION)
     commands = parser.add_subparsers(dest="action", required=True, metavar="ACTION")
     add_run(commands)
     prepare = commands.add_parser(
         "prepare",
-        help="get the kernel that apt offers and build the guest's image, so that runs need no network",
+        help="get the kernel that apt offers and build the guest's image, to run without network",
     )
     clean = commands.add_parser("clean", help="remove all that prepare or a run has cached")
     for each in (prepare, clean):
@@ -76,25 +88,17 @@ def add_run(commands):
         epilog=RUN_EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    run.add_argument("--native", action="store_true", help="on this machine, as the caller; adds rxe0 if there is no device")
-    run.add_argument(
-        "--count-instructions",
-        action="store_true",
-        help="one CPU on which an instruction takes 1 ns: times become repeatable instruction counts",
-    )
-    run.add_argument("--nodes", type=positive, default=1, metavar="N", help="number of machines; only 1 for now")
-    run.add_argument("--mem", default="3G", metavar="M", help="memory of the guest (default: %(default)s)")
-    run.add_argument("--cpus", type=positive, metavar="N", help="CPUs of the guest (default: as here, at most 2)")
-    run.add_argument(
-        "--timeout",
-        type=positive,
-        default=1800,
-        metavar="S",
-        help="end COMMAND after S seconds (default: %(default)s)",
-    )
-    run.add_argument("--out", type=pathlib.Path, metavar="DIR", help="folder for results (default: a temporary one)")
-    run.add_argument("--quiet", action="store_true", help="say nothing about progress")
-    run.add_argument("command", nargs="+", metavar="COMMAND", help="program and arguments; put -- before it")
+    flag = functools.partial(run.add_argument, action="store_true")
+    number = functools.partial(run.add_argument, type=positive)
+    flag("--native", help="on this machine, as the caller; adds rxe0 if there is no device")
+    flag("--count-instructions", help="one CPU, 1 ns an instruction: repeatable times")
+    number("--nodes", metavar="N", default=1, help="number of machines; only 1 for now")
+    run.add_argument("--mem", metavar="M", default="3G", help="memory (default: %(default)s)")
+    number("--cpus", metavar="N", help="CPUs (default: as many as here, at most 2)")
+    number("--timeout", metavar="S", default=1800, help="in seconds (default: %(default)s)")
+    run.add_argument("--out", metavar="DIR", type=pathlib.Path, help="folder for results")
+    flag("--quiet", help="say nothing about progress")
+    run.add_argument("command", metavar="COMMAND", nargs="+", help="what to run; put -- before it")
 
 
 def positive(text):
@@ -120,7 +124,7 @@ def run_in_machine(job, options):
     Progress.say(f"booting Linux {ready.version} ({settings})")
     try:
         return machine.run(ready, job, settings)
-    except LabError:
+    except GuestError:
         machine.show_console_tail(job)
         raise
 
@@ -138,7 +142,7 @@ def cpus(options):
 
 def out_folder(wanted, stack):
     if wanted is None:
-        return pathlib.Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="warmverbs-lab-out-")))
+        return pathlib.Path(stack.enter_context(cache.temporary_folder()))
     wanted.mkdir(parents=True, exist_ok=True)
     return wanted.resolve()
 
@@ -158,16 +162,22 @@ def clean(_):
 
 def end_on_signal(number, _frame):
     # The clean-up that this sets off must not be interrupted in turn.
-    for each in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+    for each in SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     raise Ended(EXIT_SIGNAL_BASE + number, f"ended by {signal.Signals(number).name}")
+
+
+def handle_signals():
+    for number in SIGNALS:
+        # nohup has SIGHUP ignored, and means it; a shell's & has SIGINT ignored, for its own sake.
+        if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
+            signal.signal(number, end_on_signal)
 
 
 def main(arguments=None):
     options = parse(arguments)
     Progress.quiet = options.quiet
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, end_on_signal)
+    handle_signals()
     try:
         return {"run": run, "prepare": prepare, "clean": clean}[options.action](options)
     except Ended as end:

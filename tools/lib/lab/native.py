@@ -20,7 +20,7 @@ REMEDY = "leave out --native to use a virtual machine"
 def run(job):
     with device() as name:
         environment = {**os.environ, **lab_environment("native", name, job.out)}
-        # The shell gives what its users expect: 126 or 127 and a message when the command cannot be started.
+        # The shell gives what its users expect if COMMAND cannot be started: 126 or 127, and why.
         command = ["/bin/sh", "-c", 'exec "$@"', "sh", *job.command]
         child = process.start(command, env=environment)
         try:
@@ -58,7 +58,7 @@ def device():
 def check_able():
     """Everything that can be known to be in the way before anything is changed."""
     if os.geteuid() != 0:
-        raise LabError(f"this machine has no RDMA device, and only root may add one; run it as root, or {REMEDY}")
+        raise LabError(f"no RDMA device here, and only root may add one; {REMEDY}")
     process.require("ip", "rdma", "modprobe")
     try:
         process.output(["modprobe", "-a", *MODULES])

@@ -20,7 +20,7 @@ def die_with_parent(parent):
 
 
 def start(command, **options):
-    """Start a long-lived child in a session of its own, so that a Ctrl-C reaches only the lab, which then decides."""
+    """Start a child in a session of its own: a Ctrl-C reaches only the lab, which then ends it."""
     parent = os.getpid()
     return subprocess.Popen(
         command,
@@ -51,14 +51,13 @@ def find(program):
     return shutil.which(program, path=os.environ.get("PATH", os.defpath) + ":/usr/sbin:/sbin")
 
 
-def output(command, **options):
+def output(command, input=b"", **options):
     """Run a short command and return what it prints; its failure is the lab's."""
     program = find(command[0]) or command[0]
     result = subprocess.run(
         [program, *command[1:]],
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
+        input=input,
+        capture_output=True,
         env={**os.environ, "LC_ALL": "C"},
         **options,
     )

@@ -1,4 +1,4 @@
-"""How the lab speaks and how it ends: messages on stderr, exit codes, and the exceptions that carry them."""
+"""How the lab speaks and how it ends: messages, exit codes, and exceptions that carry them."""
 
 import sys
 
@@ -9,6 +9,10 @@ EXIT_SIGNAL_BASE = 128
 
 class LabError(Exception):
     """The lab itself failed; the text says what and, where there is one, the remedy."""
+
+
+class GuestError(LabError):
+    """The guest failed; its console may say why."""
 
 
 class Ended(Exception):

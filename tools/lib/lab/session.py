@@ -1,4 +1,4 @@
-"""What comes out of a running guest: its reports, and the job's two outputs on their way to ours."""
+"""What comes out of a guest: its reports, and the job's two outputs on their way to ours."""
 
 import collections
 import os
@@ -7,7 +7,7 @@ import signal
 import sys
 import time
 
-from .report import EXIT_SIGNAL_BASE, Ended, LabError, TimedOut
+from .report import EXIT_SIGNAL_BASE, Ended, GuestError, TimedOut
 
 # In the guest these are /dev/vport0p1 and so on, in this order.
 PORTS = ("control", "stdout", "stderr")
@@ -67,7 +67,7 @@ class Session:
             self.selector.register(end, selectors.EVENT_READ, sink)
         self.job_seconds = job_seconds
         self.status = None
-        self.allow(boot_seconds, LabError(f"the guest was not ready after {boot_seconds} s"))
+        self.allow(boot_seconds, GuestError(f"the guest was not ready after {boot_seconds} s"))
 
     def allow(self, seconds, otherwise):
         """Set the deadline of the phase that begins, and what to raise when it is missed."""
@@ -86,19 +86,19 @@ class Session:
     def receive(self, end, sink):
         data = receive_some(end)
         if not data:
-            raise LabError("the guest died before the command had ended")
+            raise GuestError("the guest died before the command had ended")
         sink.feed(data)
         while self.control.reports:
             self.handle(*self.control.reports.popleft())
 
     def handle(self, report, detail):
         if report == "fail":
-            raise LabError(f"the guest could not set itself up: {detail}")
+            raise GuestError(f"the guest could not set itself up: {detail}")
         if report == "ready":
             self.allow(self.job_seconds, TimedOut(self.job_seconds))
         if report == "exit":
             self.status = int(detail)
-            self.allow(DRAIN_SECONDS, LabError("the end of the command's output did not arrive"))
+            self.allow(DRAIN_SECONDS, GuestError("the end of the command's output did not arrive"))
 
     def flush(self):
         for stream in self.streams:
@@ -117,4 +117,4 @@ def write_all(descriptor, data):
         while data:
             data = data[os.write(descriptor, data) :]
     except BrokenPipeError:
-        raise Ended(EXIT_SIGNAL_BASE + signal.SIGPIPE, "nobody reads the command's output any more") from None
+        raise Ended(EXIT_SIGNAL_BASE + signal.SIGPIPE, "nobody reads the output any more") from None
