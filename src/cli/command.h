@@ -1,0 +1,46 @@
+/*
+ * The command line: one row in main.c and one file for each subcommand.
+ */
+#pragma once
+
+#include <argp.h>
+
+/* Exit codes; warmverbs(1) explains them to users. */
+enum wv_exit {
+	WV_EXIT_FAILED = 1,	   /* the reason was printed */
+	WV_EXIT_USAGE = 2,	   /* the command line makes no sense */
+	WV_EXIT_NO_DAEMON = 3,	   /* nobody answers at the socket */
+	WV_EXIT_NOT_STARTED = 125, /* run, explain: warmverbs itself failed */
+	WV_EXIT_NOT_RUNNABLE = 126,
+	WV_EXIT_NOT_FOUND = 127,
+};
+
+struct wv_subcommand {
+	const char *name, *summary;
+	const struct argp *argp;
+	int usage_exit;			    /* what a wrong call ends with */
+	int (*main)(int argc, char **argv); /* returns the exit code */
+};
+
+extern const struct wv_subcommand wv_cli_run, wv_cli_explain;
+
+/* Keys of options without a short name, above every character. */
+enum wv_option {
+	WV_OPTION_JSON = 0x100,
+	WV_OPTION_NAME,
+	WV_OPTION_NO_LEASE,
+	WV_OPTION_OUTPUT,
+	WV_OPTION_SOCKET,
+};
+
+#define WV_SOCKET_OPTION                                                                           \
+	{                                                                                          \
+		"socket", WV_OPTION_SOCKET, "PATH", 0, "Socket of the daemon", 0                   \
+	}
+#define WV_JSON_OPTION                                                                             \
+	{                                                                                          \
+		"json", WV_OPTION_JSON, NULL, 0, "Print JSON", 0                                   \
+	}
+
+/* Prints "warmverbs: CAUSE" and, unless it is NULL, how to mend it on a line of its own. */
+void wv_complain(const char *remedy, const char *cause, ...) __attribute__((format(printf, 2, 3)));

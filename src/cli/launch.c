@@ -1,0 +1,133 @@
+#include "cli/launch.h"
+
+#include "base/base.h"
+#include "cli/library.h"
+#include "cli/program.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/un.h>
+
+#define NAME_MAX_BYTES	 (sizeof(((struct wv_msg_request *)0)->name) - 1)
+#define SOCKET_MAX_BYTES (sizeof(((struct sockaddr_un *)0)->sun_path) - 1)
+
+static const struct argp_option options[] = {
+    {"no-lease", WV_OPTION_NO_LEASE, NULL, 0,
+     "Load the providers that the node needs, but take no lease", 0},
+    WV_SOCKET_OPTION,
+    {"name", WV_OPTION_NAME, "NAME", 0,
+     "Keep the recipes of this use of the program apart from those of others", 0},
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct wv_launch *launch = state->input;
+
+	switch (key) {
+	case WV_OPTION_NO_LEASE:
+		launch->lease = false;
+		return 0;
+	case WV_OPTION_SOCKET:
+		launch->socket = arg;
+		return 0;
+	case WV_OPTION_NAME:
+		if (strlen(arg) > NAME_MAX_BYTES)
+			argp_error(state, "the name '%s' is longer than %zu bytes", arg,
+				   NAME_MAX_BYTES);
+		launch->name = arg;
+		return 0;
+	case ARGP_KEY_ARGS:
+		launch->program = state->argv + state->next;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_error(state, "name the program to run");
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+const struct argp wv_launch_argp = {.options = options, .parser = parse};
+
+static int out_of_memory(void)
+{
+	wv_complain(NULL, "out of memory");
+	return WV_EXIT_NOT_STARTED;
+}
+
+/* The program may change its working directory before it opens a device. */
+static int set_socket(const char *socket)
+{
+	wv_auto_free char *folder = *socket == '/' ? NULL : getcwd(NULL, 0);
+	wv_auto_free char *path = NULL;
+
+	if (asprintf(&path, "%s%s%s", folder ? folder : "", folder ? "/" : "", socket) < 0)
+		return out_of_memory();
+	if (strlen(path) > SOCKET_MAX_BYTES) {
+		wv_complain("choose a shorter path", "%s is too long for a socket", path);
+		return WV_EXIT_NOT_STARTED;
+	}
+	return setenv(WV_SOCKET_ENV, path, 1) ? out_of_memory() : 0;
+}
+
+static int set_preload(const char *library)
+{
+	const char *others = getenv("LD_PRELOAD");
+	wv_auto_free char *list = NULL;
+
+	if (strpbrk(library, " :")) {
+		wv_complain("move it, or set " WV_LIBRARY_ENV " to a link without either",
+			    "%s: LD_PRELOAD takes no path with a space or a colon", library);
+		return WV_EXIT_NOT_STARTED;
+	}
+	if (asprintf(&list, "%s%s%s", library, others && *others ? ":" : "", others ? others : "") <
+	    0)
+		return out_of_memory();
+	return setenv("LD_PRELOAD", list, 1) ? out_of_memory() : 0;
+}
+
+static int set_environment(const struct wv_launch *launch)
+{
+	char library[PATH_MAX];
+	int err = wv_library_find(library);
+
+	if (err) {
+		wv_complain("install warmverbs, or set " WV_LIBRARY_ENV " to where it is",
+			    "the library is not at %s: %s", library, strerror(-err));
+		return WV_EXIT_NOT_STARTED;
+	}
+	if (!launch->lease && setenv("WARMVERBS_LEASE", "0", 1))
+		return out_of_memory();
+	if (launch->name && setenv("WARMVERBS_NAME", launch->name, 1))
+		return out_of_memory();
+	err = launch->socket ? set_socket(launch->socket) : 0;
+	return err ? err : set_preload(library);
+}
+
+int wv_launch_prepare(struct wv_launch *launch)
+{
+	char path[PATH_MAX];
+	const char *obstacle = NULL;
+
+	/* What is not found at all, execvp() says best. */
+	if (!wv_program_find(launch->program[0], path, sizeof(path)))
+		obstacle = wv_program_obstacle(path);
+	if (!obstacle)
+		return set_environment(launch);
+	launch->plain = true;
+	wv_complain("it runs as it would without warmverbs", "%s is %s: nothing can be preloaded",
+		    path, obstacle);
+	return 0;
+}
+
+int wv_launch_exec(const struct wv_launch *launch)
+{
+	execvp(launch->program[0], launch->program);
+	int err = errno;
+
+	wv_complain(NULL, "cannot run %s: %s", launch->program[0], strerror(err));
+	return err == ENOENT ? WV_EXIT_NOT_FOUND : WV_EXIT_NOT_RUNNABLE;
+}

@@ -1,0 +1,49 @@
+#include "cli/library.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NAME "libwarmverbs.so.0"
+
+static int make_absolute(const char *from, char path[static PATH_MAX])
+{
+	char absolute[PATH_MAX];
+
+	if (!realpath(from, absolute) || access(absolute, R_OK)) {
+		int err = -errno;
+
+		snprintf(path, PATH_MAX, "%s", from);
+		return err;
+	}
+	strcpy(path, absolute);
+	return 0;
+}
+
+static int find_in_build_folder(char path[static PATH_MAX])
+{
+	char executable[PATH_MAX], candidate[PATH_MAX + 32];
+	ssize_t n = readlink("/proc/self/exe", executable, sizeof(executable) - 1);
+
+	if (n < 0)
+		return -errno;
+	executable[n] = '\0';
+	*strrchr(executable, '/') = '\0';
+	snprintf(candidate, sizeof(candidate), "%s/../shim/" NAME, executable);
+	return make_absolute(candidate, path);
+}
+
+int wv_library_find(char path[static PATH_MAX])
+{
+	const char *given = getenv(WV_LIBRARY_ENV);
+
+	if (given && *given)
+		return make_absolute(given, path);
+	if (!find_in_build_folder(path))
+		return 0;
+	/* Not resolved: the link's name stays right when the library is replaced by a newer one. */
+	snprintf(path, PATH_MAX, "%s", WV_LIBDIR "/" NAME);
+	return access(path, R_OK) ? -errno : 0;
+}

@@ -1,0 +1,108 @@
+#include "cli/command.h"
+
+#include "base/base.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static const struct wv_subcommand *const subcommands[] = {
+    &wv_cli_run,
+    &wv_cli_explain,
+};
+
+WV_PUBLIC const char *argp_program_version = "warmverbs " WV_VERSION;
+
+static const struct wv_subcommand *find(const char *name)
+{
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(subcommands); i++)
+		if (!strcmp(subcommands[i]->name, name))
+			return subcommands[i];
+	return NULL;
+}
+
+/* What follows the subcommand's name is the subcommand's. */
+struct choice {
+	const struct wv_subcommand *subcommand; /* NULL: help */
+	int argc;
+	char **argv;
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct choice *choice = state->input;
+
+	switch (key) {
+	case ARGP_KEY_ARG:
+		choice->subcommand = find(arg);
+		if (!choice->subcommand && strcmp(arg, "help"))
+			argp_error(state, "there is no command '%s'", arg);
+		choice->argc = state->argc - state->next + 1;
+		choice->argv = state->argv + state->next - 1;
+		state->next = state->argc;
+		return 0;
+	case ARGP_KEY_NO_ARGS:
+		argp_usage(state);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static char *list_commands(int key, const char *text, void *input)
+{
+	char *list = NULL;
+	size_t bytes;
+	FILE *out;
+
+	(void)input;
+	if (key != ARGP_KEY_HELP_POST_DOC || !(out = open_memstream(&list, &bytes)))
+		return (char *)text;
+	fputs("Commands:\n", out);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(subcommands); i++)
+		fprintf(out, "  %-10s %s\n", subcommands[i]->name, subcommands[i]->summary);
+	fprintf(out, "  %-10s %s\n", "help", "tell more about a command");
+	fclose(out);
+	return list;
+}
+
+static const struct argp argp = {
+    .parser = parse,
+    .args_doc = "COMMAND [ARGUMENT...]",
+    .doc = "Start RDMA programs warm, and see what it does for them.\v",
+    .help_filter = list_commands,
+};
+
+static char *full_name(const struct wv_subcommand *subcommand)
+{
+	static char name[64];
+
+	snprintf(name, sizeof(name), "warmverbs %s", subcommand->name);
+	return name;
+}
+
+static int help(int argc, char **argv)
+{
+	const struct wv_subcommand *about = argc == 2 ? find(argv[1]) : NULL;
+
+	if (argc > 1 && !about) {
+		wv_complain("see 'warmverbs --help'", "there is no help about '%s'", argv[1]);
+		return WV_EXIT_USAGE;
+	}
+	argp_help(about ? about->argp : &argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK,
+		  about ? full_name(about) : "warmverbs");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct choice choice = {0};
+
+	argp_err_exit_status = WV_EXIT_USAGE;
+	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &choice);
+	if (!choice.subcommand)
+		return help(choice.argc, choice.argv);
+	argp_err_exit_status = choice.subcommand->usage_exit;
+	choice.argv[0] = full_name(choice.subcommand);
+	return choice.subcommand->main(choice.argc, choice.argv);
+}

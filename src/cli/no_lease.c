@@ -1,0 +1,24 @@
+#include "cli/no_lease.h"
+
+#include "base/base.h"
+#include "wire/wire.h"
+
+static const struct wv_no_lease_row rows[] = {
+    [0] = {"not asked", "no daemon was asked for a lease",
+	   "is one running? 'warmverbs status' tells; see also IBV_DRIVERS in warmverbs(7)"},
+    [WV_NO_LEASE_RECORD] = {"not known yet",
+			    "the daemon did not know this program, so this run was recorded",
+			    "run it again: from now on there are leases for it"},
+    [WV_NO_LEASE_EMPTY] = {"all taken", "the daemon knows this program, but had no lease ready",
+			   "it makes more on demand; if this goes on, see 'warmverbs status'"},
+    [WV_NO_LEASE_DENIED] = {"denied", "the daemon refused: no right to the device, or over a limit",
+			    "see 'warmverbs status' for your budget, and the daemon's log"},
+    [WV_NO_LEASE_UNFIT] = {"none to be had",
+			   "this program or device gets no leases, or the daemon was too slow",
+			   "the daemon's log tells which"},
+};
+
+const struct wv_no_lease_row *wv_no_lease(unsigned int reason)
+{
+	return &rows[reason < WV_ARRAY_SIZE(rows) ? reason : WV_NO_LEASE_UNFIT];
+}

@@ -1,0 +1,113 @@
+#include "cli/program.h"
+
+#include "base/base.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <link.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/xattr.h>
+
+#define OWN_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
+
+static bool is_program(const char *path)
+{
+	struct stat st;
+
+	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
+}
+
+int wv_program_find(const char *name, char *path, size_t capacity)
+{
+	const char *folder = getenv("PATH");
+
+	if (strchr(name, '/')) {
+		snprintf(path, capacity, "%s", name);
+		return is_program(path) ? 0 : -ENOENT;
+	}
+	for (folder = folder ? folder : "/bin:/usr/bin";; folder++) {
+		int length = (int)strcspn(folder, ":");
+
+		/* An empty element is the working directory. */
+		snprintf(path, capacity, "%.*s%s%s", length, folder, length ? "/" : "", name);
+		if (is_program(path))
+			return 0;
+		folder += length;
+		if (!*folder)
+			return -ENOENT;
+	}
+}
+
+/* The dynamic linker ignores LD_PRELOAD where a program gains rights by being run. */
+static bool gains_rights(int fd)
+{
+	struct stat st;
+
+	if (fstat(fd, &st))
+		return false;
+	if (st.st_mode & S_ISUID && st.st_uid != geteuid())
+		return true;
+	if (st.st_mode & S_ISGID && st.st_mode & S_IXGRP && st.st_gid != getegid())
+		return true;
+	return geteuid() != 0 && fgetxattr(fd, "security.capability", NULL, 0) > 0;
+}
+
+static bool has_interpreter(int fd, const ElfW(Ehdr) * elf)
+{
+	for (unsigned int i = 0; i < elf->e_phnum; i++) {
+		off_t at = (off_t)(elf->e_phoff + i * (size_t)elf->e_phentsize);
+		ElfW(Phdr) segment;
+
+		if (pread(fd, &segment, sizeof(segment), at) != (ssize_t)sizeof(segment))
+			return false;
+		if (segment.p_type == PT_INTERP)
+			return true;
+	}
+	return false;
+}
+
+static const char *elf_obstacle(int fd, const ElfW(Ehdr) * elf)
+{
+	if (elf->e_ident[EI_CLASS] != OWN_CLASS)
+		return "of another word size";
+	if (!has_interpreter(fd, elf))
+		return "statically linked";
+	return gains_rights(fd) ? "run with more rights than yours (setuid, setgid or capabilities)"
+				: NULL;
+}
+
+/* The interpreter that the first line of a script names, in @text. */
+static const char *script_interpreter(char *text)
+{
+	char *path = text + 2 + strspn(text + 2, " \t");
+
+	path[strcspn(path, " \t\r\n")] = '\0';
+	return path;
+}
+
+const char *wv_program_obstacle(const char *path)
+{
+	union {
+		ElfW(Ehdr) elf;
+		char text[PATH_MAX];
+	} head;
+	wv_auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? 0 : pread(fd, &head, sizeof(head) - 1, 0);
+
+	if (got >= (ssize_t)sizeof(head.elf) && !memcmp(head.elf.e_ident, ELFMAG, SELFMAG))
+		return elf_obstacle(fd, &head.elf);
+	if (got < 2 || memcmp(head.text, "#!", 2))
+		return NULL;
+	head.text[got] = '\0';
+	/* An interpreter that is a script again is rare, and then nothing is known. */
+	wv_auto_fd interpreter = open(script_interpreter(head.text), O_RDONLY | O_CLOEXEC);
+	got = interpreter < 0 ? 0 : pread(interpreter, &head.elf, sizeof(head.elf), 0);
+	if (got < (ssize_t)sizeof(head.elf) || memcmp(head.elf.e_ident, ELFMAG, SELFMAG))
+		return NULL;
+	return elf_obstacle(interpreter, &head.elf);
+}

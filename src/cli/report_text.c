@@ -1,0 +1,91 @@
+#include "cli/report.h"
+
+#include "base/base.h"
+#include "cli/events.h"
+#include "cli/no_lease.h"
+#include "cli/summary.h"
+#include "cli/table.h"
+#include "cli/units.h"
+
+static const struct wv_column columns[] = {
+    {"at", true}, {"took", true}, {"process", true}, {"what", false}, {"by", false}, {"why", false},
+};
+
+static int print_events(const struct wv_run *run, FILE *out)
+{
+	struct wv_table table;
+
+	wv_table_begin(&table, columns, WV_ARRAY_SIZE(columns));
+	for (size_t i = 0; i < run->n; i++) {
+		const struct wv_trace *event = &run->records[i];
+		uint64_t since = wv_trace_start(run->records, run->n, event);
+		char at[WV_QUANTITY_MAX], took[WV_QUANTITY_MAX];
+		char what[WV_EVENT_TEXT], why[WV_EVENT_TEXT];
+
+		wv_table_cell(&table, "%s", wv_format_ns(event->start - since, at));
+		wv_table_cell(&table, "%s", wv_format_ns(event->end - event->start, took));
+		wv_table_cell(&table, "%u", event->pid);
+		wv_table_cell(&table, "%s", wv_event_what(event, what));
+		wv_table_cell(&table, "%s", wv_event_by(event));
+		wv_table_cell(&table, "%s", wv_event_why(event, why));
+	}
+	return wv_table_end(&table, out);
+}
+
+static void print_times(const struct wv_summary *s, FILE *out)
+{
+	char text[WV_QUANTITY_MAX];
+
+	if (s->to_init)
+		fprintf(out, "first QP in INIT after %s", wv_format_ns(s->to_init, text));
+	if (s->to_rts)
+		fprintf(out, "%s %s", s->to_init ? ", in RTS after" : "first QP in RTS after",
+			wv_format_ns(s->to_rts, text));
+	if (s->to_init || s->to_rts)
+		fputc('\n', out);
+}
+
+static void print_opens(const struct wv_run *run, const struct wv_summary *s, FILE *out)
+{
+	if (s->leased)
+		fprintf(out, "lease: %u of %u opens of a device\n", s->leased, s->opens);
+	if (!run->lease_wanted) {
+		fputs("no lease: none was to be taken (--no-lease)\n", out);
+		return;
+	}
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(s->without_lease); i++)
+		if (s->without_lease[i])
+			fprintf(out, "no lease: %u of %u opens: %s\n  %s\n", s->without_lease[i],
+				s->opens, wv_no_lease(i)->cause, wv_no_lease(i)->remedy);
+}
+
+static int print_nothing_seen(FILE *out)
+{
+	fputs("no RDMA call was seen\n"
+	      "  the program made none, or made them where a preloaded library is not in the way: "
+	      "see LIMITS in warmverbs(7)\n",
+	      out);
+	return 0;
+}
+
+int wv_report_text(const struct wv_run *run, FILE *out)
+{
+	struct wv_summary s;
+	int err;
+
+	if (!run->n)
+		return print_nothing_seen(out);
+	wv_summarise(run->records, run->n, &s);
+	err = print_events(run, out);
+	if (err)
+		return err;
+	fprintf(out,
+		"\ncommands: %u from the lease, %u to the kernel (%u of them diverged from the "
+		"recipe), %u recorded\n",
+		s.adopted, s.kernel, s.diverged, s.recorded);
+	if (s.repairs)
+		fprintf(out, "repairs: %u steps of the lease undone\n", s.repairs);
+	print_times(&s, out);
+	print_opens(run, &s, out);
+	return 0;
+}

@@ -1,0 +1,87 @@
+#include "cli/summary.h"
+
+#include "cli/names.h"
+
+#include <infiniband/verbs.h>
+#include <string.h>
+
+uint64_t wv_trace_start(const struct wv_trace *records, size_t n, const struct wv_trace *event)
+{
+	for (size_t i = 0; i < n; i++)
+		if (records[i].pid == event->pid)
+			return records[i].start;
+	return event->start;
+}
+
+static void count_open(const struct wv_trace *event, struct wv_summary *s)
+{
+	s->opens++;
+	if (event->how == WV_HOW_ADOPTED)
+		s->leased++;
+	else
+		s->without_lease[event->no_lease <= WV_NO_LEASE_UNFIT ? event->no_lease
+								      : WV_NO_LEASE_UNFIT]++;
+}
+
+static bool is_divergence(const struct wv_trace *event, const struct wv_summary *s)
+{
+	switch (event->why.why) {
+	case WV_WHY_NONE:
+	case WV_WHY_PASS:
+	case WV_WHY_NO_LEASE:
+		return false;
+	case WV_WHY_UNKNOWN: /* also said where there is no lease to leave */
+		return s->leased > 0;
+	default:
+		return true;
+	}
+}
+
+static void count_command(const struct wv_trace *event, struct wv_summary *s)
+{
+	switch (event->how) {
+	case WV_HOW_ADOPTED:
+		s->adopted++;
+		break;
+	case WV_HOW_RECORDED:
+		s->recorded++;
+		break;
+	default:
+		s->kernel++;
+		s->diverged += is_divergence(event, s);
+		break;
+	}
+}
+
+static void note_time(const struct wv_trace *event, uint64_t since, struct wv_summary *s)
+{
+	if (!wv_is_modify_qp(event->write_cmd) || event->error)
+		return;
+	if (event->qp_state == IBV_QPS_INIT && !s->to_init)
+		s->to_init = event->end - since;
+	if (event->qp_state == IBV_QPS_RTS && !s->to_rts)
+		s->to_rts = event->end - since;
+}
+
+void wv_summarise(const struct wv_trace *records, size_t n, struct wv_summary *s)
+{
+	memset(s, 0, sizeof(*s));
+	for (size_t i = 0; i < n; i++) {
+		const struct wv_trace *event = &records[i];
+
+		switch (event->kind) {
+		case WV_TRACE_LIST:
+			break;
+		case WV_TRACE_OPEN:
+			count_open(event, s);
+			break;
+		case WV_TRACE_COMMAND:
+			count_command(event, s);
+			note_time(event, wv_trace_start(records, n, event), s);
+			break;
+		default:
+			s->repairs++;
+			break;
+		}
+	}
+}

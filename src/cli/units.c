@@ -1,0 +1,39 @@
+#include "cli/units.h"
+
+#include "base/base.h"
+
+#include <stdio.h>
+
+/* Three digits of @value in the largest unit that leaves at least one before the point. */
+static const char *format(uint64_t value, unsigned int step, const char *const *units,
+			  unsigned int n_units, char *text)
+{
+	double scaled = (double)value;
+	unsigned int unit = 0;
+
+	/* What would be rounded up to a whole next unit is written in that. */
+	while (scaled >= step - 0.5 && unit + 1 < n_units) {
+		scaled /= step;
+		unit++;
+	}
+	snprintf(text, WV_QUANTITY_MAX, "%.*f %s",
+		 unit == 0 || scaled >= 99.95 ? 0
+		 : scaled >= 9.995	      ? 1
+					      : 2,
+		 scaled, units[unit]);
+	return text;
+}
+
+const char *wv_format_ns(uint64_t ns, char text[static WV_QUANTITY_MAX])
+{
+	static const char *const units[] = {"ns", "us", "ms", "s"};
+
+	return format(ns, 1000, units, WV_ARRAY_SIZE(units), text);
+}
+
+const char *wv_format_bytes(uint64_t bytes, char text[static WV_QUANTITY_MAX])
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
+
+	return format(bytes, 1024, units, WV_ARRAY_SIZE(units), text);
+}
