@@ -8,7 +8,8 @@
 #include "cli/units.h"
 
 static const struct wv_column columns[] = {
-    {"at", true}, {"took", true}, {"process", true}, {"what", false}, {"by", false}, {"why", false},
+    {"at ms", true}, {"took us", true}, {"process", true},
+    {"what", false}, {"by", false},	{"why", false},
 };
 
 static int print_events(const struct wv_run *run, FILE *out)
@@ -19,11 +20,10 @@ static int print_events(const struct wv_run *run, FILE *out)
 	for (size_t i = 0; i < run->n; i++) {
 		const struct wv_trace *event = &run->records[i];
 		uint64_t since = wv_trace_start(run->records, run->n, event);
-		char at[WV_QUANTITY_MAX], took[WV_QUANTITY_MAX];
 		char what[WV_EVENT_TEXT], why[WV_EVENT_TEXT];
 
-		wv_table_cell(&table, "%s", wv_format_ns(event->start - since, at));
-		wv_table_cell(&table, "%s", wv_format_ns(event->end - event->start, took));
+		wv_table_cell(&table, "%.3f", (double)(event->start - since) / 1e6);
+		wv_table_cell(&table, "%.1f", (double)(event->end - event->start) / 1e3);
 		wv_table_cell(&table, "%u", event->pid);
 		wv_table_cell(&table, "%s", wv_event_what(event, what));
 		wv_table_cell(&table, "%s", wv_event_by(event));
@@ -84,7 +84,7 @@ int wv_report_text(const struct wv_run *run, FILE *out)
 		"recipe), %u recorded\n",
 		s.adopted, s.kernel, s.diverged, s.recorded);
 	if (s.repairs)
-		fprintf(out, "repairs: %u steps of the lease undone\n", s.repairs);
+		fprintf(out, "repairs: %u (what the lease had done ahead, undone)\n", s.repairs);
 	print_times(&s, out);
 	print_opens(run, &s, out);
 	return 0;

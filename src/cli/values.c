@@ -61,7 +61,7 @@ static const struct value_row values[] = {
     CAP(max_inline_data),
     MODIFY(qp_handle, MAKER),
     MODIFY(qp_state, QP_STATE),
-    MODIFY(attr_mask, FLAGS),
+    MODIFY(attr_mask, HIDDEN),
     MODIFY(port_num, NUMBER),
     MODIFY(pkey_index, NUMBER),
     MODIFY(qp_access_flags, FLAGS),
