@@ -66,6 +66,10 @@ test_streams() {
 	is "stderr has stderr only" $'to-err\nby-name' "$(cat stderr)"
 	in_lab -- cat <"$lab"
 	is "stdin is empty" "0 0" "$status $(stat -c %s stdout)"
+	in_lab -- echo fine <&-
+	is "and need not be open" "0 fine" "$status $(cat stdout)"
+	"$lab" run -- sh -c 'echo fine; echo lost >&2' >stdout <&- 2>&-
+	is "nor need stderr" "0 fine" "$? $(cat stdout)"
 }
 
 test_binary_output() {

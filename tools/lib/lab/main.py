@@ -11,6 +11,7 @@ import sys
 from . import accelerator, cache, image, machine, native
 from .job import Job
 from .report import EXIT_LAB_FAILED, EXIT_SIGNAL_BASE, Ended, GuestError, LabError, Progress, warn
+from .session import STDERR
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -174,7 +175,16 @@ def handle_signals():
             signal.signal(number, end_on_signal)
 
 
+def open_missing_streams():
+    """Our caller may have closed some; the first files that we open must not take their places."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= STDERR:
+        pass
+    os.close(descriptor)
+    sys.stderr = sys.stderr or open(STDERR, "w", encoding="utf-8")
+
+
 def main(arguments=None):
+    open_missing_streams()
     options = parse(arguments)
     Progress.quiet = options.quiet
     handle_signals()

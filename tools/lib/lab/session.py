@@ -4,13 +4,14 @@ import collections
 import os
 import selectors
 import signal
-import sys
 import time
 
 from .report import EXIT_SIGNAL_BASE, Ended, GuestError, TimedOut
 
 # In the guest these are /dev/vport0p1 and so on, in this order.
 PORTS = ("control", "stdout", "stderr")
+STDOUT = 1
+STDERR = 2
 CHUNK = 1 << 16
 # The job's exit status may overtake the end of its output, but not by much.
 DRAIN_SECONDS = 10
@@ -62,7 +63,7 @@ class Session:
     def __init__(self, sockets, mark, boot_seconds, job_seconds):
         self.selector = selectors.DefaultSelector()
         self.control = Control()
-        self.streams = [Stream(sys.stdout.fileno(), mark), Stream(sys.stderr.fileno(), mark)]
+        self.streams = [Stream(STDOUT, mark), Stream(STDERR, mark)]
         for end, sink in zip(sockets, (self.control, *self.streams)):
             self.selector.register(end, selectors.EVENT_READ, sink)
         self.job_seconds = job_seconds
