@@ -127,6 +127,7 @@ void wv_client_request(const char *path)
 {
 	int saved = errno;
 
+	wv_context_prepare();
 	wv_lock();
 	request_locked(path);
 	wv_unlock();
@@ -257,8 +258,8 @@ static int open_locked(const char *path, int node, int sock)
 		leased = collect(c, sock, path);
 	if (leased >= 0)
 		close(node);
-	else
-		wv_context_track(c, node, WV_FILE_COMMAND, 0);
+	else if (!wv_context_track(c, node, WV_FILE_COMMAND, 0))
+		c->mode = WV_PLAIN;
 	if (c->mode != WV_PLAIN)
 		c->sock = sock;
 	else
@@ -276,6 +277,11 @@ int wv_client_open(const char *path)
 	uint64_t start = wv_trace_now();
 	int node, sock, fd;
 
+	wv_context_prepare();
+	if (!wv_providers_known()) {
+		wv_providers_read();
+		wv_providers_load(false);
+	}
 	wv_lock();
 	if (!is_pending(path)) {
 		drop_locked();

@@ -1,6 +1,7 @@
 #include "shim/context.h"
 
 #include "shim/client.h"
+#include "shim/real.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -31,7 +32,7 @@ static void after_fork_in_child(void)
 {
 	wv_files_adopt_process();
 	for (unsigned int i = 0; i < MAX_CONTEXTS && contexts[i]; i++) {
-		contexts[i]->stopped = true;
+		contexts[i]->stopped = contexts[i]->inherited = true;
 		if (contexts[i]->sock < 0)
 			continue;
 		wv_file_untrack(contexts[i]->sock);
@@ -42,9 +43,17 @@ static void after_fork_in_child(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static void watch_forks(void)
+static void prepare(void)
 {
+	real_bind();
 	pthread_atfork(wv_lock, wv_unlock, after_fork_in_child);
+}
+
+void wv_context_prepare(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	pthread_once(&once, prepare);
 }
 
 static struct wv_context *find_unused(void)
@@ -67,15 +76,13 @@ static struct wv_context *find_unused(void)
 
 struct wv_context *wv_context_new(enum wv_mode mode)
 {
-	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	struct wv_context *c;
+	struct wv_context *c = find_unused();
 
-	pthread_once(&once, watch_forks);
-	c = find_unused();
 	if (!c)
 		return NULL;
 	c->mode = (uint8_t)mode;
 	c->stopped = mode == WV_PLAIN;
+	c->inherited = false;
 	c->commands = 0;
 	c->ufile = c->sock = -1;
 	c->no_lease = 0;

@@ -19,6 +19,7 @@ enum wv_mode {
 struct wv_context {
 	uint8_t mode;	  /* enum wv_mode */
 	bool stopped;	  /* the lease is followed no further, the recording has ended */
+	bool inherited;	  /* by fork(): what is left of the lease is the parent's */
 	uint16_t index;	  /* in the table of contexts */
 	uint16_t files;	  /* tracked numbers that lead here */
 	uint16_t commands; /* of these, numbers of the ufile */
@@ -38,6 +39,9 @@ struct wv_context {
  */
 void wv_lock(void);
 void wv_unlock(void);
+
+/* Once per process, before the lock is taken for the first time: may take the loader's lock. */
+void wv_context_prepare(void);
 
 /* A fresh context, or NULL: too many, or no memory. Its memory is used again, never unmapped. */
 struct wv_context *wv_context_new(enum wv_mode mode);

@@ -142,8 +142,8 @@ static struct wv_difference before_kernel(struct passage *p)
 
 static bool is_busy(const struct passage *p, int result)
 {
-	return result < 0 && errno == EBUSY && p->context->mode == WV_LEASED && p->row &&
-	       p->row->class_ == WV_DESTROY;
+	return result < 0 && errno == EBUSY && p->context->mode == WV_LEASED &&
+	       !p->context->inherited && p->row && p->row->class_ == WV_DESTROY;
 }
 
 static int ask_kernel(struct passage *p)

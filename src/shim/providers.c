@@ -2,14 +2,13 @@
 
 #include "base/base.h"
 #include "base/build_id.h"
+#include "shim/context.h"
 #include "shim/real.h"
 #include "shim/settings.h"
 
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
-#include <pthread.h>
-#include <stdio.h>
 #include <string.h>
 
 #define MAX_DEVICES 32
@@ -18,13 +17,14 @@
 struct device {
 	char node[48]; /* path of the device node */
 	char provider[192];
-	void *library; /* loaded, or NULL */
+	bool loaded; /* and then: */
+	struct wv_build_id id;
 };
 
+/* Guarded by the lock of the control path. */
 static struct device devices[MAX_DEVICES];
 static unsigned int n_devices;
-static bool known, read_once;
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static bool known;
 
 static ssize_t read_list(char *text, size_t capacity)
 {
@@ -53,19 +53,16 @@ static void parse_line(char *line)
 {
 	struct device *device = &devices[n_devices];
 	char *path = strchr(line, ' ');
-	void *library = device->library;
 
-	if (!path || n_devices == MAX_DEVICES)
+	if (!path || path[1] != '/' || n_devices == MAX_DEVICES)
 		return;
 	*path++ = '\0';
 	if (strlen(line) + sizeof(DEVICE_DIR) > sizeof(device->node) ||
 	    strlen(path) >= sizeof(device->provider))
 		return;
-	if (strcmp(device->provider, path))
-		library = NULL;
 	strcpy(stpcpy(device->node, DEVICE_DIR), line);
+	device->loaded = device->loaded && !strcmp(device->provider, path);
 	strcpy(device->provider, path);
-	device->library = library;
 	n_devices++;
 }
 
@@ -73,54 +70,79 @@ void wv_providers_read(void)
 {
 	char text[4096];
 	char *rest = text;
-	ssize_t got = wv_settings()->providers ? read_list(text, sizeof(text)) : -1;
+	bool found;
 
-	pthread_mutex_lock(&lock);
+	wv_lock();
 	n_devices = 0;
-	read_once = true;
-	known = got > 0;
-	while (known && rest && *rest) {
-		char *line = strsep(&rest, "\n");
+	found = wv_settings()->providers && read_list(text, sizeof(text)) > 0;
+	__atomic_store_n(&known, found, __ATOMIC_RELAXED);
+	while (found && rest)
+		parse_line(strsep(&rest, "\n"));
+	wv_unlock();
+}
 
-		parse_line(line);
+/* The path of a device's provider that still has to be looked up; false after the last. */
+static bool next_provider(unsigned int i, char *path)
+{
+	bool there;
+
+	wv_lock();
+	there = i < n_devices;
+	if (there)
+		strcpy(path, devices[i].loaded ? "" : devices[i].provider);
+	wv_unlock();
+	return there;
+}
+
+static void look_up(const char *path, bool load)
+{
+	void *library = dlopen(path, RTLD_LAZY | (load ? 0 : RTLD_NOLOAD));
+	struct wv_build_id id;
+	struct link_map *map;
+
+	if (!library || dlinfo(library, RTLD_DI_LINKMAP, &map))
+		return;
+	wv_id_of_loaded(NULL, map->l_addr, &id);
+	wv_lock();
+	for (unsigned int i = 0; i < n_devices; i++) {
+		if (strcmp(devices[i].provider, path))
+			continue;
+		devices[i].loaded = true;
+		devices[i].id = id;
 	}
-	pthread_mutex_unlock(&lock);
+	wv_unlock();
+}
+
+void wv_providers_load(bool load)
+{
+	char path[sizeof(devices[0].provider)];
+
+	for (unsigned int i = 0; next_provider(i, path); i++)
+		if (*path)
+			look_up(path, load);
 }
 
 bool wv_providers_known(void)
 {
-	if (!read_once)
-		wv_providers_read();
-	return known;
+	return __atomic_load_n(&known, __ATOMIC_RELAXED);
 }
 
-void wv_providers_load(void)
+bool wv_only_device(char *path, size_t capacity)
 {
-	pthread_mutex_lock(&lock);
-	for (unsigned int i = 0; i < n_devices; i++)
-		if (!devices[i].library && devices[i].provider[0] == '/')
-			devices[i].library = dlopen(devices[i].provider, RTLD_LAZY);
-	pthread_mutex_unlock(&lock);
-}
+	bool only;
 
-const char *wv_only_device(void)
-{
-	return n_devices == 1 ? devices[0].node : NULL;
+	wv_lock();
+	only = n_devices == 1 && strlen(devices[0].node) < capacity;
+	if (only)
+		strcpy(path, devices[0].node);
+	wv_unlock();
+	return only;
 }
 
 void wv_provider_id(const char *path, struct wv_build_id *id)
 {
-	struct link_map *map;
-
 	memset(id, 0, sizeof(*id));
-	pthread_mutex_lock(&lock);
-	for (unsigned int i = 0; i < n_devices; i++) {
-		if (strcmp(devices[i].node, path))
-			continue;
-		if (!devices[i].library)
-			devices[i].library = dlopen(devices[i].provider, RTLD_LAZY | RTLD_NOLOAD);
-		if (devices[i].library && !dlinfo(devices[i].library, RTLD_DI_LINKMAP, &map))
-			wv_id_of_loaded(NULL, map->l_addr, id);
-	}
-	pthread_mutex_unlock(&lock);
+	for (unsigned int i = 0; i < n_devices; i++)
+		if (!strcmp(devices[i].node, path) && devices[i].loaded)
+			*id = devices[i].id;
 }

@@ -8,18 +8,22 @@
 #include "wire/wire.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
-/* Reads the daemon's list again, if there is one. Called at each ibv_get_device_list(). */
+/* Reads the daemon's list again, if there is one. */
 void wv_providers_read(void);
+
+/*
+ * Looks up the listed providers that are loaded already; with @load, loads the others too. Takes
+ * the loader's lock: call it with none held, since a plugin may come here from its constructor.
+ */
+void wv_providers_load(bool load);
 
 /* Whether there was a list, that is, whether there is a daemon worth asking. */
 bool wv_providers_known(void);
 
-/* Loads the providers on the list that are not loaded yet. */
-void wv_providers_load(void);
-
-/* The path of the node's only device, or NULL if it has none or several. */
-const char *wv_only_device(void);
+/* Copies the path of the node's only device. False if it has none or several. */
+bool wv_only_device(char *path, size_t capacity);
 
 /* The build-id of the provider loaded for the device node @path, zero if unknown. */
 void wv_provider_id(const char *path, struct wv_build_id *id);

@@ -1,20 +1,24 @@
 #include "shim/real.h"
 
 #include <dlfcn.h>
-#include <stdint.h>
+
+static void *bind(void **bound, const char *symbol)
+{
+	void *fn = __atomic_load_n(bound, __ATOMIC_RELAXED);
+
+	if (__builtin_expect(!fn, 0)) {
+		fn = dlsym(RTLD_NEXT, symbol);
+		__atomic_store_n(bound, fn, __ATOMIC_RELAXED);
+	}
+	return fn;
+}
 
 /* Defines real_NAME, which binds symbol SYMBOL once and calls it. */
 #define REAL(result, name, symbol, params, args)                                                   \
+	static void *bound_##name;                                                                 \
 	result real_##name params                                                                  \
 	{                                                                                          \
-		static void *bound;                                                                \
-		void *fn = __atomic_load_n(&bound, __ATOMIC_RELAXED);                              \
-                                                                                                   \
-		if (__builtin_expect(!fn, 0)) {                                                    \
-			fn = dlsym(RTLD_NEXT, symbol);                                             \
-			__atomic_store_n(&bound, fn, __ATOMIC_RELAXED);                            \
-		}                                                                                  \
-		return ((result(*) params)fn)args;                                                 \
+		return ((result(*) params)bind(&bound_##name, symbol))args;                        \
 	}
 
 /* The 64-bit names: the same function on 64-bit machines, and right for large files elsewhere. */
@@ -32,6 +36,15 @@ REAL(int, fcntl, "fcntl64", (int fd, int cmd, long arg), (fd, cmd, arg))
 REAL(int, ioctl, "ioctl", (int fd, unsigned long request, void *arg), (fd, request, arg))
 REAL(ssize_t, read, "read", (int fd, void *buffer, size_t bytes), (fd, buffer, bytes))
 REAL(ssize_t, write, "write", (int fd, const void *buffer, size_t bytes), (fd, buffer, bytes))
+
+void real_bind(void)
+{
+	bind(&bound_open, "open64");
+	bind(&bound_close, "close");
+	bind(&bound_ioctl, "ioctl");
+	bind(&bound_read, "read");
+	bind(&bound_write, "write");
+}
 
 void *real_verb(const char *name, const char *version)
 {

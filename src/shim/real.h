@@ -22,5 +22,11 @@ int real_ioctl(int fd, unsigned long request, void *arg);
 ssize_t real_read(int fd, void *buffer, size_t bytes);
 ssize_t real_write(int fd, const void *buffer, size_t bytes);
 
+/*
+ * Binds the calls that are made with a lock held: binding takes the loader's lock, which a plugin's
+ * constructor may hold while it waits for ours.
+ */
+void real_bind(void);
+
 /* A verb of libibverbs at its symbol version, also where it was loaded with RTLD_LOCAL. */
 void *real_verb(const char *name, const char *version);

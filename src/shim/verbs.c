@@ -15,12 +15,13 @@ WV_PUBLIC void ibv_free_device_list(struct ibv_device **list);
 /* A lease takes a moment to arrive, which the listing hides. */
 static void get_ready(void)
 {
+	char only[64];
 	int saved = errno;
 
 	wv_providers_read();
-	if (wv_only_device())
-		wv_client_request(wv_only_device());
-	wv_providers_load();
+	if (wv_only_device(only, sizeof(only)))
+		wv_client_request(only);
+	wv_providers_load(true);
 	errno = saved;
 }
 
