@@ -11,22 +11,17 @@
 	{                                                                                          \
 		offsetof(struct s, f), sizeof(((struct s *)0)->f), k                               \
 	}
-#define FIELDS(...)                                                                                \
-	sizeof((const struct wv_field[]){__VA_ARGS__}) / sizeof(struct wv_field),                  \
-		(const struct wv_field[])                                                          \
-	{                                                                                          \
-		__VA_ARGS__                                                                        \
-	}
+#define COUNT(type, ...) sizeof((const struct type[]){__VA_ARGS__}) / sizeof(struct type)
+#define FIELDS(...)	 COUNT(wv_field, __VA_ARGS__), {__VA_ARGS__}
+#define NO_FIELDS	 0, {}
 #define ATTR(id, kind)                                                                             \
 	{                                                                                          \
-		UVERBS_ATTR_##id, WV_##kind, 0, NULL                                               \
+		UVERBS_ATTR_##id, WV_##kind, NO_FIELDS                                             \
 	}
 #define IOCTL(object, method, class, ...)                                                          \
 	{                                                                                          \
 		UVERBS_OBJECT_##object, UVERBS_METHOD_##method, WV_NO_WRITE_CMD, WV_##class,       \
-			sizeof((const struct wv_attr_row[]){__VA_ARGS__}) /                        \
-				sizeof(struct wv_attr_row),                                        \
-			#method, (const struct wv_attr_row[])                                      \
+			COUNT(wv_attr_row, __VA_ARGS__), #method,                                  \
 		{                                                                                  \
 			__VA_ARGS__                                                                \
 		}                                                                                  \
@@ -35,13 +30,11 @@
 #define LEGACY(cmd, name, class, in, out)                                                          \
 	{                                                                                          \
 		UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, cmd, WV_##class, 5, name,        \
-			(const struct wv_attr_row[])                                               \
 		{                                                                                  \
 			{UVERBS_ATTR_CORE_IN, WV_EQUAL, in}, {UVERBS_ATTR_CORE_OUT, WV_OUT, out},  \
 				ATTR(WRITE_CMD, EQUAL), ATTR(UHW_IN, EQUAL), ATTR(UHW_OUT, OUT)    \
 		}                                                                                  \
 	}
-#define NO_FIELDS 0, NULL
 /* Every legacy request begins with the address of its response (ib_user_verbs.h). */
 #define RESPONSE(s) FIELD(s, response, WV_POINTER)
 #define UHW	    ATTR(UHW_IN, EQUAL), ATTR(UHW_OUT, OUT)

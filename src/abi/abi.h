@@ -49,11 +49,15 @@ struct wv_field {
 	uint8_t kind; /* enum wv_kind */
 };
 
+/*
+ * No pointers inside: the table is then the same in every process, and costs none of them a
+ * relocation at start.
+ */
 struct wv_attr_row {
 	uint16_t id;
 	uint8_t kind; /* enum wv_kind */
 	uint8_t n_fields;
-	const struct wv_field *fields; /* kinds inside the payload; what is not named is WV_EQUAL */
+	struct wv_field fields[3]; /* kinds inside the payload; what is not named is WV_EQUAL */
 };
 
 struct wv_command_row {
@@ -61,8 +65,8 @@ struct wv_command_row {
 	uint32_t write_cmd; /* of UVERBS_METHOD_INVOKE_WRITE, else WV_NO_WRITE_CMD */
 	uint8_t class_;	    /* enum wv_class */
 	uint8_t n_attrs;
-	const char *name;
-	const struct wv_attr_row *attrs;
+	char name[22];
+	struct wv_attr_row attrs[18];
 };
 
 /* A kernel driver whose private payloads (UHW_IN, UHW_OUT) are known, so that it may be leased. */

@@ -38,7 +38,8 @@ WV_PUBLIC int close(int fd)
 
 WV_PUBLIC int close_range(unsigned int first, unsigned int last, int flags)
 {
-	if (!(flags & CLOSE_RANGE_CLOEXEC))
+	/* What the kernel will refuse closes nothing (close_range(2)). */
+	if (first <= last && !(flags & ~CLOSE_RANGE_UNSHARE))
 		forget_range(first, last);
 	return real_close_range(first, last, flags);
 }
@@ -54,20 +55,24 @@ WV_PUBLIC int dup(int fd)
 	return followed(fd, real_dup(fd));
 }
 
-/* Replaces what @to was, unless it is the same number. */
+/* @to is a copy of @fd now, whatever it was before; a call that failed changed nothing. */
+static int replaced(int fd, int to, int result)
+{
+	if (result >= 0 && fd != to) {
+		wv_context_close(to);
+		wv_context_dup(fd, to);
+	}
+	return result;
+}
+
 WV_PUBLIC int dup2(int fd, int to)
 {
-	if (fd == to)
-		return real_dup2(fd, to);
-	wv_context_close(to);
-	return followed(fd, real_dup2(fd, to));
+	return replaced(fd, to, real_dup2(fd, to));
 }
 
 WV_PUBLIC int dup3(int fd, int to, int flags)
 {
-	if (fd != to)
-		wv_context_close(to);
-	return followed(fd, real_dup3(fd, to, flags));
+	return replaced(fd, to, real_dup3(fd, to, flags));
 }
 
 static int fcntl_any(int fd, int cmd, long arg)
