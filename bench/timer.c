@@ -2,7 +2,7 @@
  * A stopwatch to preload into an unmodified program, outermost: how long after its first
  * ibv_get_device_list(), and after its start if stamp.c started it, its first QP was in INIT, RTR
  * and RTS, as the program saw it. It is the same for every program measured, knows nothing of
- * warmverbs, and writes its result to the file that BENCH_TIMER names when the QP is in RTS.
+ * warmverbs, and writes its result to the file that BENCH_TIMER names.
  */
 #include "measure.h"
 #include "stamp.h"
@@ -22,18 +22,26 @@
 static uint64_t listed;
 static uint64_t reached[IBV_QPS_ERR + 1]; /* by the first QP, per state */
 
-static void report(void)
+static void report_state(int fd, const char *name, enum ibv_qp_state state)
+{
+	if (reached[state])
+		dprintf(fd, "list_to_%s %lu\n", name, (unsigned long)(reached[state] - listed));
+}
+
+/* Early, because a program may be killed; at its end, because some never get to RTS. */
+__attribute__((destructor)) static void report(void)
 {
 	const char *path = getenv("BENCH_TIMER"), *stamp = getenv(STAMP_ENV);
-	uint64_t started = stamp ? strtoull(stamp, NULL, 10) : listed;
-	int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
+	int fd = path && listed ? open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644) : -1;
 
 	if (fd < 0)
 		return;
-	dprintf(fd, "start_to_list %lu\nlist_to_init %lu\nlist_to_rtr %lu\nlist_to_rts %lu\n",
-		(unsigned long)(listed - started), (unsigned long)(reached[IBV_QPS_INIT] - listed),
-		(unsigned long)(reached[IBV_QPS_RTR] - listed),
-		(unsigned long)(reached[IBV_QPS_RTS] - listed));
+	if (stamp)
+		dprintf(fd, "start_to_list %lu\n",
+			(unsigned long)(listed - strtoull(stamp, NULL, 10)));
+	report_state(fd, "init", IBV_QPS_INIT);
+	report_state(fd, "rtr", IBV_QPS_RTR);
+	report_state(fd, "rts", IBV_QPS_RTS);
 	close(fd);
 }
 
