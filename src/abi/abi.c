@@ -208,6 +208,18 @@ const struct wv_command_row *wv_abi_rows(unsigned int *n)
 	return rows;
 }
 
+_Static_assert(WV_ARRAY_SIZE(rows) <= UINT8_MAX, "a row's number fits a byte");
+
+uint8_t wv_abi_index(const struct wv_command_row *row)
+{
+	return (uint8_t)(row - rows);
+}
+
+const struct wv_command_row *wv_abi_at(uint8_t index)
+{
+	return &rows[index];
+}
+
 const struct wv_command_row *wv_abi_find(uint16_t object, uint16_t method, uint32_t write_cmd)
 {
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(rows); i++)

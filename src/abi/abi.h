@@ -84,6 +84,10 @@ struct wv_driver_row {
  */
 const struct wv_command_row *wv_abi_find(uint16_t object, uint16_t method, uint32_t write_cmd);
 
+/* A row's number in this build's table, and back. */
+uint8_t wv_abi_index(const struct wv_command_row *row);
+const struct wv_command_row *wv_abi_at(uint8_t index);
+
 /* The row of an attribute of @row, or NULL if it is not known there. */
 const struct wv_attr_row *wv_abi_attr(const struct wv_command_row *row, uint16_t id);
 

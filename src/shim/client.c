@@ -182,7 +182,7 @@ static int receive(int sock, void *message, int *fds, unsigned int *n_fds)
 	return wv_msg_check(message, (size_t)got);
 }
 
-static bool lease_fits(const struct wv_msg_lease *msg, unsigned int n_fds, const char *path)
+static bool lease_fits(struct wv_msg_lease *msg, unsigned int n_fds, const char *path)
 {
 	struct wv_build_id provider;
 

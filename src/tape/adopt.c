@@ -18,16 +18,41 @@ static int same_command(const struct wv_step *step, const struct ib_uverbs_ioctl
 	       step->write_cmd == write_cmd;
 }
 
-/* Offset of the first byte that must be equal and is not; @len if there is none. */
-static uint32_t first_difference(const uint8_t *a, const uint8_t *b, const uint8_t *mask,
-				 uint32_t len)
+/* Offset of the first of the bytes from @from to @to that differs, or @to. */
+static uint32_t first_difference(const uint8_t *a, const uint8_t *b, uint32_t from, uint32_t to)
 {
-	uint32_t i;
+	if (from >= to || !memcmp(a + from, b + from, to - from))
+		return to;
+	while (a[from] == b[from])
+		from++;
+	return from;
+}
 
-	for (i = 0; i < len; i++)
-		if ((a[i] ^ b[i]) & (mask ? mask[i] : 0xff))
-			break;
-	return i;
+/* Fields that may differ between two equal commands. */
+static int is_free(const struct wv_field *f)
+{
+	return f->kind != WV_HANDLE && f->kind != WV_EQUAL;
+}
+
+/* Compares all but the free fields, which the table lists by offset; the difference, or @len. */
+static uint32_t compare_payload(const uint8_t *a, const uint8_t *b, uint32_t len,
+				const struct wv_attr_row *known)
+{
+	uint32_t at = 0;
+
+	for (unsigned int i = 0; i < known->n_fields; i++) {
+		const struct wv_field *f = &known->fields[i];
+		uint32_t end = f->offset < len ? f->offset : len;
+		uint32_t differs;
+
+		if (!is_free(f))
+			continue;
+		differs = first_difference(a, b, at, end);
+		if (differs < end)
+			return differs;
+		at = end + f->size;
+	}
+	return at < len ? first_difference(a, b, at, len) : len;
 }
 
 static int slot_is(const struct wv_lease *lease, uint64_t slot, int64_t fd)
@@ -45,9 +70,8 @@ static enum wv_why compare_attr(const struct wv_lease *lease, struct wv_step *st
 		return WV_WHY_SHAPE;
 	switch (attr->kind) {
 	case WV_EQUAL:
-		*offset = first_difference(wv_attr_input(have), wv_step_at(step, attr->payload),
-					   attr->mask ? wv_step_at(step, attr->mask) : NULL,
-					   attr->len);
+		*offset = compare_payload(wv_attr_input(have), wv_step_at(step, attr->payload),
+					  attr->len, wv_abi_attr(wv_step_row(step), attr->id));
 		return *offset == attr->len ? WV_WHY_NONE : WV_WHY_VALUE;
 	case WV_HANDLE:
 		return have->data == attr->data ? WV_WHY_NONE : WV_WHY_VALUE;
@@ -79,8 +103,7 @@ static struct wv_difference compare(const struct wv_lease *lease, struct wv_step
 static void answer_fd_fields(struct wv_lease *lease, struct wv_step *step,
 			     const struct wv_attr *attr, uint8_t *to)
 {
-	const struct wv_attr_row *known = wv_abi_attr(
-		wv_abi_find(step->object, step->method, step->write_cmd), attr->id);
+	const struct wv_attr_row *known = wv_abi_attr(wv_step_row(step), attr->id);
 
 	for (unsigned int i = 0; i < known->n_fields; i++)
 		if (known->fields[i].kind == WV_NEW_FD &&

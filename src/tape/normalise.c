@@ -74,12 +74,11 @@ static int resolve_fields(struct normaliser *n, struct wv_step *step, struct wv_
 
 static int resolve_attrs(struct normaliser *n, struct wv_step *step)
 {
-	const struct wv_command_row *row =
-		wv_abi_find(step->object, step->method, step->write_cmd);
+	const struct wv_command_row *row = wv_step_row(step);
 
 	wv_each_attr(step, attr) {
 		const struct wv_attr_row *known = wv_abi_attr(row, attr->id);
-		uint32_t number = (uint32_t)attr->data;
+		uint32_t number = attr->data;
 
 		if (attr->kind == WV_EQUAL && resolve_fields(n, step, attr, known))
 			return -ENOENT;
@@ -130,8 +129,7 @@ static void forget_made(struct normaliser *n, struct wv_step *step)
 
 static void keep(struct normaliser *n, struct wv_step *step)
 {
-	const struct wv_command_row *row =
-		wv_abi_find(step->object, step->method, step->write_cmd);
+	const struct wv_command_row *row = wv_step_row(step);
 	struct wv_step *copy = wv_tape_step(&n->out, row, step->n_attrs);
 	uint32_t index = n->out.tape->n_steps;
 	size_t rest = step->bytes - sizeof(*step) - step->n_attrs * sizeof(struct wv_attr);

@@ -16,7 +16,7 @@ static int is_odd(const struct ib_uverbs_attr *attr, const struct wv_attr_row *k
 	int is_object = known->kind == WV_HANDLE || known->kind == WV_NEW_HANDLE ||
 			known->kind == WV_FD || known->kind == WV_NEW_FD;
 
-	return attr->attr_data.reserved || (is_object && attr->len);
+	return attr->attr_data.reserved || attr->flags > UINT8_MAX || (is_object && attr->len);
 }
 
 /* Zeroes the bytes that are private to the process, so that equal commands have equal payloads. */
@@ -36,11 +36,11 @@ static int record_attr(struct wv_tape_writer *w, struct wv_attr *to,
 	*to = (struct wv_attr){
 		.id = from->attr_id,
 		.len = from->len,
-		.flags = from->flags,
+		.flags = (uint8_t)from->flags,
 		.kind = known->kind,
 	};
 	if (known->kind == WV_HANDLE || known->kind == WV_FD)
-		to->data = from->data;
+		to->data = (uint32_t)from->data;
 	if (known->kind != WV_EQUAL)
 		return 0;
 	to->payload = wv_tape_payload(w, wv_attr_input(from), from->len);

@@ -27,35 +27,22 @@ static int patch_handle(struct player *p, uint32_t *ref)
 	return 0;
 }
 
-/* Handles inside a struct become the lease's; what may differ is masked from comparison. */
-static int prepare_fields(struct player *p, struct wv_step *step, struct wv_attr *attr,
-			  const struct wv_attr_row *known)
+/* Handles inside a struct become the lease's. */
+static int patch_fields(struct player *p, struct wv_step *step, struct wv_attr *attr,
+			const struct wv_attr_row *known)
 {
-	uint32_t mask = 0;
-
 	for (unsigned int i = 0; i < known->n_fields; i++) {
 		const struct wv_field *f = &known->fields[i];
 		uint8_t *at = wv_step_at(step, attr->payload) + f->offset;
 		uint32_t ref;
 
-		if (f->offset + f->size > attr->len)
+		if (f->kind != WV_HANDLE || f->offset + f->size > attr->len)
 			continue;
-		if (f->kind == WV_HANDLE) {
-			memcpy(&ref, at, sizeof(ref));
-			if (ref >= p->out.tape->n_steps || patch_handle(p, &ref))
-				return -EPROTO;
-			memcpy(at, &ref, sizeof(ref));
-			continue;
-		}
-		if (!mask) {
-			mask = wv_tape_payload(&p->out, NULL, attr->len);
-			if (!mask)
-				return -ENOSPC;
-			memset(wv_step_at(step, mask), 0xff, attr->len);
-		}
-		memset(wv_step_at(step, mask) + f->offset, 0, f->size);
+		memcpy(&ref, at, sizeof(ref));
+		if (ref >= p->out.tape->n_steps || patch_handle(p, &ref))
+			return -EPROTO;
+		memcpy(at, &ref, sizeof(ref));
 	}
-	attr->mask = mask;
 	return 0;
 }
 
@@ -64,11 +51,11 @@ static int prepare_attr(struct player *p, struct wv_step *from, struct wv_step *
 			const struct wv_attr_row *known)
 {
 	*attr = *source;
-	attr->payload = attr->mask = 0;
+	attr->payload = 0;
 	switch (attr->kind) {
 	case WV_EQUAL:
 		attr->payload = wv_tape_payload(&p->out, wv_attr_bytes(from, source), attr->len);
-		return attr->payload ? prepare_fields(p, step, attr, known) : -ENOSPC;
+		return attr->payload ? patch_fields(p, step, attr, known) : -ENOSPC;
 	case WV_OUT:
 		attr->payload = wv_tape_payload(&p->out, NULL, attr->len);
 		return attr->payload ? 0 : -ENOSPC;
@@ -173,8 +160,7 @@ static int prepare(struct player *p, struct wv_step *from, struct wv_step *step,
 
 static int play(struct player *p, struct wv_step *from, wv_issue_fn issue, void *kernel)
 {
-	const struct wv_command_row *row =
-		wv_abi_find(from->object, from->method, from->write_cmd);
+	const struct wv_command_row *row = wv_step_row(from);
 	unsigned int index = p->out.tape->n_steps;
 	struct wv_step *step = wv_tape_step(&p->out, row, from->n_attrs);
 	struct command cmd;

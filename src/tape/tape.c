@@ -21,10 +21,7 @@ static int attr_check(const struct wv_step *step, const struct wv_command_row *r
 
 	if (!known || attr->kind != known->kind)
 		return -EPROTO;
-	if (!payload_in_bounds(step, attr->payload, len) ||
-	    !payload_in_bounds(step, attr->mask, len))
-		return -EPROTO;
-	if (attr->mask && !attr->payload)
+	if (!payload_in_bounds(step, attr->payload, len))
 		return -EPROTO;
 	if (attr->kind == WV_EQUAL && !attr->payload)
 		return -EPROTO;
@@ -48,10 +45,11 @@ static int step_check(struct wv_step *step, const struct wv_tape *tape)
 	wv_each_attr(step, attr)
 		if (attr_check(step, row, attr, tape))
 			return -EPROTO;
+	step->row = wv_abi_index(row);
 	return 0;
 }
 
-int wv_tape_check(const void *data, size_t bytes, enum wv_form form)
+int wv_tape_check(void *data, size_t bytes, enum wv_form form)
 {
 	const struct wv_tape *tape = data;
 	size_t at = sizeof(*tape);
@@ -63,7 +61,7 @@ int wv_tape_check(const void *data, size_t bytes, enum wv_form form)
 	    tape->n_fds > WV_TAPE_MAX_FDS)
 		return -EPROTO;
 	for (unsigned int i = 0; i < tape->n_steps; i++) {
-		struct wv_step *step = (struct wv_step *)((uintptr_t)data + at);
+		struct wv_step *step = (struct wv_step *)((uint8_t *)data + at);
 
 		if (bytes - at < sizeof(*step) || step->bytes % 8 || step->bytes > bytes - at ||
 		    step->bytes < sizeof(*step) || step_check(step, tape))
@@ -71,6 +69,11 @@ int wv_tape_check(const void *data, size_t bytes, enum wv_form form)
 		at += step->bytes;
 	}
 	return at == bytes ? 0 : -EPROTO;
+}
+
+const struct wv_command_row *wv_step_row(const struct wv_step *step)
+{
+	return wv_abi_at(step->row);
 }
 
 struct wv_attr *wv_step_attr(struct wv_step *step, uint16_t id)
@@ -138,6 +141,7 @@ struct wv_step *wv_tape_step(struct wv_tape_writer *w, const struct wv_command_r
 	w->step->method = row->method;
 	w->step->write_cmd = row->write_cmd;
 	w->step->class_ = row->class_;
+	w->step->row = wv_abi_index(row);
 	w->step->n_attrs = (uint8_t)n_attrs;
 	w->step->new_handle = WV_NONE;
 	w->step->new_fd = WV_NONE;

@@ -7,7 +7,7 @@
  *   WV_RECIPE  a record with all that is private to a process taken out: a handle or descriptor is
  *              the number of the step that makes it; only steps that may be done ahead are left;
  *   WV_LEASE   a recipe carried out: handles are the lease's, descriptors are slots, the kernel's
- *              answers and the comparison masks are filled in.
+ *              answers are filled in.
  *
  *   struct wv_tape, then n_steps times: struct wv_step, its struct wv_attr[n_attrs], its payload
  *
@@ -57,7 +57,7 @@ struct wv_step {
 	uint8_t n_attrs;
 	uint8_t class_; /* enum wv_class */
 	uint8_t state;	/* enum wv_state */
-	uint8_t reserved;
+	uint8_t row;	/* in the ABI table of this build; set by wv_tape_check() */
 	int32_t error;	      /* 0, or the errno that the kernel answered */
 	uint32_t new_handle;  /* made by this step, or WV_NONE */
 	uint32_t new_fd;      /* made by this step, or WV_NONE */
@@ -66,12 +66,13 @@ struct wv_step {
 };
 
 struct wv_attr {
-	uint16_t id, len, flags;
+	uint16_t id, len;
+	uint8_t flags;	      /* UVERBS_ATTR_F_* */
 	uint8_t kind;	      /* enum wv_kind */
 	uint8_t valid_output; /* WV_LEASE: the kernel set UVERBS_ATTR_F_VALID_OUTPUT */
-	uint32_t payload;     /* offset from the step of len bytes (8 if inline), 0 for none */
-	uint32_t mask;	      /* WV_LEASE: offset of as many bytes, 0: all must be equal */
-	uint64_t data;	      /* handle, descriptor or slot */
+	uint8_t reserved;
+	uint32_t payload; /* offset from the step of len bytes (8 if inline), 0 for none */
+	uint32_t data;	  /* handle, descriptor or slot */
 };
 
 /*
@@ -120,10 +121,13 @@ static inline struct wv_step *wv_tape_end(struct wv_tape *tape)
 
 /*
  * Checks that @bytes at @data are one well-formed tape of form @form: sizes, counts and every
- * offset are in bounds and every step's class and kinds are what the ABI table says. Content is not
- * judged (see tape/validate.h). Returns 0 or -EPROTO.
+ * offset are in bounds, and every step's class and kinds are what the ABI table says; and notes
+ * each step's row. Content is not judged (see tape/validate.h). Returns 0 or -EPROTO.
  */
-int wv_tape_check(const void *data, size_t bytes, enum wv_form form);
+int wv_tape_check(void *data, size_t bytes, enum wv_form form);
+
+/* The row of a step that was checked, or made by a writer. */
+const struct wv_command_row *wv_step_row(const struct wv_step *step);
 
 /* The attribute @id of @step, or NULL. */
 struct wv_attr *wv_step_attr(struct wv_step *step, uint16_t id);
