@@ -22,7 +22,7 @@ struct wv_subcommand {
 	int (*main)(int argc, char **argv); /* returns the exit code */
 };
 
-extern const struct wv_subcommand wv_cli_run, wv_cli_explain;
+extern const struct wv_subcommand wv_cli_run, wv_cli_explain, wv_cli_status, wv_cli_recipes;
 
 /* Keys of options without a short name, above every character. */
 enum wv_option {

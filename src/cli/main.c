@@ -9,6 +9,8 @@
 static const struct wv_subcommand *const subcommands[] = {
     &wv_cli_run,
     &wv_cli_explain,
+    &wv_cli_status,
+    &wv_cli_recipes,
 };
 
 WV_PUBLIC const char *argp_program_version = "warmverbs " WV_VERSION;

@@ -1,0 +1,171 @@
+#include "cli/ask.h"
+
+#include "base/base.h"
+#include "cli/command.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#define WAIT_MS	   5000
+#define MAX_ANSWER (64u << 20)
+
+static const struct {
+	int err;
+	const char *remedy;
+} remedies[] = {
+    {ENOENT, "start it with 'systemctl start warmverbsd.socket', or name its socket by --socket"},
+    {ECONNREFUSED, "it has ended: start it with 'systemctl start warmverbsd.socket'"},
+    {EACCES, "ask to become a member of the group that owns the socket"},
+    {EPROTO, "daemon and command line are of different versions: restart the daemon"},
+    {ETIMEDOUT, "it is stopped or overloaded: see its log"},
+    {ECONNRESET, "it gave up on this question: see its log"},
+};
+
+static int no_answer(const char *path, int err)
+{
+	const char *remedy = NULL;
+
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(remedies); i++)
+		if (remedies[i].err == -err)
+			remedy = remedies[i].remedy;
+	wv_complain(remedy, "no daemon answers at %s: %s", path, strerror(-err));
+	return WV_EXIT_NO_DAEMON;
+}
+
+static int connect_to(const char *path)
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	wv_auto_fd sock = -1;
+
+	if (strlen(path) >= sizeof(to.sun_path))
+		return -ENAMETOOLONG;
+	strcpy(to.sun_path, path);
+	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (sock < 0 || connect(sock, (struct sockaddr *)&to, sizeof(to)))
+		return -errno;
+	return wv_steal_fd(&sock);
+}
+
+static int send_question(int sock, json_t *question)
+{
+	wv_auto_free char *text = json_dumps(question, JSON_COMPACT);
+	struct wv_msg head;
+
+	if (!text)
+		return -ENOMEM;
+	wv_msg_init(&head, WV_MSG_CONTROL, sizeof(head) + strlen(text));
+	return wv_send(sock, &head, sizeof(head), text, strlen(text), NULL, 0);
+}
+
+/* The descriptor of the memory that holds the answer, which is the caller's; or -errno. */
+static int receive(int sock)
+{
+	struct pollfd wait = {.fd = sock, .events = POLLIN};
+	unsigned int n_fds;
+	struct wv_msg head;
+	int memory;
+	ssize_t got;
+
+	if (poll(&wait, 1, WAIT_MS) <= 0)
+		return -ETIMEDOUT;
+	got = wv_recv(sock, &head, sizeof(head), &memory, 1, &n_fds);
+	if (got <= 0)
+		return got < 0 ? (int)got : -ECONNRESET;
+	if (wv_msg_check(&head, (size_t)got) == WV_MSG_CONTROL && n_fds == 1)
+		return memory;
+	if (n_fds)
+		close(memory);
+	return -EPROTO;
+}
+
+/* Reads the whole of @memory as text, whatever its sender left its offset at. */
+static int read_text(int memory, char **text)
+{
+	wv_auto_free char *all = NULL;
+	struct stat st;
+	size_t at = 0;
+
+	if (fstat(memory, &st))
+		return -errno;
+	if (st.st_size < 0 || st.st_size > MAX_ANSWER)
+		return -EPROTO;
+	all = calloc(1, (size_t)st.st_size + 1);
+	if (!all)
+		return -ENOMEM;
+	while (at < (size_t)st.st_size) {
+		ssize_t got = pread(memory, all + at, (size_t)st.st_size - at, (off_t)at);
+
+		if (got <= 0)
+			return got < 0 ? -errno : -EPROTO;
+		at += (size_t)got;
+	}
+	*text = all;
+	all = NULL;
+	return 0;
+}
+
+static int converse(const char *path, json_t *question, struct wv_answer *answer)
+{
+	wv_auto_fd sock = connect_to(path);
+	wv_auto_fd memory = -1;
+	int err = sock < 0 ? sock : send_question(sock, question);
+
+	if (err)
+		return err;
+	memory = receive(sock);
+	if (memory < 0)
+		return memory;
+	err = read_text(memory, &answer->text);
+	if (err)
+		return err;
+	answer->document = json_loads(answer->text, 0, NULL);
+	return json_is_object(answer->document) ? 0 : -EPROTO;
+}
+
+int wv_ask(const char *socket, json_t *question, struct wv_answer *answer)
+{
+	const char *path = socket ? socket : getenv(WV_SOCKET_ENV);
+	json_t *error;
+	int err;
+
+	*answer = (struct wv_answer){0};
+	if (!path || !*path)
+		path = WV_SOCKET_DEFAULT;
+	err = converse(path, question, answer);
+	json_decref(question);
+	if (err)
+		return no_answer(path, err);
+	error = json_object_get(answer->document, "error");
+	if (!error)
+		return 0;
+	wv_complain(json_string_value(json_object_get(answer->document, "remedy")), "%s",
+		    json_string_value(error) ?: "the daemon refuses");
+	return WV_EXIT_FAILED;
+}
+
+int wv_answer_print(const struct wv_answer *answer, int (*print)(json_t *document, FILE *out))
+{
+	int err = print ? print(answer->document, stdout) : fputs(answer->text, stdout) < 0;
+
+	if (!print)
+		putchar('\n');
+	if (err != -EPROTO && fflush(stdout))
+		err = -errno;
+	if (err)
+		wv_complain(err == -EPROTO ? "daemon and command line are of different versions: "
+					     "restart the daemon"
+					   : NULL,
+			    "cannot print the answer: %s", strerror(-err));
+	return err ? WV_EXIT_FAILED : 0;
+}
+
+void wv_answer_finish(struct wv_answer *answer)
+{
+	json_decref(answer->document);
+	free(answer->text);
+}

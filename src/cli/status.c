@@ -1,0 +1,60 @@
+#include "cli/ask.h"
+#include "cli/command.h"
+#include "cli/status_text.h"
+
+#include <stdbool.h>
+
+struct status {
+	bool json;
+	const char *socket;
+};
+
+static const struct argp_option options[] = {WV_JSON_OPTION, WV_SOCKET_OPTION, {0}};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct status *status = state->input;
+
+	switch (key) {
+	case WV_OPTION_JSON:
+		status->json = true;
+		return 0;
+	case WV_OPTION_SOCKET:
+		status->socket = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "'%s' is too much", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+    .options = options,
+    .parser = parse,
+    .doc = "Print what the daemon has ready, for whom, and how that fits.\v"
+	   "Exit status: 0 done, 1 failed, 2 wrong usage, 3 no daemon answers.",
+};
+
+static int main_of_status(int argc, char **argv)
+{
+	struct status status = {0};
+	struct wv_answer answer;
+	int code;
+
+	argp_parse(&argp, argc, argv, 0, NULL, &status);
+	code = wv_ask(status.socket, json_pack("{s:s}", "op", "status"), &answer);
+	if (!code)
+		code = wv_answer_print(&answer, status.json ? NULL : wv_print_status);
+	wv_answer_finish(&answer);
+	return code;
+}
+
+const struct wv_subcommand wv_cli_status = {
+    .name = "status",
+    .summary = "print what the daemon has ready, and how that fits",
+    .argp = &argp,
+    .usage_exit = WV_EXIT_USAGE,
+    .main = main_of_status,
+};

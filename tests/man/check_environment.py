@@ -1,0 +1,37 @@
+#!/usr/bin/env python3
+"""Compares the environment variables that the sources use with those in the section ENVIRONMENT of a man page.
+
+    check_environment.py SOURCE_FOLDER PAGE.scd
+"""
+import pathlib
+import re
+import sys
+
+# Names of our own, however they are used, and everything that is read.
+IN_SOURCE = re.compile(r'"(WARMVERBS_[A-Z_]+)"|getenv\("(\w+)"\)')
+IN_PAGE = re.compile(r"^(?:\*\w+\*, )*\*\w+\*$", re.M)
+# Read as every program does, or set by the init system: of no use to say.
+USUAL = {"PATH", "LD_PRELOAD", "JOURNAL_STREAM"}
+
+
+def variables_of_sources(folder):
+    texts = [path.read_text(encoding="utf-8") for path in folder.rglob("*.[ch]")]
+    return {own or other for text in texts for own, other in IN_SOURCE.findall(text)} - USUAL
+
+
+def variables_of_page(page):
+    section = re.search(r"^# ENVIRONMENT$(.*?)^# ", page, re.M | re.S)[1]
+    return {name for line in IN_PAGE.findall(section) for name in re.findall(r"\w+", line)}
+
+
+def main(folder, page):
+    in_sources = variables_of_sources(pathlib.Path(folder))
+    in_page = variables_of_page(pathlib.Path(page).read_text(encoding="utf-8"))
+    problems = [f"{page} does not have {name}" for name in sorted(in_sources - in_page)]
+    problems += [f"nothing reads {name}, which {page} has" for name in sorted(in_page - in_sources)]
+    print("\n".join(problems) or "sources and man page agree")
+    return bool(problems or not in_sources)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))
