@@ -16,10 +16,10 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define WV_PUBLIC	   __attribute__((visibility("default")))
-#define WV_ARRAY_SIZE(a)   (sizeof(a) / sizeof((a)[0]))
-#define WV_ALIGN8(n)	   (((n) + 7u) & ~7u)
-#define wv_cleanup(f)	   __attribute__((cleanup(f)))
+#define WV_PUBLIC	 __attribute__((visibility("default")))
+#define WV_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
+#define WV_ALIGN8(n)	 (((n) + 7u) & ~7u)
+#define wv_cleanup(f)	 __attribute__((cleanup(f)))
 
 static inline void wv_close_fd(int *fd)
 {

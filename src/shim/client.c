@@ -316,7 +316,7 @@ void wv_client_send_report(int sock, struct wv_msg_report *report, struct wv_lea
 {
 	wv_msg_init(&report->msg, WV_MSG_REPORT, sizeof(*report));
 	report->unused = 0;
-	wv_each_step(lease->tape, step)
+	wv_each_step (lease->tape, step)
 		report->unused += step->state == WV_FREE;
 	wv_send(sock, report, sizeof(*report), NULL, 0, NULL, 0);
 }

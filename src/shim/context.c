@@ -97,8 +97,7 @@ struct wv_context *wv_context_at(uint16_t index)
 
 bool wv_context_track(struct wv_context *c, int fd, enum wv_file_kind kind, unsigned int slot)
 {
-	struct wv_file file = {
-		.kind = (uint8_t)kind, .slot = (uint8_t)slot, .context = c->index};
+	struct wv_file file = {.kind = (uint8_t)kind, .slot = (uint8_t)slot, .context = c->index};
 
 	if (!wv_file_track(fd, file))
 		return false;

@@ -17,14 +17,14 @@ enum wv_mode {
 };
 
 struct wv_context {
-	uint8_t mode;	  /* enum wv_mode */
-	bool stopped;	  /* the lease is followed no further, the recording has ended */
-	bool inherited;	  /* by fork(): what is left of the lease is the parent's */
-	uint16_t index;	  /* in the table of contexts */
-	uint16_t files;	  /* tracked numbers that lead here */
+	uint8_t mode;	   /* enum wv_mode */
+	bool stopped;	   /* the lease is followed no further, the recording has ended */
+	bool inherited;	   /* by fork(): what is left of the lease is the parent's */
+	uint16_t index;	   /* in the table of contexts */
+	uint16_t files;	   /* tracked numbers that lead here */
 	uint16_t commands; /* of these, numbers of the ufile */
-	int ufile;	  /* the number it was opened as */
-	int sock;	  /* to the daemon, until the report or the recording is sent, or -1 */
+	int ufile;	   /* the number it was opened as */
+	int sock;	   /* to the daemon, until the report or the recording is sent, or -1 */
 	uint32_t no_lease; /* enum wv_no_lease, 0: nobody was asked */
 	struct wv_build_id provider;
 	struct wv_lease lease;
@@ -51,7 +51,8 @@ struct wv_context *wv_context_at(uint16_t index);
  * Makes @fd a number of @context. On failure the number is too large to track, and stays the
  * caller's. Call with the lock held.
  */
-bool wv_context_track(struct wv_context *context, int fd, enum wv_file_kind kind, unsigned int slot);
+bool wv_context_track(struct wv_context *context, int fd, enum wv_file_kind kind,
+		      unsigned int slot);
 
 /*
  * @fd is about to be closed or replaced: stops tracking it, and when it was the last number of a

@@ -60,11 +60,11 @@ static int adopt(struct passage *p, int *result)
 
 static bool moves_beyond_init(const struct passage *p)
 {
-	return p->row && p->row->class_ == WV_MODIFY &&
-	       wv_command_qp_state(p->cmd) > IBV_QPS_INIT;
+	return p->row && p->row->class_ == WV_MODIFY && wv_command_qp_state(p->cmd) > IBV_QPS_INIT;
 }
 
-/* Whether a lease could have held this command, so that sending it to the kernel is worth a word. */
+/* Whether a lease could have held this command, so that sending it to the kernel is worth a word.
+ */
 static bool is_divergence(const struct passage *p)
 {
 	switch (p->row->class_) {
@@ -199,10 +199,10 @@ static int record(struct passage *p)
 int wv_control(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 {
 	struct passage p = {
-		.context = wv_context_at(wv_file_get(fd).context),
-		.fd = fd,
-		.cmd = cmd,
-		.write_cmd = wv_abi_write_cmd(cmd),
+	    .context = wv_context_at(wv_file_get(fd).context),
+	    .fd = fd,
+	    .cmd = cmd,
+	    .write_cmd = wv_abi_write_cmd(cmd),
 	};
 	int result;
 

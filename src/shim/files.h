@@ -2,7 +2,8 @@
  * Which descriptor numbers of this process are ours to look at, and whose they are.
  *
  * Numbers are used again as soon as they are closed, by files of any kind; so every call that ends
- * or makes a descriptor is interposed (shim/libc_fd.c), and what is not tracked here is not touched.
+ * or makes a descriptor is interposed (shim/libc_fd.c), and what is not tracked here is not
+ * touched.
  */
 #pragma once
 

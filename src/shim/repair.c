@@ -16,8 +16,7 @@ struct small_command {
 static int issue(int ufile, struct small_command *cmd, uint32_t driver_id)
 {
 	cmd->hdr.driver_id = driver_id;
-	cmd->hdr.length =
-		(uint16_t)(sizeof(cmd->hdr) + cmd->hdr.num_attrs * sizeof(cmd->attrs[0]));
+	cmd->hdr.length = (uint16_t)(sizeof(cmd->hdr) + cmd->hdr.num_attrs * sizeof(cmd->attrs[0]));
 	return real_ioctl(ufile, RDMA_VERBS_IOCTL, cmd) < 0 ? errno : 0;
 }
 
@@ -25,22 +24,22 @@ void wv_repair_reset(int ufile, uint32_t driver_id, uint32_t qp_handle)
 {
 	uint64_t start = wv_trace_now();
 	struct ib_uverbs_modify_qp modify = {
-		.qp_handle = qp_handle,
-		.attr_mask = IBV_QP_STATE,
-		.qp_state = IBV_QPS_RESET,
+	    .qp_handle = qp_handle,
+	    .attr_mask = IBV_QP_STATE,
+	    .qp_state = IBV_QPS_RESET,
 	};
 	struct small_command cmd = {
-		.hdr = {.object_id = UVERBS_OBJECT_DEVICE,
-			.method_id = UVERBS_METHOD_INVOKE_WRITE,
-			.num_attrs = 2},
-		.attrs = {{.attr_id = UVERBS_ATTR_WRITE_CMD,
-			   .len = sizeof(uint64_t),
-			   .flags = UVERBS_ATTR_F_MANDATORY,
-			   .data = IB_USER_VERBS_CMD_MODIFY_QP},
-			  {.attr_id = UVERBS_ATTR_CORE_IN,
-			   .len = sizeof(modify),
-			   .flags = UVERBS_ATTR_F_MANDATORY,
-			   .data = (uintptr_t)&modify}},
+	    .hdr = {.object_id = UVERBS_OBJECT_DEVICE,
+		    .method_id = UVERBS_METHOD_INVOKE_WRITE,
+		    .num_attrs = 2},
+	    .attrs = {{.attr_id = UVERBS_ATTR_WRITE_CMD,
+		       .len = sizeof(uint64_t),
+		       .flags = UVERBS_ATTR_F_MANDATORY,
+		       .data = IB_USER_VERBS_CMD_MODIFY_QP},
+		      {.attr_id = UVERBS_ATTR_CORE_IN,
+		       .len = sizeof(modify),
+		       .flags = UVERBS_ATTR_F_MANDATORY,
+		       .data = (uintptr_t)&modify}},
 	};
 
 	wv_trace_repair(start, WV_TRACE_ROLLBACK, UVERBS_OBJECT_QP, issue(ufile, &cmd, driver_id));
@@ -52,15 +51,15 @@ static const struct destroyer {
 	uint16_t object, method, handle_attr;
 	uint16_t resp_attr, resp_bytes; /* of the answer that counts reported events, 0: none */
 } destroyers[] = {
-	{UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, UVERBS_OBJECT_QP, UVERBS_METHOD_QP_DESTROY,
-	 UVERBS_ATTR_DESTROY_QP_HANDLE, UVERBS_ATTR_DESTROY_QP_RESP,
-	 sizeof(struct ib_uverbs_destroy_qp_resp)},
-	{UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_DESTROY,
-	 UVERBS_ATTR_DESTROY_SRQ_HANDLE, UVERBS_ATTR_DESTROY_SRQ_RESP,
-	 sizeof(struct ib_uverbs_destroy_srq_resp)},
-	{UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_DESTROY,
-	 UVERBS_ATTR_DESTROY_CQ_HANDLE, UVERBS_ATTR_DESTROY_CQ_RESP,
-	 sizeof(struct ib_uverbs_destroy_cq_resp)},
+    {UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, UVERBS_OBJECT_QP, UVERBS_METHOD_QP_DESTROY,
+     UVERBS_ATTR_DESTROY_QP_HANDLE, UVERBS_ATTR_DESTROY_QP_RESP,
+     sizeof(struct ib_uverbs_destroy_qp_resp)},
+    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_DESTROY,
+     UVERBS_ATTR_DESTROY_SRQ_HANDLE, UVERBS_ATTR_DESTROY_SRQ_RESP,
+     sizeof(struct ib_uverbs_destroy_srq_resp)},
+    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_DESTROY,
+     UVERBS_ATTR_DESTROY_CQ_HANDLE, UVERBS_ATTR_DESTROY_CQ_RESP,
+     sizeof(struct ib_uverbs_destroy_cq_resp)},
 };
 
 static const struct destroyer *destroyer_of(const struct wv_step *step)
@@ -83,14 +82,14 @@ static int destroy(int ufile, uint32_t driver_id, struct wv_step *step)
 	if (!d)
 		return -1;
 	cmd = (struct small_command){
-		.hdr = {.object_id = d->object, .method_id = d->method, .num_attrs = 2},
-		.attrs = {{.attr_id = d->handle_attr,
-			   .flags = UVERBS_ATTR_F_MANDATORY,
-			   .data = step->new_handle},
-			  {.attr_id = d->resp_attr,
-			   .len = d->resp_bytes,
-			   .flags = UVERBS_ATTR_F_MANDATORY,
-			   .data = (uintptr_t)resp}},
+	    .hdr = {.object_id = d->object, .method_id = d->method, .num_attrs = 2},
+	    .attrs = {{.attr_id = d->handle_attr,
+		       .flags = UVERBS_ATTR_F_MANDATORY,
+		       .data = step->new_handle},
+		      {.attr_id = d->resp_attr,
+		       .len = d->resp_bytes,
+		       .flags = UVERBS_ATTR_F_MANDATORY,
+		       .data = (uintptr_t)resp}},
 	};
 	err = issue(ufile, &cmd, driver_id);
 	wv_trace_repair(start, WV_TRACE_PURGE, step->object, err);

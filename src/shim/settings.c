@@ -29,14 +29,13 @@ static void read_environment(void)
 
 	settings.enabled = !is_set("WARMVERBS_DISABLE");
 	settings.lease = settings.enabled && !(lease && !strcmp(lease, "0"));
-	settings.providers =
-		settings.enabled && !getenv("IBV_DRIVERS") && !getenv("RDMAV_DRIVERS");
+	settings.providers = settings.enabled && !getenv("IBV_DRIVERS") && !getenv("RDMAV_DRIVERS");
 	settings.socket = socket && *socket ? socket : WV_SOCKET_DEFAULT;
 	settings.name = name ? name : "";
 	settings.trace = -1;
 	if (settings.enabled && trace && *trace)
 		settings.trace =
-			real_open(trace, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+		    real_open(trace, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
 }
 
 const struct wv_settings *wv_settings(void)

@@ -71,13 +71,13 @@ void wv_trace_command(uint64_t start, const struct ib_uverbs_ioctl_hdr *cmd, uin
 		      enum wv_trace_how how, int error, struct wv_difference why)
 {
 	struct wv_trace record = {
-		.kind = WV_TRACE_COMMAND,
-		.how = (uint16_t)how,
-		.object = cmd->object_id,
-		.method = cmd->method_id,
-		.write_cmd = write_cmd,
-		.error = error,
-		.why = why,
+	    .kind = WV_TRACE_COMMAND,
+	    .how = (uint16_t)how,
+	    .object = cmd->object_id,
+	    .method = cmd->method_id,
+	    .write_cmd = write_cmd,
+	    .error = error,
+	    .why = why,
 	};
 
 	if (!start)
@@ -89,10 +89,10 @@ void wv_trace_command(uint64_t start, const struct ib_uverbs_ioctl_hdr *cmd, uin
 void wv_trace_repair(uint64_t start, enum wv_trace_kind kind, uint16_t object, int error)
 {
 	struct wv_trace record = {
-		.kind = (uint16_t)kind,
-		.object = object,
-		.write_cmd = WV_NO_WRITE_CMD,
-		.error = error,
+	    .kind = (uint16_t)kind,
+	    .object = object,
+	    .write_cmd = WV_NO_WRITE_CMD,
+	    .error = error,
 	};
 
 	if (start)

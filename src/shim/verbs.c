@@ -44,7 +44,8 @@ WV_PUBLIC struct ibv_device **ibv_get_device_list(int *num_devices)
 	return list;
 }
 
-/* A program that gives the list back has opened what it wants: a lease still waiting is not for it. */
+/* A program that gives the list back has opened what it wants: a lease still waiting is not for it.
+ */
 WV_PUBLIC void ibv_free_device_list(struct ibv_device **list)
 {
 	void (*real)(struct ibv_device **) = real_verb("ibv_free_device_list", "IBVERBS_1.1");

@@ -182,7 +182,7 @@ struct wv_step *wv_lease_claim(struct wv_lease *lease, struct ib_uverbs_ioctl_hd
 struct wv_difference wv_lease_explain(struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
 				      uint32_t write_cmd)
 {
-	wv_each_step(lease->tape, step)
+	wv_each_step (lease->tape, step)
 		if (step->state == WV_FREE && same_command(step, cmd, write_cmd))
 			return compare(lease, step, cmd);
 	return (struct wv_difference){.why = WV_WHY_NO_STEP};
@@ -192,7 +192,7 @@ static int names_handle(struct wv_step *step, uint32_t handle)
 {
 	if (step->target == handle)
 		return 1;
-	wv_each_attr(step, attr)
+	wv_each_attr (step, attr)
 		if (attr->kind == WV_HANDLE && attr->data == handle)
 			return 1;
 	return 0;
@@ -202,7 +202,7 @@ static int names_slot(struct wv_step *step, unsigned int slot)
 {
 	if (step->new_fd == slot)
 		return 1;
-	wv_each_attr(step, attr)
+	wv_each_attr (step, attr)
 		if (attr->kind == WV_FD && attr->data == slot)
 			return 1;
 	return 0;
@@ -210,7 +210,7 @@ static int names_slot(struct wv_step *step, unsigned int slot)
 
 void wv_lease_kill_handle(struct wv_lease *lease, uint32_t handle)
 {
-	wv_each_step(lease->tape, step)
+	wv_each_step (lease->tape, step)
 		if (step->state == WV_FREE && names_handle(step, handle))
 			step->state = WV_DEAD;
 }
@@ -219,7 +219,7 @@ void wv_lease_kill_slot(struct wv_lease *lease, unsigned int slot)
 {
 	lease->given &= ~(1u << slot);
 	lease->fds[slot] = -1;
-	wv_each_step(lease->tape, step)
+	wv_each_step (lease->tape, step)
 		if (step->state == WV_FREE && names_slot(step, slot))
 			step->state = WV_DEAD;
 }
@@ -242,7 +242,7 @@ struct wv_step *wv_lease_user(struct wv_lease *lease, uint32_t handle)
 {
 	struct wv_step *last = NULL;
 
-	wv_each_step(lease->tape, step)
+	wv_each_step (lease->tape, step)
 		if ((step->state == WV_FREE || step->state == WV_DEAD) &&
 		    step->new_handle != WV_NONE && names_handle(step, handle))
 			last = step;
@@ -255,7 +255,7 @@ int wv_lease_translate(struct wv_lease *lease, uint64_t *value)
 
 	if (!WV_IS_TOKEN(*value))
 		return 1;
-	wv_each_step(lease->tape, step) {
+	wv_each_step (lease->tape, step) {
 		if (WV_TOKEN(index++) != *value)
 			continue;
 		if (step->state != WV_TAKEN)
@@ -270,14 +270,14 @@ int wv_lease_translate(struct wv_lease *lease, uint64_t *value)
 const char *wv_why_name(enum wv_why why)
 {
 	static const char *const names[WV_WHYS] = {
-		[WV_WHY_NONE] = "adopted",
-		[WV_WHY_PASS] = "always asked of the kernel",
-		[WV_WHY_NO_LEASE] = "no lease",
-		[WV_WHY_STOPPED] = "lease no longer followed",
-		[WV_WHY_UNKNOWN] = "unknown command",
-		[WV_WHY_NO_STEP] = "not in the recipe",
-		[WV_WHY_SHAPE] = "other attributes than in the recipe",
-		[WV_WHY_VALUE] = "another value than in the recipe",
+	    [WV_WHY_NONE] = "adopted",
+	    [WV_WHY_PASS] = "always asked of the kernel",
+	    [WV_WHY_NO_LEASE] = "no lease",
+	    [WV_WHY_STOPPED] = "lease no longer followed",
+	    [WV_WHY_UNKNOWN] = "unknown command",
+	    [WV_WHY_NO_STEP] = "not in the recipe",
+	    [WV_WHY_SHAPE] = "other attributes than in the recipe",
+	    [WV_WHY_VALUE] = "another value than in the recipe",
 	};
 
 	return (unsigned int)why < WV_WHYS ? names[why] : "?";

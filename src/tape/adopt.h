@@ -7,10 +7,10 @@
 #include "tape/tape.h"
 
 struct wv_lease {
-	struct wv_tape *tape;	   /* passed wv_tape_check() */
-	struct wv_step *first;	   /* no step before it is WV_FREE */
-	int fds[WV_TAPE_MAX_FDS];  /* the slots' descriptor numbers in this process */
-	uint32_t given;		   /* bit per slot: the program has it */
+	struct wv_tape *tape;	  /* passed wv_tape_check() */
+	struct wv_step *first;	  /* no step before it is WV_FREE */
+	int fds[WV_TAPE_MAX_FDS]; /* the slots' descriptor numbers in this process */
+	uint32_t given;		  /* bit per slot: the program has it */
 };
 
 /* Why a command was not adopted; names in wv_why_name(). */

@@ -76,7 +76,7 @@ static int resolve_attrs(struct normaliser *n, struct wv_step *step)
 {
 	const struct wv_command_row *row = wv_step_row(step);
 
-	wv_each_attr(step, attr) {
+	wv_each_attr (step, attr) {
 		const struct wv_attr_row *known = wv_abi_attr(row, attr->id);
 		uint32_t number = attr->data;
 
@@ -101,8 +101,7 @@ static int qp_step_allowed(struct normaliser *n, struct wv_step *step)
 		return fresh;
 	if (qp)
 		qp->moved = 1;
-	return fresh && wv_step_qp_state(step) >= 0 &&
-	       wv_step_qp_state(step) <= wv_ahead_state(0);
+	return fresh && wv_step_qp_state(step) >= 0 && wv_step_qp_state(step) <= wv_ahead_state(0);
 }
 
 static int wanted(struct normaliser *n, struct wv_step *step)
@@ -139,8 +138,7 @@ static void keep(struct normaliser *n, struct wv_step *step)
 	memcpy(copy, step, step->bytes);
 	copy->new_handle = WV_NONE;
 	copy->new_fd = WV_NONE;
-	if (resolve_attrs(n, copy) ||
-	    (copy->target != WV_NONE && resolve(n, &copy->target, 0))) {
+	if (resolve_attrs(n, copy) || (copy->target != WV_NONE && resolve(n, &copy->target, 0))) {
 		wv_tape_abandon(&n->out);
 		forget_made(n, step);
 		return;
@@ -155,7 +153,7 @@ int wv_normalise(struct wv_tape *record, void *memory, size_t capacity)
 	struct normaliser n = {0};
 
 	wv_tape_begin(&n.out, memory, capacity, WV_RECIPE, record->driver_id);
-	wv_each_step(record, step) {
+	wv_each_step (record, step) {
 		if (wanted(&n, step)) {
 			keep(&n, step);
 		} else {

@@ -34,10 +34,10 @@ static int record_attr(struct wv_tape_writer *w, struct wv_attr *to,
 		       const struct ib_uverbs_attr *from, const struct wv_attr_row *known)
 {
 	*to = (struct wv_attr){
-		.id = from->attr_id,
-		.len = from->len,
-		.flags = (uint8_t)from->flags,
-		.kind = known->kind,
+	    .id = from->attr_id,
+	    .len = from->len,
+	    .flags = (uint8_t)from->flags,
+	    .kind = known->kind,
 	};
 	if (known->kind == WV_HANDLE || known->kind == WV_FD)
 		to->data = (uint32_t)from->data;

@@ -75,9 +75,9 @@ static void fill_attr(struct player *p, struct wv_step *step, const struct wv_at
 		      struct ib_uverbs_attr *to)
 {
 	*to = (struct ib_uverbs_attr){
-		.attr_id = attr->id,
-		.len = attr->len,
-		.flags = attr->flags & UVERBS_ATTR_F_MANDATORY,
+	    .attr_id = attr->id,
+	    .len = attr->len,
+	    .flags = attr->flags & UVERBS_ATTR_F_MANDATORY,
 	};
 	switch (attr->kind) {
 	case WV_EQUAL:
@@ -133,14 +133,14 @@ static int take_answer(struct player *p, struct wv_step *step, const struct comm
 static int prepare(struct player *p, struct wv_step *from, struct wv_step *step,
 		   struct command *cmd, const struct wv_command_row *row)
 {
-	*cmd = (struct command){.hdr = {
-					.length = (uint16_t)(sizeof(cmd->hdr) +
-							     from->n_attrs * sizeof(cmd->attrs[0])),
-					.object_id = from->object,
-					.method_id = from->method,
-					.num_attrs = from->n_attrs,
-					.driver_id = p->out.tape->driver_id,
-				}};
+	*cmd = (struct command){
+	    .hdr = {
+		.length = (uint16_t)(sizeof(cmd->hdr) + from->n_attrs * sizeof(cmd->attrs[0])),
+		.object_id = from->object,
+		.method_id = from->method,
+		.num_attrs = from->n_attrs,
+		.driver_id = p->out.tape->driver_id,
+	    }};
 	step->error = from->error;
 	step->target = from->target;
 	if (step->target != WV_NONE && patch_handle(p, &step->target))
@@ -195,7 +195,7 @@ int wv_replay(struct wv_tape *recipe, wv_issue_fn issue, void *kernel, void *mem
 	*out = (struct wv_replay){0};
 	wv_tape_begin(&p.out, memory, capacity, WV_LEASE, recipe->driver_id);
 	out->lease = p.out.tape;
-	wv_each_step(recipe, step) {
+	wv_each_step (recipe, step) {
 		int err = play(&p, step, issue, kernel);
 
 		if (err)

@@ -32,8 +32,7 @@ static int attr_check(const struct wv_step *step, const struct wv_command_row *r
 
 static int step_check(struct wv_step *step, const struct wv_tape *tape)
 {
-	const struct wv_command_row *row =
-		wv_abi_find(step->object, step->method, step->write_cmd);
+	const struct wv_command_row *row = wv_abi_find(step->object, step->method, step->write_cmd);
 
 	if (!row || row->class_ != step->class_ || step->state != WV_FREE ||
 	    step->n_attrs > WV_TAPE_MAX_ATTRS)
@@ -42,7 +41,7 @@ static int step_check(struct wv_step *step, const struct wv_tape *tape)
 		return -EPROTO;
 	if (tape->form == WV_LEASE && step->new_fd != WV_NONE && step->new_fd >= tape->n_fds)
 		return -EPROTO;
-	wv_each_attr(step, attr)
+	wv_each_attr (step, attr)
 		if (attr_check(step, row, attr, tape))
 			return -EPROTO;
 	step->row = wv_abi_index(row);
@@ -78,7 +77,7 @@ const struct wv_command_row *wv_step_row(const struct wv_step *step)
 
 struct wv_attr *wv_step_attr(struct wv_step *step, uint16_t id)
 {
-	wv_each_attr(step, attr)
+	wv_each_attr (step, attr)
 		if (attr->id == id)
 			return attr;
 	return NULL;
@@ -95,15 +94,15 @@ void wv_tape_begin(struct wv_tape_writer *w, void *memory, size_t capacity, enum
 	struct wv_tape *tape = memory;
 
 	*tape = (struct wv_tape){
-		.magic = WV_TAPE_MAGIC,
-		.format = WV_TAPE_FORMAT,
-		.form = form,
-		.bytes = sizeof(*tape),
-		.driver_id = driver_id,
+	    .magic = WV_TAPE_MAGIC,
+	    .format = WV_TAPE_FORMAT,
+	    .form = form,
+	    .bytes = sizeof(*tape),
+	    .driver_id = driver_id,
 	};
 	*w = (struct wv_tape_writer){
-		.tape = tape,
-		.capacity = capacity < WV_TAPE_MAX_BYTES ? capacity : WV_TAPE_MAX_BYTES,
+	    .tape = tape,
+	    .capacity = capacity < WV_TAPE_MAX_BYTES ? capacity : WV_TAPE_MAX_BYTES,
 	};
 }
 

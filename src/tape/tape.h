@@ -33,10 +33,10 @@ enum wv_form { WV_RECORD = 1, WV_RECIPE, WV_LEASE };
 
 /* Life of a step in the program that holds the lease. */
 enum wv_state {
-	WV_FREE,   /* done in the kernel, not yet asked for */
-	WV_TAKEN,  /* the program's */
-	WV_DEAD,   /* never to be matched again; its object may still exist */
-	WV_GONE,   /* unadopted, and its object was destroyed to make way */
+	WV_FREE,  /* done in the kernel, not yet asked for */
+	WV_TAKEN, /* the program's */
+	WV_DEAD,  /* never to be matched again; its object may still exist */
+	WV_GONE,  /* unadopted, and its object was destroyed to make way */
 };
 
 struct wv_tape {
@@ -55,9 +55,9 @@ struct wv_step {
 	uint16_t object, method;
 	uint32_t write_cmd;
 	uint8_t n_attrs;
-	uint8_t class_; /* enum wv_class */
-	uint8_t state;	/* enum wv_state */
-	uint8_t row;	/* in the ABI table of this build; set by wv_tape_check() */
+	uint8_t class_;	      /* enum wv_class */
+	uint8_t state;	      /* enum wv_state */
+	uint8_t row;	      /* in the ABI table of this build; set by wv_tape_check() */
 	int32_t error;	      /* 0, or the errno that the kernel answered */
 	uint32_t new_handle;  /* made by this step, or WV_NONE */
 	uint32_t new_fd;      /* made by this step, or WV_NONE */

@@ -13,7 +13,8 @@
 #define MAX_SGE	   256u
 #define MAX_INLINE 4096u
 
-/* Roughly a context, its two files and their uobjects in the kernel (measured: docs/operations.md). */
+/* Roughly a context, its two files and their uobjects in the kernel (measured: docs/operations.md).
+ */
 #define CONTEXT_BYTES 65536u
 #define OBJECT_BYTES  8192u
 #define CQE_BYTES     128u
@@ -27,16 +28,16 @@ struct bound {
 };
 
 static const struct bound bounds[] = {
-	{UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_CQE, 4, MAX_CQE},
-	{UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, 4, 1023},
-	{UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_FLAGS, 4,
-	 IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN},
-	{UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_MAX_WR, 4, MAX_WR},
-	{UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, 4, MAX_SGE},
-	{UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_LIMIT, 4, MAX_WR},
-	{UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_TYPE, 4,
-	 IB_UVERBS_SRQT_BASIC},
-	{UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, UVERBS_ATTR_CREATE_QP_FLAGS, 4, 0},
+    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_CQE, 4, MAX_CQE},
+    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, 4, 1023},
+    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_FLAGS, 4,
+     IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN},
+    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_MAX_WR, 4, MAX_WR},
+    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, 4, MAX_SGE},
+    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_LIMIT, 4, MAX_WR},
+    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_TYPE, 4,
+     IB_UVERBS_SRQT_BASIC},
+    {UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, UVERBS_ATTR_CREATE_QP_FLAGS, 4, 0},
 };
 
 /* Reliable, unreliable connected, datagram. Raw packets need rights that the daemon has not. */
@@ -86,7 +87,7 @@ static const char *check_qp(struct wv_step *step, struct wv_cost *cost)
 		return "a queue pair is too large";
 	cost->bytes += OBJECT_BYTES +
 		       (uint64_t)cap.max_send_wr *
-			       (WQE_BYTES + cap.max_inline_data + SGE_BYTES * cap.max_send_sge) +
+			   (WQE_BYTES + cap.max_inline_data + SGE_BYTES * cap.max_send_sge) +
 		       (uint64_t)cap.max_recv_wr * (WQE_BYTES + SGE_BYTES * cap.max_recv_sge);
 	cost->qps++;
 	return NULL;
@@ -94,10 +95,10 @@ static const char *check_qp(struct wv_step *step, struct wv_cost *cost)
 
 static const char *check_srq(struct wv_step *step, struct wv_cost *cost)
 {
-	cost->bytes += OBJECT_BYTES +
-		       attr_number(step, UVERBS_ATTR_CREATE_SRQ_MAX_WR) *
-			       (WQE_BYTES +
-				SGE_BYTES * attr_number(step, UVERBS_ATTR_CREATE_SRQ_MAX_SGE));
+	cost->bytes +=
+	    OBJECT_BYTES +
+	    attr_number(step, UVERBS_ATTR_CREATE_SRQ_MAX_WR) *
+		(WQE_BYTES + SGE_BYTES * attr_number(step, UVERBS_ATTR_CREATE_SRQ_MAX_SGE));
 	cost->srqs++;
 	return NULL;
 }
@@ -112,8 +113,8 @@ static const char *check_create(struct wv_step *step, struct wv_cost *cost)
 	case UVERBS_OBJECT_SRQ:
 		return check_srq(step, cost);
 	case UVERBS_OBJECT_CQ:
-		cost->bytes += OBJECT_BYTES +
-			       CQE_BYTES * attr_number(step, UVERBS_ATTR_CREATE_CQ_CQE);
+		cost->bytes +=
+		    OBJECT_BYTES + CQE_BYTES * attr_number(step, UVERBS_ATTR_CREATE_CQ_CQE);
 		cost->cqs++;
 		return NULL;
 	case UVERBS_OBJECT_ASYNC_EVENT:
@@ -146,7 +147,7 @@ static const char *check_qp_step(struct wv_step *step, struct wv_step *const *st
 static const char *check_refs(struct wv_step *step, struct wv_step *const *steps,
 			      unsigned int index)
 {
-	wv_each_attr(step, attr) {
+	wv_each_attr (step, attr) {
 		if (attr->kind != WV_HANDLE && attr->kind != WV_FD)
 			continue;
 		if (attr->data >= index || steps[attr->data]->class_ != WV_CREATE)
@@ -184,7 +185,7 @@ int wv_validate(struct wv_tape *recipe, struct wv_cost *cost, const char **why)
 
 	*cost = (struct wv_cost){.fds = 1, .bytes = CONTEXT_BYTES};
 	*why = wv_abi_driver(recipe->driver_id) ? NULL : "the device's driver is not known";
-	wv_each_step(recipe, step) {
+	wv_each_step (recipe, step) {
 		if (*why)
 			break;
 		*why = check_step(step, steps, n, cost);

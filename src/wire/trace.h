@@ -10,9 +10,9 @@
 #define WV_TRACE_MAGIC 0x43525457u /* "WTRC" */
 
 enum wv_trace_kind {
-	WV_TRACE_LIST,	  /* ibv_get_device_list() */
-	WV_TRACE_OPEN,	  /* open() of a device node; how says from where */
-	WV_TRACE_COMMAND, /* an ioctl */
+	WV_TRACE_LIST,	   /* ibv_get_device_list() */
+	WV_TRACE_OPEN,	   /* open() of a device node; how says from where */
+	WV_TRACE_COMMAND,  /* an ioctl */
 	WV_TRACE_ROLLBACK, /* a QP put back to RESET because the program went another way */
 	WV_TRACE_PURGE,	   /* an unadopted object destroyed because it was in the way */
 };
@@ -31,7 +31,7 @@ struct wv_trace {
 	uint64_t start, end;
 	uint16_t object, method;
 	uint32_t write_cmd;
-	int32_t error; /* 0 or errno */
+	int32_t error;	   /* 0 or errno */
 	uint16_t qp_state; /* WV_MODIFY: the state asked for */
 	uint16_t no_lease; /* WV_TRACE_OPEN without a lease: enum wv_no_lease, 0: no daemon */
 	struct wv_difference why;

@@ -9,10 +9,10 @@
 void wv_msg_init(struct wv_msg *msg, enum wv_msg_type type, size_t bytes)
 {
 	*msg = (struct wv_msg){
-		.magic = WV_WIRE_MAGIC,
-		.version = WV_WIRE_VERSION,
-		.type = (uint16_t)type,
-		.bytes = (uint32_t)bytes,
+	    .magic = WV_WIRE_MAGIC,
+	    .version = WV_WIRE_VERSION,
+	    .type = (uint16_t)type,
+	    .bytes = (uint32_t)bytes,
 	};
 }
 
@@ -21,12 +21,12 @@ static const struct {
 	uint16_t bytes;
 	uint8_t open_ended;
 } sizes[] = {
-	[WV_MSG_REQUEST] = {sizeof(struct wv_msg_request), 0},
-	[WV_MSG_LEASE] = {sizeof(struct wv_msg_lease), 1},
-	[WV_MSG_NO_LEASE] = {sizeof(struct wv_msg_no_lease), 0},
-	[WV_MSG_RECORD] = {sizeof(struct wv_msg_record), 1},
-	[WV_MSG_REPORT] = {sizeof(struct wv_msg_report), 0},
-	[WV_MSG_CONTROL] = {sizeof(struct wv_msg), 1},
+    [WV_MSG_REQUEST] = {sizeof(struct wv_msg_request), 0},
+    [WV_MSG_LEASE] = {sizeof(struct wv_msg_lease), 1},
+    [WV_MSG_NO_LEASE] = {sizeof(struct wv_msg_no_lease), 0},
+    [WV_MSG_RECORD] = {sizeof(struct wv_msg_record), 1},
+    [WV_MSG_REPORT] = {sizeof(struct wv_msg_report), 0},
+    [WV_MSG_CONTROL] = {sizeof(struct wv_msg), 1},
 };
 
 int wv_msg_check(const void *data, size_t bytes)
@@ -48,8 +48,8 @@ int wv_send(int sock, const void *head, size_t head_bytes, const void *tail, siz
 	    const int *fds, unsigned int n_fds)
 {
 	struct iovec parts[2] = {
-		{.iov_base = (void *)head, .iov_len = head_bytes},
-		{.iov_base = (void *)tail, .iov_len = tail_bytes},
+	    {.iov_base = (void *)head, .iov_len = head_bytes},
+	    {.iov_base = (void *)tail, .iov_len = tail_bytes},
 	};
 	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int) * WV_WIRE_MAX_FDS)];
 	struct msghdr msg = {.msg_iov = parts, .msg_iovlen = tail ? 2 : 1};
@@ -93,10 +93,10 @@ ssize_t wv_recv(int sock, void *data, size_t capacity, int *fds, unsigned int ma
 	int all[WV_WIRE_MAX_FDS];
 	struct iovec part = {.iov_base = data, .iov_len = capacity};
 	struct msghdr msg = {
-		.msg_iov = &part,
-		.msg_iovlen = 1,
-		.msg_control = control,
-		.msg_controllen = sizeof(control),
+	    .msg_iov = &part,
+	    .msg_iovlen = 1,
+	    .msg_control = control,
+	    .msg_controllen = sizeof(control),
 	};
 	ssize_t got = recvmsg(sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	unsigned int n;

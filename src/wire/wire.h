@@ -65,10 +65,10 @@ struct wv_msg_request {
 	struct wv_build_id program; /* or a hash of its ELF headers */
 	struct wv_build_id verbs;   /* libibverbs */
 	uint64_t argv;		    /* hash of the argument vector */
-	uint32_t open_number;	    /* the how-manieth open of an RDMA device in this process, from 0 */
+	uint32_t open_number; /* the how-manieth open of an RDMA device in this process, from 0 */
 	uint32_t reserved;
-	char comm[16];		    /* for people; never trusted */
-	char name[32];		    /* WARMVERBS_NAME, zero-filled: sets programs apart by hand */
+	char comm[16]; /* for people; never trusted */
+	char name[32]; /* WARMVERBS_NAME, zero-filled: sets programs apart by hand */
 };
 
 /* Carries 1 + n_fds descriptors: the command descriptor, then the slots in order. */
