@@ -1,0 +1,1 @@
+"""Benchmarks of warmverbs. See `tools/bench --help`."""

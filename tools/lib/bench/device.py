@@ -1,0 +1,33 @@
+"""The RDMA device to measure on: which GID to use, and the address that goes with it."""
+
+import ipaddress
+import os
+import pathlib
+
+import session
+
+CLASS = pathlib.Path("/sys/class/infiniband")
+
+
+def name():
+    found = os.environ.get("LAB_DEVICE") or next((entry.name for entry in sorted(CLASS.glob("*"))), None)
+    if not found:
+        raise session.SessionError("no RDMA device here; run this inside tools/lab run")
+    return found
+
+
+def address():
+    """The index of the first RoCE v2 GID that is an IPv4 address, and that address."""
+    port = CLASS / name() / "ports" / "1"
+    for entry in sorted((port / "gids").iterdir(), key=lambda path: int(path.name)):
+        mapped = ipaddress.IPv6Address(entry.read_text().strip()).ipv4_mapped
+        if mapped and gid_type(port, entry.name) == "RoCE v2":
+            return entry.name, str(mapped)
+    raise session.SessionError(f"port 1 of {name()} has no RoCE v2 GID with an IPv4 address")
+
+
+def gid_type(port, index):
+    try:
+        return (port / "gid_attrs" / "types" / index).read_text().strip()
+    except OSError:  # The kernel says EINVAL where an index is unused.
+        return None

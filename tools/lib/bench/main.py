@@ -1,0 +1,91 @@
+"""The command line of tools/bench."""
+
+import argparse
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import products
+import session
+
+from . import results
+from .catalogue import BENCHES
+from .say import say
+
+DESCRIPTION = """\
+Measures what warmverbs gains and costs, part by part: plain (without warmverbs), preload (the library loaded, but no
+lease: only the loading of needless providers is saved) and warm. All in turn in one run; figures are medians.
+
+Without NAME, lists the benchmarks.
+"""
+
+EPILOG = """\
+beds:
+  soft-RoCE  in the lab's virtual machine, counting instructions: one takes 1 ns, so times are repeatable, whatever else
+             the machine does, and ratios are ratios of work done; they are no hardware's times
+  native     on this machine itself; be the only user
+
+Progress goes to stderr. Exit status: 0, or 1 if anything could not be built, run or measured.
+"""
+
+JOB_SECONDS = 3 * 3600
+INSIDE = pathlib.Path(__file__).parent / "inside.py"
+
+
+def parse(arguments):
+    parser = argparse.ArgumentParser(
+        prog="tools/bench",
+        description=DESCRIPTION,
+        epilog=EPILOG,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("name", nargs="?", choices=BENCHES, metavar="NAME", help="the benchmark to run")
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
+    parser.add_argument("--runs", type=positive, default=20, metavar="N", help="runs in each mode (default: %(default)s)")
+    return parser.parse_args(arguments)
+
+
+def positive(text):
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("must be 1 or more")
+    return number
+
+
+def listing():
+    width = max(map(len, BENCHES))
+    return "\n".join(f"{bench.name:<{width}}  {bench.summary} ({bench.bed})" for bench in BENCHES.values())
+
+
+def measure(bench, runs):
+    built = products.build("build-release", say, "--buildtype=release")
+    rows = []
+    for number, (place, function) in enumerate(bench.parts):
+        rows += in_lab(place, bench, number, built, runs) if place else function(built, runs)
+    return {"bench": bench.name, "unit": bench.unit, "runs": runs, "bed": bench.bed, "rows": rows}
+
+
+def in_lab(place, bench, number, built, runs):
+    with tempfile.TemporaryDirectory(prefix="warmverbs-bench-") as out:
+        lab = [products.ROOT / "tools" / "lab", "run", *place, "--timeout", str(JOB_SECONDS), "--out", out]
+        inside = [sys.executable, INSIDE, bench.name, str(number), built.folder, str(runs)]
+        status = subprocess.run([*lab, "--", *inside], stdout=sys.stderr, check=False).returncode
+        if status:
+            raise session.SessionError(f"measuring in the lab failed ({status}), see above")
+        return json.loads(pathlib.Path(out, "rows.json").read_text())
+
+
+def main(arguments=None):
+    options = parse(arguments)
+    if not options.name:
+        print(listing())
+        return 0
+    try:
+        result = measure(BENCHES[options.name], options.runs)
+    except (products.BuildError, session.SessionError, subprocess.CalledProcessError, OSError) as error:
+        say(error)
+        return 1
+    print(json.dumps(result, indent=2) if options.json else results.table(result))
+    return 0

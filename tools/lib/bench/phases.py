@@ -1,0 +1,45 @@
+"""Phases of a program's start: bench/phases.c, run in all modes in turn."""
+
+import session
+
+from . import warm
+from .results import figures, row
+
+TO_INIT = ("get_device_list", "open_device", "alloc_pd", "create_cq", "create_srq", "create_qp", "modify_init")
+SUMS = {"list_to_init": TO_INIT, "open_to_init": TO_INIT[1:]}
+ROWS = ("get_device_list", "open_device", "alloc_pd", "reg_mr", "create_cq", "create_qp", "modify_init")
+ROWS_SRQ = ("get_device_list", "open_device", "alloc_pd", "reg_mr", "create_cq", "create_srq", "create_qp", "modify_init")
+
+
+def measure(products, runs):
+    return measure_phases(products, runs, (), ROWS)
+
+
+def measure16(products, runs):
+    return measure_phases(products, runs, ("-q", "16", "-s"), ROWS_SRQ)
+
+
+def measure_phases(products, runs, options, names):
+    with warm.node(products, [products.bench("phases")]) as node:
+        return rows(collect(node, runs, options), names)
+
+
+def collect(node, runs, options=(), **interleaving):
+    """What the program printed, `runs` times in each mode."""
+    command = [node.products.bench("phases"), *options]
+    samples = warm.interleave(node, runs, lambda mode: figures(node.run(command, mode)), **interleaving)
+    # With data, for what is fast has to be right as well.
+    for mode in session.MODES:
+        node.run([*command, "-c"], mode)
+    return samples
+
+
+def rows(samples, names):
+    return [
+        row(name, **{mode: [total(each, SUMS.get(name, (name,))) for each in samples[mode]] for mode in session.MODES})
+        for name in (*names, *SUMS)
+    ]
+
+
+def total(sample, names):
+    return sum(sample[name] for name in names) / 1000

@@ -1,0 +1,40 @@
+"""From what programs printed to medians, ratios, and a table."""
+
+import statistics
+
+COLUMNS = ("plain", "preload", "warm", "ratio")
+
+
+def figures(text):
+    """The "NAME VALUE" lines that the programs in bench/ print."""
+    return {name: int(value) for name, value in (line.rsplit(maxsplit=1) for line in text.splitlines())}
+
+
+def row(name, plain=None, preload=None, warm=None, **fields):
+    """One row of a result, from lists of samples; further fields are only in the JSON."""
+    medians = {"plain": median(plain), "preload": median(preload), "warm": median(warm)}
+    ratio = medians["plain"] / medians["warm"] if medians["plain"] and medians["warm"] else None
+    return {"name": name, **medians, "ratio": ratio and round(ratio, 3), **fields}
+
+
+def median(samples):
+    return round(statistics.median(samples), 3) if samples else None
+
+
+def table(result):
+    """A result as aligned text."""
+    lines = [("", *COLUMNS)] + [cells(each, result) for each in result["rows"]]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    heading = f"{result['bench']}: {result['unit']}, medians of {result['runs']}, {result['bed']}"
+    return "\n".join([heading, *("  ".join(align(line, widths)).rstrip() for line in lines)])
+
+
+def align(line, widths):
+    return (line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:])))
+
+
+def cells(each, result):
+    notes = [each[key] for key in ("unit", "bed") if each.get(key, result[key]) != result[key]]
+    name = f"{each['name']} ({', '.join(notes)})" if notes else each["name"]
+    values = [f"{each[key]:,.1f}" if each[key] is not None else "-" for key in ("plain", "preload", "warm")]
+    return (name, *values, f"{each['ratio']:.2f}" if each["ratio"] is not None else "-")

@@ -1,0 +1,8 @@
+"""Progress, on stderr."""
+
+import sys
+
+
+
+def say(message):
+    print(f"bench: {message}", file=sys.stderr, flush=True)

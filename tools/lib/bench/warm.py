@@ -1,0 +1,31 @@
+"""A node that is ready to measure on, and running things on it in all modes in turn."""
+
+import contextlib
+import os
+
+import memory
+import session
+
+from .say import say
+
+
+@contextlib.contextmanager
+def node(products, programs, *options):
+    """A node whose every file that `programs` read is in memory; `options` are the daemon's."""
+    if os.environ.get("LAB") == "vm":
+        memory.hold([*products.all(), *programs])
+    with session.Node(products, *options) as ready:
+        yield ready
+
+
+def interleave(ready, runs, once, modes=session.MODES, progress=say):
+    """What once(mode) returned, by mode, `runs` times each; a first round, which also records, does not count."""
+    samples = {mode: [] for mode in modes}
+    for run in range(runs + 1):
+        for mode in modes:
+            ready.settle()
+            result = once(mode)
+            if run:
+                samples[mode].append(result)
+        progress(f"run {run} of {runs}" if run else "warmed up")
+    return samples

@@ -1,0 +1,1 @@
+"""The demonstration. See `tools/demo --help`."""

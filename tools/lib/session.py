@@ -1,0 +1,124 @@
+"""A node of one's own for tests, demo and benches: its daemon, and programs run there plainly, with the provider
+preload alone, or warm."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+
+MODES = ("plain", "preload", "warm")
+START_SECONDS = 20
+READY_SECONDS = 60
+RUN_SECONDS = 120
+POLL_SECONDS = 0.02
+
+
+class SessionError(Exception):
+    """A program did not do what it must; the text says which and what it printed."""
+
+
+class Node:
+    """A daemon with an empty store of recipes, for as long as the block lasts."""
+
+    def __init__(self, products, *options):
+        """`options` are the daemon's."""
+        self.products = products
+        self.options = options
+
+    def __enter__(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="warmverbs-node-"))
+        self.socket = self.folder / "socket"
+        self.log = self.folder / "log"
+        with open(self.log, "wb") as log:
+            self.daemon = subprocess.Popen(
+                [self.products.daemon, "--socket", self.socket, "--state-dir", self.folder / "state", *self.options],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+            )
+        try:
+            wait_until(self.listening, START_SECONDS, lambda: f"warmverbsd did not start: {self.log.read_text()}")
+        except SessionError:
+            self.__exit__()
+            raise
+        return self
+
+    def __exit__(self, *_):
+        self.daemon.terminate()
+        self.daemon.wait(START_SECONDS)
+        shutil.rmtree(self.folder)
+
+    def listening(self):
+        if self.daemon.poll() is not None:
+            raise SessionError(f"warmverbsd ended ({self.daemon.returncode}): {self.log.read_text()}")
+        return self.socket.exists()
+
+    def environment(self, mode, preload=(), **extra):
+        """The environment of a program in one of MODES; `preload` are libraries to come before ours."""
+        environment = {**os.environ, **{name: str(value) for name, value in extra.items()}}
+        libraries = [*preload]
+        if mode != "plain":
+            libraries.append(self.products.library)
+            environment["WARMVERBS_SOCKET"] = str(self.socket)
+        if mode == "preload":
+            environment["WARMVERBS_LEASE"] = "0"
+        if libraries:
+            environment["LD_PRELOAD"] = " ".join(map(str, libraries))
+        return environment
+
+    def start(self, command, mode, **options):
+        return subprocess.Popen(
+            [str(word) for word in command],
+            env=self.environment(mode, **options),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+        )
+
+    def run(self, command, mode, **options):
+        """Run a program to its end and return what it printed; it must succeed."""
+        return finish(self.start(command, mode, **options))
+
+    def status(self):
+        return json.loads(self.ask("status", "--json"))
+
+    def forget(self):
+        """Drop all recipes and their leases."""
+        self.ask("recipes", "forget", "all")
+
+    def ask(self, *words):
+        environment = {**os.environ, "WARMVERBS_SOCKET": str(self.socket)}
+        return subprocess.run([self.products.command, *words], env=environment, stdout=subprocess.PIPE, check=True).stdout
+
+    def settle(self):
+        """Wait until every recipe has the leases that the daemon wants it to have."""
+        wait_until(self.settled, READY_SECONDS, lambda: f"leases were not made:\n{self.log.read_text()}")
+
+    def settled(self):
+        pools = [recipe["pool"] for recipe in self.status()["recipes"]]
+        return all(pool["ready"] >= pool["target"] for pool in pools)
+
+
+def finish(process):
+    """Wait for a process of Node.start() and return what it printed; it must succeed."""
+    name = pathlib.Path(process.args[0]).name
+    try:
+        output, _ = process.communicate(timeout=RUN_SECONDS)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        output, _ = process.communicate()
+        raise SessionError(f"{name} did not end within {RUN_SECONDS} s:\n{output.decode()}") from None
+    if process.returncode != 0:
+        raise SessionError(f"{name} failed ({process.returncode}):\n{output.decode()}")
+    return output.decode()
+
+
+def wait_until(condition, seconds, complaint):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            raise SessionError(complaint())
+        time.sleep(POLL_SECONDS)
