@@ -111,6 +111,8 @@ bool wv_context_track(struct wv_context *c, int fd, enum wv_file_kind kind, unsi
 
 void wv_context_settle(struct wv_context *c)
 {
+	int saved = errno;
+
 	if (c->sock < 0)
 		return;
 	if (c->mode == WV_RECORDING)
@@ -122,6 +124,7 @@ void wv_context_settle(struct wv_context *c)
 	c->sock = -1;
 	if (c->mode == WV_RECORDING)
 		c->stopped = true;
+	errno = saved;
 }
 
 /* Descriptors of the lease that the program never received would keep the ufile's objects alive. */

@@ -150,16 +150,18 @@ static int ask_kernel(struct passage *p)
 {
 	struct wv_difference d;
 	int result, purged;
+	int saved = errno;
 
 	wv_lock();
 	d = before_kernel(p);
 	wv_unlock();
+	errno = saved;
 	result = issue(p->fd, p->cmd);
 	if (is_busy(p, result)) {
 		wv_lock();
 		purged = wv_repair_purge(p->fd, &p->context->lease, p->target);
 		wv_unlock();
-		errno = EBUSY;
+		errno = purged ? saved : EBUSY;
 		if (purged)
 			result = issue(p->fd, p->cmd);
 	}

@@ -34,15 +34,14 @@ static bool is_node(const char *path, int flags)
 
 static int open_any(const char *path, int flags, mode_t mode)
 {
+	int saved = errno;
 	int fd;
 
 	if (!is_node(path, flags))
 		return real_open(path, flags, mode);
 	fd = wv_client_open(path);
-	if (fd >= 0)
-		return fd;
-	errno = -fd;
-	return -1;
+	errno = fd < 0 ? -fd : saved;
+	return fd < 0 ? -1 : fd;
 }
 
 static int openat_any(int dir, const char *path, int flags, mode_t mode)
