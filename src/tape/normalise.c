@@ -14,7 +14,7 @@ struct made {
 
 struct normaliser {
 	struct wv_tape_writer out;
-	struct made made[WV_TAPE_MAX_STEPS];
+	struct made made[2 * WV_TAPE_MAX_STEPS]; /* a handle and a descriptor each */
 	unsigned int n_made;
 };
 
