@@ -141,7 +141,6 @@ static int prepare(struct player *p, struct wv_step *from, struct wv_step *step,
 		.num_attrs = from->n_attrs,
 		.driver_id = p->out.tape->driver_id,
 	    }};
-	step->error = from->error;
 	step->target = from->target;
 	if (step->target != WV_NONE && patch_handle(p, &step->target))
 		return -EPROTO;
@@ -164,22 +163,20 @@ static int play(struct player *p, struct wv_step *from, wv_issue_fn issue, void 
 	unsigned int index = p->out.tape->n_steps;
 	struct wv_step *step = wv_tape_step(&p->out, row, from->n_attrs);
 	struct command cmd;
-	int err, said;
+	int err;
 
 	if (!step)
 		return -ENOSPC;
 	err = prepare(p, from, step, &cmd, row);
 	if (err)
 		return err;
-	said = issue(kernel, &cmd.hdr);
-	if (said != from->error) {
+	step->error = issue(kernel, &cmd.hdr);
+	err = take_answer(p, step, &cmd, row);
+	if (step->error != from->error) {
 		p->result->failed_step = index;
-		p->result->failed_errno = said;
-		if (!said)
-			take_answer(p, step, &cmd, row);
+		p->result->failed_errno = step->error;
 		return -EPROTO;
 	}
-	err = take_answer(p, step, &cmd, row);
 	if (err)
 		return err;
 	p->made[index] = step;
