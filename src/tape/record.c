@@ -10,6 +10,11 @@ static int worth_recording(const struct wv_command_row *row)
 	return row->class_ != WV_PASS && row->class_ != WV_DATA;
 }
 
+static int is_about_an_object(const struct wv_command_row *row)
+{
+	return row->class_ == WV_MODIFY || row->class_ == WV_QUERY || row->class_ == WV_DESTROY;
+}
+
 /* Attributes in forms that no row describes: arrays of handles, enum selectors. */
 static int is_odd(const struct ib_uverbs_attr *attr, const struct wv_attr_row *known)
 {
@@ -72,7 +77,8 @@ int wv_record_command(struct wv_tape_writer *w, const struct ib_uverbs_ioctl_hdr
 		}
 		record_attr(w, &wv_step_attrs(step)[i], attr, known);
 	}
-	step->target = wv_command_target(cmd, row);
+	if (is_about_an_object(row))
+		step->target = wv_command_target(cmd, row);
 	return 0;
 }
 

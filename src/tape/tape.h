@@ -61,7 +61,7 @@ struct wv_step {
 	int32_t error;	      /* 0, or the errno that the kernel answered */
 	uint32_t new_handle;  /* made by this step, or WV_NONE */
 	uint32_t new_fd;      /* made by this step, or WV_NONE */
-	uint32_t target;      /* WV_MODIFY, WV_QUERY: the QP's handle, else WV_NONE */
+	uint32_t target;      /* WV_MODIFY, WV_QUERY: the QP; WV_DESTROY: what ends; else WV_NONE */
 	uint64_t user_handle; /* WV_TAKEN: what the program gave for its token */
 };
 
