@@ -13,6 +13,22 @@ static int payload_in_bounds(const struct wv_step *step, uint32_t offset, size_t
 			       len <= step->bytes - offset);
 }
 
+/* Adoption copies every answer and looks up every slot. */
+static int lease_attr_check(const struct wv_step *step, const struct wv_attr *attr,
+			    const struct wv_tape *tape)
+{
+	switch (attr->kind) {
+	case WV_OUT:
+		return attr->payload ? 0 : -EPROTO;
+	case WV_FD:
+		return attr->data < tape->n_fds ? 0 : -EPROTO;
+	case WV_NEW_FD:
+		return step->new_fd < tape->n_fds ? 0 : -EPROTO;
+	default:
+		return 0;
+	}
+}
+
 static int attr_check(const struct wv_step *step, const struct wv_command_row *row,
 		      const struct wv_attr *attr, const struct wv_tape *tape)
 {
@@ -25,9 +41,7 @@ static int attr_check(const struct wv_step *step, const struct wv_command_row *r
 		return -EPROTO;
 	if (attr->kind == WV_EQUAL && !attr->payload)
 		return -EPROTO;
-	if (tape->form == WV_LEASE && attr->kind == WV_FD && attr->data >= tape->n_fds)
-		return -EPROTO;
-	return 0;
+	return tape->form == WV_LEASE ? lease_attr_check(step, attr, tape) : 0;
 }
 
 static int step_check(struct wv_step *step, const struct wv_tape *tape)
