@@ -11,9 +11,11 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define WV_PUBLIC	 __attribute__((visibility("default")))
@@ -42,6 +44,17 @@ static inline int wv_steal_fd(int *fd)
 
 #define wv_auto_fd   wv_cleanup(wv_close_fd) int
 #define wv_auto_free wv_cleanup(wv_free_ptr)
+
+/* Copies @from with its end mark. False, and nothing copied, if @capacity is too small. */
+static inline bool wv_copy_string(char *to, size_t capacity, const char *from)
+{
+	size_t bytes = strlen(from) + 1;
+
+	if (bytes > capacity)
+		return false;
+	memcpy(to, from, bytes);
+	return true;
+}
 
 /* 64-bit FNV-1a: names recipes and argument vectors, not a defence against anybody. */
 static inline uint64_t wv_hash(uint64_t hash, const void *data, size_t bytes)

@@ -58,6 +58,14 @@ static uint64_t hash_argv(void)
 	return hash;
 }
 
+/* As much as fits, with an end mark; the rest of @to is zero already. */
+static void copy_start(char *to, size_t capacity, const char *from)
+{
+	size_t bytes = strlen(from);
+
+	memcpy(to, from, bytes < capacity ? bytes : capacity - 1);
+}
+
 static void fill_request(struct wv_msg_request *request)
 {
 	memset(request, 0, sizeof(*request));
@@ -66,8 +74,8 @@ static void fill_request(struct wv_msg_request *request)
 	wv_id_of_loaded("libibverbs.so", 0, &request->verbs);
 	request->argv = hash_argv();
 	request->open_number = open_number;
-	strncpy(request->comm, program_invocation_short_name, sizeof(request->comm) - 1);
-	strncpy(request->name, wv_settings()->name, sizeof(request->name) - 1);
+	copy_start(request->comm, sizeof(request->comm), program_invocation_short_name);
+	copy_start(request->name, sizeof(request->name), wv_settings()->name);
 }
 
 static int connect_daemon(void)
@@ -75,9 +83,8 @@ static int connect_daemon(void)
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	wv_auto_fd sock = -1;
 
-	if (strlen(wv_settings()->socket) >= sizeof(to.sun_path))
+	if (!wv_copy_string(to.sun_path, sizeof(to.sun_path), wv_settings()->socket))
 		return -ENAMETOOLONG;
-	strcpy(to.sun_path, wv_settings()->socket);
 	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 	if (sock < 0 || connect(sock, (struct sockaddr *)&to, sizeof(to)))
 		return -errno;
@@ -106,7 +113,8 @@ static bool should_ask(void)
 /* Call with the lock held. */
 static void request_locked(const char *path)
 {
-	if (pending.sock >= 0 || !should_ask() || strlen(path) >= sizeof(pending.path))
+	if (pending.sock >= 0 || !should_ask() ||
+	    !wv_copy_string(pending.path, sizeof(pending.path), path))
 		return;
 	pending.node = open_node(path);
 	if (pending.node < 0)
@@ -118,7 +126,6 @@ static void request_locked(const char *path)
 		pending.node = -1;
 		return;
 	}
-	strcpy(pending.path, path);
 	hide(pending.node);
 	hide(pending.sock);
 }

@@ -11,7 +11,7 @@
 #include <link.h>
 #include <string.h>
 
-#define MAX_DEVICES 32
+#define MAX_DEVICES 16
 #define DEVICE_DIR  "/dev/infiniband/"
 
 struct device {
@@ -26,29 +26,36 @@ static struct device devices[MAX_DEVICES];
 static unsigned int n_devices;
 static bool known;
 
-static ssize_t read_list(char *text, size_t capacity)
+/* The list lies beside the socket. */
+static bool list_path(char *path, size_t capacity)
 {
-	const char *socket = wv_settings()->socket;
-	const char *slash = strrchr(socket, '/');
-	char path[256];
+	char *slash;
+
+	if (!wv_copy_string(path, capacity, wv_settings()->socket))
+		return false;
+	slash = strrchr(path, '/');
+	return slash &&
+	       wv_copy_string(slash + 1, capacity - (size_t)(slash + 1 - path), WV_PROVIDERS_FILE);
+}
+
+static bool read_list(char *text, size_t capacity)
+{
+	char path[128];
 	ssize_t got;
 	int fd;
 
-	if (!slash || (size_t)(slash - socket) + sizeof("/" WV_PROVIDERS_FILE) > sizeof(path))
-		return -1;
-	memcpy(path, socket, (size_t)(slash - socket) + 1);
-	strcpy(path + (slash - socket) + 1, WV_PROVIDERS_FILE);
+	if (!list_path(path, sizeof(path)))
+		return false;
 	fd = real_open(path, O_RDONLY | O_CLOEXEC, 0);
 	if (fd < 0)
-		return -1;
+		return false;
 	got = real_read(fd, text, capacity - 1);
 	real_close(fd);
-	if (got >= 0)
-		text[got] = '\0';
-	return got;
+	text[got > 0 ? got : 0] = '\0';
+	return got > 0;
 }
 
-/* One line: "uverbs0 /usr/lib/.../librxe-rdmav34.so". */
+/* "uverbs0 /usr/lib/.../librxe-rdmav34.so" */
 static void parse_line(char *line)
 {
 	struct device *device = &devices[n_devices];
@@ -57,27 +64,34 @@ static void parse_line(char *line)
 	if (!path || path[1] != '/' || n_devices == MAX_DEVICES)
 		return;
 	*path++ = '\0';
-	if (strlen(line) + sizeof(DEVICE_DIR) > sizeof(device->node) ||
-	    strlen(path) >= sizeof(device->provider))
-		return;
-	strcpy(stpcpy(device->node, DEVICE_DIR), line);
 	device->loaded = device->loaded && !strcmp(device->provider, path);
-	strcpy(device->provider, path);
-	n_devices++;
+	memcpy(device->node, DEVICE_DIR, sizeof(DEVICE_DIR) - 1);
+	if (wv_copy_string(device->node + sizeof(DEVICE_DIR) - 1,
+			   sizeof(device->node) - sizeof(DEVICE_DIR) + 1, line) &&
+	    wv_copy_string(device->provider, sizeof(device->provider), path))
+		n_devices++;
+}
+
+/* Lines that are cut off at the end do not count. */
+static void parse_list(char *text)
+{
+	for (char *end; (end = strchr(text, '\n')); text = end + 1) {
+		*end = '\0';
+		parse_line(text);
+	}
 }
 
 void wv_providers_read(void)
 {
-	char text[4096];
-	char *rest = text;
+	char text[2048];
 	bool found;
 
 	wv_lock();
 	n_devices = 0;
-	found = wv_settings()->providers && read_list(text, sizeof(text)) > 0;
+	found = wv_settings()->providers && read_list(text, sizeof(text));
 	__atomic_store_n(&known, found, __ATOMIC_RELAXED);
-	while (found && rest)
-		parse_line(strsep(&rest, "\n"));
+	if (found)
+		parse_list(text);
 	wv_unlock();
 }
 
@@ -89,7 +103,8 @@ static bool next_provider(unsigned int i, char *path)
 	wv_lock();
 	there = i < n_devices;
 	if (there)
-		strcpy(path, devices[i].loaded ? "" : devices[i].provider);
+		wv_copy_string(path, sizeof(devices[i].provider),
+			       devices[i].loaded ? "" : devices[i].provider);
 	wv_unlock();
 	return there;
 }
@@ -132,9 +147,7 @@ bool wv_only_device(char *path, size_t capacity)
 	bool only;
 
 	wv_lock();
-	only = n_devices == 1 && strlen(devices[0].node) < capacity;
-	if (only)
-		strcpy(path, devices[0].node);
+	only = n_devices == 1 && wv_copy_string(path, capacity, devices[0].node);
 	wv_unlock();
 	return only;
 }
