@@ -128,6 +128,58 @@ static const char *check_create(struct wv_step *step, struct wv_cost *cost)
 	}
 }
 
+/*
+ * A step is judged by its row and its target; the kernel sees the attributes. Each of them once,
+ * the legacy command that the row is about, and the object that the target is.
+ */
+static int is_its_command(struct wv_step *step)
+{
+	struct wv_attr *attr = wv_step_attr(step, UVERBS_ATTR_WRITE_CMD);
+
+	return step->write_cmd == WV_NO_WRITE_CMD ||
+	       (attr && attr->len == sizeof(uint64_t) &&
+		attr_number(step, attr->id) == step->write_cmd);
+}
+
+static int has_an_attribute_twice(struct wv_step *step)
+{
+	wv_each_attr (step, attr)
+		if (wv_step_attr(step, attr->id) != attr)
+			return 1;
+	return 0;
+}
+
+/* The object that a step's CORE_IN names, WV_NONE if none. */
+static uint32_t named_object(struct wv_step *step)
+{
+	struct wv_attr *in = wv_step_attr(step, UVERBS_ATTR_CORE_IN);
+	const struct wv_attr_row *known = wv_abi_attr(wv_step_row(step), UVERBS_ATTR_CORE_IN);
+	uint32_t handle;
+
+	for (unsigned int i = 0; in && i < known->n_fields; i++) {
+		const struct wv_field *f = &known->fields[i];
+
+		if (f->kind != WV_HANDLE || f->offset + sizeof(handle) > in->len)
+			continue;
+		memcpy(&handle, wv_attr_bytes(step, in) + f->offset, sizeof(handle));
+		return handle;
+	}
+	return WV_NONE;
+}
+
+static const char *check_shape(struct wv_step *step)
+{
+	int about_a_qp = step->class_ == WV_MODIFY || step->class_ == WV_QUERY;
+
+	if (has_an_attribute_twice(step))
+		return "an attribute is given twice";
+	if (!is_its_command(step))
+		return "a command is another than it says";
+	if (step->target != (about_a_qp ? named_object(step) : WV_NONE))
+		return "a step is about another object than it says";
+	return NULL;
+}
+
 static int makes(struct wv_step *step, uint16_t object)
 {
 	return step && step->class_ == WV_CREATE && step->object == object;
@@ -159,8 +211,10 @@ static const char *check_refs(struct wv_step *step, struct wv_step *const *steps
 static const char *check_step(struct wv_step *step, struct wv_step *const *steps,
 			      unsigned int index, struct wv_cost *cost)
 {
-	const char *why = check_refs(step, steps, index);
+	const char *why = check_shape(step);
 
+	if (!why)
+		why = check_refs(step, steps, index);
 	if (!why)
 		why = check_bounds(step);
 	if (why)
