@@ -23,22 +23,28 @@
 
 struct bound {
 	uint16_t object, method, attr;
-	uint8_t size;
-	uint32_t max;
+	uint8_t is_flags; /* no bit but these, rather than no number above */
+	uint32_t limit;
 };
 
 static const struct bound bounds[] = {
-    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_CQE, 4, MAX_CQE},
-    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, 4, 1023},
-    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_FLAGS, 4,
+    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_CQE, 0, MAX_CQE},
+    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, 0, 1023},
+    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_FLAGS, 1,
      IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN},
-    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_MAX_WR, 4, MAX_WR},
-    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, 4, MAX_SGE},
-    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_LIMIT, 4, MAX_WR},
-    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_TYPE, 4,
+    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_MAX_WR, 0, MAX_WR},
+    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, 0, MAX_SGE},
+    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_LIMIT, 0, MAX_WR},
+    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_TYPE, 0,
      IB_UVERBS_SRQT_BASIC},
-    {UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, UVERBS_ATTR_CREATE_QP_FLAGS, 4, 0},
+    {UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, UVERBS_ATTR_CREATE_QP_FLAGS, 1,
+     IB_UVERBS_QP_CREATE_SQ_SIG_ALL},
 };
+
+static int within(const struct bound *b, uint64_t number)
+{
+	return b->is_flags ? !(number & ~(uint64_t)b->limit) : number <= b->limit;
+}
 
 /* Reliable, unreliable connected, datagram. Raw packets need rights that the daemon has not. */
 static int qp_type_allowed(uint32_t type)
@@ -66,7 +72,7 @@ static const char *check_bounds(struct wv_step *step)
 		if (b->object != step->object || b->method != step->method)
 			continue;
 		attr = wv_step_attr(step, b->attr);
-		if (attr && (attr->len > 8 || attr_number(step, b->attr) > b->max))
+		if (attr && (attr->len > 8 || !within(b, attr_number(step, b->attr))))
 			return "a size or flag is out of bounds";
 	}
 	return NULL;
