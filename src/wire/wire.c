@@ -96,7 +96,8 @@ ssize_t wv_recv(int sock, void *data, size_t capacity, int *fds, unsigned int ma
 	    .msg_iov = &part,
 	    .msg_iovlen = 1,
 	    .msg_control = control,
-	    .msg_controllen = sizeof(control),
+	    /* CMSG_SPACE() is rounded up: the kernel would put one descriptor more into it. */
+	    .msg_controllen = CMSG_LEN(sizeof(all)),
 	};
 	ssize_t got = recvmsg(sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
 	unsigned int n;
@@ -105,12 +106,12 @@ ssize_t wv_recv(int sock, void *data, size_t capacity, int *fds, unsigned int ma
 	if (got < 0)
 		return -errno;
 	n = received_fds(&msg, all);
-	if (msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) || n > max_fds) {
+	if (got == 0 || msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) || n > max_fds) {
 		for (unsigned int i = 0; i < n; i++)
 			close(all[i]);
-		return -EPROTO;
+		return got == 0 ? 0 : -EPROTO;
 	}
-	memcpy(fds, all, n * sizeof(int));
-	*n_fds = n;
+	for (*n_fds = 0; *n_fds < n; ++*n_fds)
+		fds[*n_fds] = all[*n_fds];
 	return got;
 }
