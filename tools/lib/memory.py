@@ -1,6 +1,7 @@
 """Files in memory: in the lab's virtual machine the first read of a file, and every opening of one that the host holds,
 waits for the host, and such a wait is no time of the program's."""
 
+import functools
 import os
 import pathlib
 import re
@@ -39,6 +40,7 @@ def libraries(programs):
     return {os.fsdecode(match) for match in SHARED_OBJECT.findall(listing)}
 
 
+@functools.cache
 def hold_folder(folder):
     """A folder that is read as such: nothing of the host's may be left in it."""
     copy = pathlib.Path("/dev/shm", "held", folder.relative_to("/"))
@@ -46,6 +48,7 @@ def hold_folder(folder):
     subprocess.run(["mount", "--bind", copy, folder], check=True)
 
 
+@functools.cache
 def hold_file(path):
     """Also the links on the way, since reading one asks the host each time."""
     for parent in (*reversed(path.parents), path):
@@ -56,6 +59,7 @@ def hold_file(path):
         replace(path, lambda copy: shutil.copy2(path, copy))
 
 
+@functools.cache
 def hold_link(link):
     target = link.readlink()
     replace(link, lambda copy: copy.symlink_to(target))

@@ -90,8 +90,10 @@ class Node:
         self.ask("recipes", "forget", "all")
 
     def ask(self, *words):
+        """Run a command of `warmverbs` and return what it printed."""
         environment = {**os.environ, "WARMVERBS_SOCKET": str(self.socket)}
-        return subprocess.run([self.products.command, *words], env=environment, stdout=subprocess.PIPE, check=True).stdout
+        result = subprocess.run([self.products.command, *words], env=environment, stdout=subprocess.PIPE, check=True)
+        return result.stdout
 
     def settle(self):
         """Wait until every recipe has the leases that the daemon wants it to have."""

@@ -15,8 +15,8 @@ CLOCKED = ("--cpus", "2")
 
 @dataclasses.dataclass(frozen=True)
 class Bench:
-    """A part is where it is measured (HERE, or options of the lab) and a function that does: it takes what was built and
-    the number of runs, and returns rows."""
+    """A part is where it is measured (HERE, or options of the lab) and a function that does it, which takes what was
+    built and the number of runs, and returns rows."""
 
     name: str
     summary: str
@@ -28,7 +28,7 @@ class Bench:
 ALL = (
     Bench("phases", "one RC queue pair: what each verb costs up to INIT", "us", LAB, ((COUNTING, phases.measure),)),
     Bench("phases16", "the same with 16 queue pairs and an SRQ", "us", LAB, ((COUNTING, phases.measure16),)),
-    Bench("programs", "real programs: time to INIT and RTS, kernel commands", "us", LAB, ((COUNTING, programs.measure),)),
+    Bench("programs", "real programs: to INIT and RTS, kernel commands", "us", LAB, ((COUNTING, programs.measure),)),
     Bench(
         "datapath",
         "work requests: post, completion, doorbell",

@@ -1,4 +1,4 @@
-"""Work requests: bench/datapath.c and perftest, on a descriptor that the program opened itself or that came with a lease."""
+"""Work requests: bench/datapath.c and perftest, on a descriptor of the program's own or one that came with a lease."""
 
 import session
 
@@ -33,7 +33,8 @@ def clocked(products, runs):
 
 def perftest(node, runs, which, name, figure, **fields):
     """A row from what the client of a perftest pair prints."""
-    return row(name, **warm.interleave(node, runs, lambda mode: figure(pairs.run(node, which, mode)["client"])), **fields)
+    samples = warm.interleave(node, runs, lambda mode: figure(pairs.run(node, which, mode)["client"]))
+    return row(name, **samples, **fields)
 
 
 def last_line(output):

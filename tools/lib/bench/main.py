@@ -43,7 +43,7 @@ def parse(arguments):
     )
     parser.add_argument("name", nargs="?", choices=BENCHES, metavar="NAME", help="the benchmark to run")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    parser.add_argument("--runs", type=positive, default=20, metavar="N", help="runs in each mode (default: %(default)s)")
+    parser.add_argument("--runs", type=positive, default=20, metavar="N", help="runs each way (default: %(default)s)")
     return parser.parse_args(arguments)
 
 
