@@ -1,0 +1,41 @@
+/*
+ * As much of the kernel as the codec relies on, in memory: one ufile with one table of handles
+ * (lowest free number, all kinds of object in it), real descriptors, the states of a QP, EBUSY.
+ *
+ * Answers depend only on the object's kind and how manieth of its kind it is, not on its handle: so
+ * a program must be told the same whether it made an object itself or received it in a lease.
+ */
+#pragma once
+
+#include "abi/abi.h"
+
+#include <stdbool.h>
+
+#define FAKE_OBJECTS 1024
+#define FAKE_USES    6
+
+struct fake_object {
+	uint16_t kind; /* UVERBS_OBJECT_* */
+	bool live;
+	uint32_t ordinal;
+	uint32_t uses[FAKE_USES];
+	unsigned int n_uses;
+	uint64_t user_handle;
+	uint32_t state, access; /* of a QP */
+};
+
+struct fake_kernel {
+	struct fake_object objects[FAKE_OBJECTS];
+	uint32_t made[64];   /* of each kind, so far */
+	unsigned int issued; /* commands seen */
+	int fail_at;	     /* the command, counted from 0, that fails; -1: none */
+	int fail_errno;
+};
+
+void fake_kernel_init(struct fake_kernel *kernel);
+
+/* A wv_issue_fn: 0 or a positive errno value. */
+int fake_kernel_issue(void *kernel, struct ib_uverbs_ioctl_hdr *cmd);
+
+/* Objects of @kind that exist. */
+unsigned int fake_kernel_live(const struct fake_kernel *kernel, uint16_t kind);

@@ -1,0 +1,213 @@
+#include "fixture.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+const char *const fixture_names[N_FIXTURES] = {
+    "devinfo",	  "rc_pingpong",  "rc_pingpong_events", "rping",
+    "send_bw_q4", "srq_pingpong", "ud_pingpong",	"write_lat",
+};
+
+struct wv_tape *fixture_load(const char *name)
+{
+	char path[512];
+	struct stat st;
+	void *data;
+	wv_auto_fd fd = -1;
+
+	snprintf(path, sizeof(path), WV_FIXTURES "/%s.0.record", name);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0 || fstat(fd, &st))
+		fail_msg("%s: %s", path, strerror(errno));
+	data = malloc((size_t)st.st_size);
+	assert_int_equal(read(fd, data, (size_t)st.st_size), st.st_size);
+	assert_int_equal(wv_tape_check(data, (size_t)st.st_size, WV_RECORD), 0);
+	return data;
+}
+
+void *copy_exactly(const void *data, size_t bytes)
+{
+	void *copy = malloc(bytes);
+
+	assert_non_null(copy);
+	memcpy(copy, data, bytes);
+	return copy;
+}
+
+struct wv_tape *recipe_of(struct wv_tape *record)
+{
+	wv_auto_free void *memory = malloc(WV_TAPE_MAX_BYTES);
+	struct wv_tape *recipe = memory;
+
+	assert_int_equal(wv_normalise(record, memory, WV_TAPE_MAX_BYTES), 0);
+	assert_int_equal(wv_tape_check(recipe, recipe->bytes, WV_RECIPE), 0);
+	return copy_exactly(recipe, recipe->bytes);
+}
+
+struct wv_tape *fixture_recipe(const char *name)
+{
+	wv_auto_free struct wv_tape *record = fixture_load(name);
+
+	return recipe_of(record);
+}
+
+struct wv_step *tape_step(struct wv_tape *tape, unsigned int index)
+{
+	wv_each_step (tape, step)
+		if (!index--)
+			return step;
+	fail_msg("the tape is too short");
+	return NULL;
+}
+
+const char *step_name(const struct wv_step *step)
+{
+	return wv_abi_find(step->object, step->method, step->write_cmd)->name;
+}
+
+struct wv_step *tape_find(struct wv_tape *tape, const char *name, unsigned int nth)
+{
+	wv_each_step (tape, step)
+		if (!strcmp(step_name(step), name) && !nth--)
+			return step;
+	fail_msg("no such step: %s", name);
+	return NULL;
+}
+
+unsigned int step_index(struct wv_tape *tape, const struct wv_step *wanted)
+{
+	unsigned int index = 0;
+
+	wv_each_step (tape, step) {
+		if (step == wanted)
+			break;
+		index++;
+	}
+	return index;
+}
+
+void *step_input(struct wv_step *step, uint16_t id)
+{
+	struct wv_attr *attr = wv_step_attr(step, id);
+
+	assert_non_null(attr);
+	assert_int_not_equal(attr->payload, 0);
+	return wv_step_at(step, attr->payload);
+}
+
+struct ib_uverbs_modify_qp *step_modify(struct wv_step *step)
+{
+	assert_int_equal(step->write_cmd, IB_USER_VERBS_CMD_MODIFY_QP);
+	return step_input(step, UVERBS_ATTR_CORE_IN);
+}
+
+void assert_steps(struct wv_tape *tape, const char *names)
+{
+	char *text = NULL;
+	size_t bytes = 0;
+	FILE *out = open_memstream(&text, &bytes);
+
+	wv_each_step (tape, step)
+		fprintf(out, "%s%s", step == wv_tape_first(tape) ? "" : " ", step_name(step));
+	fclose(out);
+	assert_string_equal(text, names);
+	free(text);
+}
+
+void command_init(struct command *cmd, uint16_t object, uint16_t method)
+{
+	*cmd = (struct command){.hdr = {
+				    .length = sizeof(cmd->hdr),
+				    .object_id = object,
+				    .method_id = method,
+				    .driver_id = RDMA_DRIVER_RXE,
+				}};
+}
+
+static struct ib_uverbs_attr *append(struct command *cmd, uint16_t id, size_t len)
+{
+	struct ib_uverbs_attr *attr = &cmd->attrs[cmd->hdr.num_attrs++];
+
+	assert_true(cmd->hdr.num_attrs <= WV_ARRAY_SIZE(cmd->attrs));
+	cmd->hdr.length = (uint16_t)(cmd->hdr.length + sizeof(*attr));
+	*attr = (struct ib_uverbs_attr){
+	    .attr_id = id, .len = (uint16_t)len, .flags = UVERBS_ATTR_F_MANDATORY};
+	return attr;
+}
+
+struct ib_uverbs_attr *command_in(struct command *cmd, uint16_t id, const void *data, size_t len)
+{
+	struct ib_uverbs_attr *attr = append(cmd, id, len);
+
+	if (len <= sizeof(attr->data))
+		memcpy(&attr->data, data, len);
+	else
+		attr->data = (uintptr_t)data;
+	return attr;
+}
+
+struct ib_uverbs_attr *command_out(struct command *cmd, uint16_t id, void *data, size_t len)
+{
+	struct ib_uverbs_attr *attr = append(cmd, id, len);
+
+	attr->data = (uintptr_t)data;
+	return attr;
+}
+
+struct ib_uverbs_attr *command_object(struct command *cmd, uint16_t id, uint64_t number)
+{
+	struct ib_uverbs_attr *attr = append(cmd, id, 0);
+
+	attr->data = number;
+	return attr;
+}
+
+void command_legacy(struct command *cmd, uint32_t write_cmd, const void *in, size_t in_bytes,
+		    void *out, size_t out_bytes)
+{
+	uint64_t number = write_cmd;
+
+	command_init(cmd, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE);
+	command_in(cmd, UVERBS_ATTR_WRITE_CMD, &number, sizeof(number));
+	if (in)
+		command_in(cmd, UVERBS_ATTR_CORE_IN, in, in_bytes);
+	if (out)
+		command_out(cmd, UVERBS_ATTR_CORE_OUT, out, out_bytes);
+}
+
+const struct wv_command_row *command_row(const struct command *cmd)
+{
+	return wv_abi_find(cmd->hdr.object_id, cmd->hdr.method_id, wv_abi_write_cmd(&cmd->hdr));
+}
+
+struct ib_uverbs_attr *command_attr(struct command *cmd, uint16_t id)
+{
+	for (unsigned int i = 0; i < cmd->hdr.num_attrs; i++)
+		if (cmd->attrs[i].attr_id == id)
+			return &cmd->attrs[i];
+	fail_msg("no attribute %#x", id);
+	return NULL;
+}
+
+unsigned int count_fds(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	unsigned int n = 0;
+
+	assert_non_null(dir);
+	while (readdir(dir))
+		n++;
+	closedir(dir);
+	return n;
+}
+
+uint64_t pseudo_random(uint64_t *state)
+{
+	uint64_t z = *state += 0x9e3779b97f4a7c15ull;
+
+	z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+	z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+	return z ^ (z >> 31);
+}
