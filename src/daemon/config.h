@@ -1,0 +1,43 @@
+/*
+ * Settings of the daemon: one table of options, which the command line, the configuration file,
+ * the defaults and --help all come from.
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct wv_config {
+	const char *file;
+	const char *socket;
+	const char *state_dir;
+	const char *group;
+	const char *provider_dir;
+	uint32_t log_level; /* enum wv_log_level */
+	uint32_t max_leases_per_recipe, max_leases_per_user, max_leases;
+	uint32_t max_memory_per_user, max_memory; /* MiB */
+	uint32_t max_recipes_per_user;
+	uint32_t idle_time;    /* s */
+	uint32_t refill_delay; /* ms */
+};
+
+/*
+ * Fills @config from the defaults, then the configuration file, then the command line. Prints what
+ * is wrong and ends the process where it makes no sense, as argp does. Strings live as long as the
+ * process.
+ */
+void wv_config_read(struct wv_config *config, int argc, char **argv);
+
+/* The defaults alone. */
+void wv_config_defaults(struct wv_config *config);
+
+/*
+ * Sets the option @name (as on the command line, without dashes). 0, -ENOENT if there is no such
+ * option, -EINVAL if @value does not fit it.
+ */
+int wv_config_set(struct wv_config *config, const char *name, const char *value);
+
+/*
+ * Reads the configuration file @path. 0; -errno if it cannot be read; -EINVAL if a line is wrong,
+ * and then @why says which and how.
+ */
+int wv_config_read_file(struct wv_config *config, const char *path, char *why, unsigned int size);

@@ -1,0 +1,46 @@
+/*
+ * The RDMA devices of the node, and the providers file that tells programs about them.
+ */
+#pragma once
+
+#include <limits.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#define WV_NODE_DIR    "/dev/infiniband"
+#define WV_MAX_DEVICES 64
+
+struct wv_device {
+	char name[32];	/* "uverbs0" */
+	char ibdev[64]; /* "rxe0" */
+	char node[64];	/* path of the device node */
+	dev_t rdev;
+	uint32_t driver_id; /* enum rdma_driver_id, or WV_NO_DRIVER */
+	char provider[256]; /* path of the library; empty: not found */
+};
+
+struct wv_devices {
+	struct wv_device all[WV_MAX_DEVICES];
+	unsigned int n;
+};
+
+/*
+ * Reads what devices there are. @provider_dir is where libibverbs has its providers. 0 or -errno;
+ * a node without RDMA has no devices, which is no error.
+ */
+int wv_devices_scan(struct wv_devices *devices, const char *provider_dir);
+
+const struct wv_device *wv_devices_by_rdev(const struct wv_devices *devices, dev_t rdev);
+const struct wv_device *wv_devices_by_name(const struct wv_devices *devices, const char *name);
+const struct wv_device *wv_devices_by_ibdev(const struct wv_devices *devices, const char *ibdev);
+
+/* Whether leases can be made of @device: all that its driver says is understood. */
+bool wv_device_leasable(const struct wv_device *device);
+
+/*
+ * Writes the providers file (wire/wire.h) into the directory @dir, so that a reader sees the old
+ * one or the new one. 0 or -errno.
+ */
+int wv_providers_write(const struct wv_devices *devices, const char *dir);
+int wv_providers_remove(const char *dir);

@@ -1,0 +1,99 @@
+/*
+ * warmverbsd: reads its settings, opens what needs rights, gives the rights up, serves.
+ */
+#include "base/base.h"
+#include "daemon/privileges.h"
+#include "daemon/server.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <systemd/sd-daemon.h>
+
+static struct wv_server server;
+
+static int open_store(struct wv_server *s)
+{
+	int err = wv_store_open(&s->store, s->config.state_dir);
+
+	if (err == -EBUSY) {
+		wv_log(WV_ERROR,
+		       "%s: another warmverbsd uses it: stop that, or choose another --state-dir",
+		       s->config.state_dir);
+		return err;
+	}
+	if (err)
+		wv_log(WV_WARNING,
+		       "%s: %s: recipes are not kept beyond this run: correct --state-dir or its "
+		       "permissions",
+		       s->config.state_dir, strerror(-err));
+	return 0;
+}
+
+static int give_up_rights(void)
+{
+	int err = wv_privileges_drop();
+
+	if (err)
+		wv_log(WV_ERROR, "capabilities cannot be dropped: %s", strerror(-err));
+	return err;
+}
+
+static int handle_signals(struct wv_server *s)
+{
+	sigset_t ends;
+	int err;
+
+	sigemptyset(&ends);
+	sigaddset(&ends, SIGTERM);
+	sigaddset(&ends, SIGINT);
+	sigprocmask(SIG_BLOCK, &ends, NULL);
+	signal(SIGPIPE, SIG_IGN);
+	/* Without a handler of ours, sd-event ends the loop. */
+	err = sd_event_add_signal(s->event, NULL, SIGTERM, NULL, NULL);
+	if (err >= 0)
+		err = sd_event_add_signal(s->event, NULL, SIGINT, NULL, NULL);
+	return err < 0 ? err : 0;
+}
+
+static int serve(struct wv_server *s, int listen_fd)
+{
+	int err = wv_server_init(s, listen_fd);
+
+	if (!err)
+		err = handle_signals(s);
+	if (err) {
+		wv_log(WV_ERROR, "cannot start: %s", strerror(-err));
+		return err;
+	}
+	sd_event_set_watchdog(s->event, true);
+	sd_notifyf(0, "READY=1\nSTATUS=%u devices, listening on %s", s->devices.n, s->socket);
+	wv_log(WV_NOTICE, "%u devices, listening on %s", s->devices.n, s->socket);
+	err = sd_event_loop(s->event);
+	sd_notify(0, "STOPPING=1");
+	wv_unlisten(s);
+	wv_server_finish(s);
+	return err < 0 ? err : 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct wv_server *s = &server;
+	int listen_fd, err;
+
+	wv_log_init(WV_NOTICE);
+	wv_config_read(&s->config, argc, argv);
+	wv_log_init(s->config.log_level);
+	wv_raise_descriptor_limit();
+	if (open_store(s))
+		return EXIT_FAILURE;
+	listen_fd = wv_listen(s);
+	if (listen_fd < 0 || give_up_rights())
+		return EXIT_FAILURE;
+	err = wv_devices_scan(&s->devices, s->config.provider_dir);
+	if (err)
+		wv_log(WV_WARNING, "devices cannot be listed: %s", strerror(-err));
+	err = serve(s, listen_fd);
+	wv_store_close(&s->store);
+	return err ? EXIT_FAILURE : EXIT_SUCCESS;
+}

@@ -1,0 +1,103 @@
+#include "daemon/pool.h"
+
+#include "base/base.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+struct wv_pool *wv_pool_new(struct wv_recipe *recipe, int64_t last_us)
+{
+	struct wv_pool *pool = calloc(1, sizeof(*pool));
+
+	if (!pool)
+		return NULL;
+	pool->recipe = recipe;
+	SLIST_INIT(&pool->ready);
+	wv_demand_init(&pool->demand, last_us);
+	return pool;
+}
+
+void wv_pool_free(struct wv_pool *pool)
+{
+	wv_pool_empty(pool);
+	free(pool);
+}
+
+static int64_t now_us(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
+}
+
+int wv_pool_fill(struct wv_pool *pool, const struct wv_device *device, wv_issue_fn issue)
+{
+	int64_t start = now_us();
+	struct wv_ready *ready;
+	int err =
+	    wv_ready_make(pool->recipe, device, issue, &ready, pool->error, sizeof(pool->error));
+
+	if (err)
+		return err;
+	pool->build_us[pool->n_built++ % WV_BUILD_TIMES] = (uint32_t)(now_us() - start);
+	*pool->error = '\0';
+	wv_pool_put(pool, ready);
+	return 0;
+}
+
+struct wv_ready *wv_pool_take(struct wv_pool *pool)
+{
+	struct wv_ready *ready = SLIST_FIRST(&pool->ready);
+
+	if (!ready)
+		return NULL;
+	SLIST_REMOVE_HEAD(&pool->ready, link);
+	pool->n_ready--;
+	return ready;
+}
+
+void wv_pool_put(struct wv_pool *pool, struct wv_ready *ready)
+{
+	SLIST_INSERT_HEAD(&pool->ready, ready, link);
+	pool->n_ready++;
+}
+
+void wv_pool_shrink(struct wv_pool *pool)
+{
+	struct wv_ready *ready = wv_pool_take(pool);
+
+	if (ready)
+		wv_ready_free(ready);
+}
+
+void wv_pool_empty(struct wv_pool *pool)
+{
+	while (pool->n_ready)
+		wv_pool_shrink(pool);
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+uint32_t wv_pool_median_us(const struct wv_pool *pool)
+{
+	uint32_t sorted[WV_BUILD_TIMES];
+	uint32_t n = pool->n_built < WV_BUILD_TIMES ? pool->n_built : WV_BUILD_TIMES;
+
+	if (!n)
+		return 0;
+	memcpy(sorted, pool->build_us, n * sizeof(sorted[0]));
+	qsort(sorted, n, sizeof(sorted[0]), compare);
+	return sorted[n / 2];
+}
+
+uint32_t wv_pool_last_us(const struct wv_pool *pool)
+{
+	return pool->n_built ? pool->build_us[(pool->n_built - 1) % WV_BUILD_TIMES] : 0;
+}

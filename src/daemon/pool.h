@@ -1,0 +1,64 @@
+/*
+ * Leases made ahead, and the pool of those of one recipe.
+ */
+#pragma once
+
+#include "daemon/devices.h"
+#include "daemon/policy.h"
+#include "store/recipe.h"
+#include "tape/replay.h"
+
+#define WV_BUILD_TIMES 15
+
+/* One lease, not yet handed out. It owns its descriptors. */
+struct wv_ready {
+	SLIST_ENTRY(wv_ready) link;
+	struct wv_tape *tape; /* WV_LEASE */
+	unsigned int n_fds;   /* the command descriptor, then the slots */
+	int fds[1 + WV_TAPE_MAX_FDS];
+	dev_t rdev;
+};
+
+struct wv_pool {
+	struct wv_recipe *recipe;
+	SLIST_HEAD(, wv_ready) ready;
+	uint32_t n_ready, target;
+	struct wv_demand demand;
+	unsigned int failures;	     /* replays that failed in a row */
+	unsigned int contradictions; /* and those of them that the kernel answered otherwise */
+	int64_t retry_us;	     /* not before */
+	char error[160];	     /* of the last failure; empty: none */
+	uint32_t build_us[WV_BUILD_TIMES]; /* of the last leases, in a ring */
+	uint32_t n_built;
+};
+
+/* The pool of @recipe, which was last used at @last_us of the steady clock. NULL: no memory. */
+struct wv_pool *wv_pool_new(struct wv_recipe *recipe, int64_t last_us);
+/* Ends all leases in it. */
+void wv_pool_free(struct wv_pool *pool);
+
+/* Makes one more lease on @device. 0; or -errno, and `error` says what happened. */
+int wv_pool_fill(struct wv_pool *pool, const struct wv_device *device, wv_issue_fn issue);
+/* Takes a lease out, which is then the caller's; NULL if there is none. */
+struct wv_ready *wv_pool_take(struct wv_pool *pool);
+/* Puts an unused one back. */
+void wv_pool_put(struct wv_pool *pool, struct wv_ready *ready);
+/* Ends one lease, if there is one. */
+void wv_pool_shrink(struct wv_pool *pool);
+void wv_pool_empty(struct wv_pool *pool);
+
+/*
+ * Carries out @recipe on @device. 0 and *@ready, the caller's; -EPROTO if the kernel contradicts
+ * the recipe; -errno if it could not be tried. @why then says what happened.
+ */
+int wv_ready_make(struct wv_recipe *recipe, const struct wv_device *device, wv_issue_fn issue,
+		  struct wv_ready **ready, char *why, size_t capacity);
+/* Closes its descriptors and frees it. */
+void wv_ready_free(struct wv_ready *ready);
+
+/* Median time that the last leases took to make, and the last one; 0 if there was none. */
+uint32_t wv_pool_median_us(const struct wv_pool *pool);
+uint32_t wv_pool_last_us(const struct wv_pool *pool);
+
+/* The kernel's own: one ioctl on the descriptor that @kernel points to. */
+int wv_issue(void *kernel, struct ib_uverbs_ioctl_hdr *cmd);

@@ -1,0 +1,138 @@
+/*
+ * Making a lease: a recipe carried out in a ufile opened for it.
+ */
+#include "base/base.h"
+#include "daemon/pool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+int wv_issue(void *kernel, struct ib_uverbs_ioctl_hdr *cmd)
+{
+	return ioctl(*(int *)kernel, RDMA_VERBS_IOCTL, cmd) ? errno : 0;
+}
+
+/* The node as it was when the device was found, not whatever has its name by now. */
+static int open_node(const struct wv_device *device)
+{
+	wv_auto_fd fd = open(device->node, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return -errno;
+	if (!S_ISCHR(st.st_mode) || st.st_rdev != device->rdev)
+		return -ENODEV;
+	return wv_steal_fd(&fd);
+}
+
+void wv_ready_free(struct wv_ready *ready)
+{
+	for (unsigned int i = 0; i < ready->n_fds; i++)
+		close(ready->fds[i]);
+	free(ready->tape);
+	free(ready);
+}
+
+/* Name of the step of @tape with number @index, for people. */
+static const char *step_name(struct wv_tape *tape, unsigned int index)
+{
+	wv_each_step (tape, step)
+		if (!index--)
+			return wv_abi_find(step->object, step->method, step->write_cmd)->name;
+	return "?";
+}
+
+static void explain(struct wv_recipe *recipe, const struct wv_replay *replay, int err, char *why,
+		    size_t capacity)
+{
+	unsigned int i = replay->failed_step;
+
+	if (err == -EPROTO)
+		snprintf(why, capacity, "step %u, %s: the kernel answers %s", i,
+			 step_name(recipe->tape, i),
+			 replay->failed_errno ? strerror(replay->failed_errno) : "success");
+	else
+		snprintf(why, capacity, "%s", strerror(-err));
+}
+
+/*
+ * -EPROTO is for recipes that the kernel contradicts. That it is short of something now says
+ * nothing of the recipe.
+ */
+static int classify(int err, int failed_errno)
+{
+	switch (failed_errno) {
+	case ENOMEM:
+	case EMFILE:
+	case ENFILE:
+	case EAGAIN:
+	case EINTR:
+	case EIO: /* the device is going away */
+	case ENODEV:
+		return -failed_errno;
+	default:
+		return err;
+	}
+}
+
+/* The slots' descriptors are @ready's, on failure too. */
+static int play(struct wv_ready *ready, struct wv_recipe *recipe, wv_issue_fn issue, char *why,
+		size_t capacity)
+{
+	struct wv_replay replay;
+	int err =
+	    wv_replay(recipe->tape, issue, &ready->fds[0], ready->tape, WV_TAPE_MAX_BYTES, &replay);
+	struct wv_tape *small;
+
+	memcpy(&ready->fds[1], replay.fds, replay.n_fds * sizeof(replay.fds[0]));
+	ready->n_fds = 1 + replay.n_fds;
+	if (err) {
+		explain(recipe, &replay, err, why, capacity);
+		return classify(err, replay.failed_errno);
+	}
+	small = realloc(ready->tape, ready->tape->bytes);
+	if (small)
+		ready->tape = small;
+	return 0;
+}
+
+/* Opens the device and carries the recipe out in it. */
+static int fill(struct wv_ready *ready, struct wv_recipe *recipe, const struct wv_device *device,
+		wv_issue_fn issue, char *why, size_t capacity)
+{
+	int fd = open_node(device);
+
+	if (fd < 0) {
+		snprintf(why, capacity, "%s: %s", device->node, strerror(-fd));
+		return fd;
+	}
+	ready->fds[0] = fd;
+	ready->n_fds = 1;
+	ready->rdev = device->rdev;
+	return play(ready, recipe, issue, why, capacity);
+}
+
+int wv_ready_make(struct wv_recipe *recipe, const struct wv_device *device, wv_issue_fn issue,
+		  struct wv_ready **ready, char *why, size_t capacity)
+{
+	struct wv_ready *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (r)
+		r->tape = malloc(WV_TAPE_MAX_BYTES);
+	if (!r || !r->tape) {
+		free(r);
+		snprintf(why, capacity, "%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	err = fill(r, recipe, device, issue, why, capacity);
+	if (err)
+		wv_ready_free(r);
+	else
+		*ready = r;
+	return err;
+}

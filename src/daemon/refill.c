@@ -1,0 +1,237 @@
+/*
+ * Keeping the pools at their size, when nobody is being served: one lease, or one file, per idle
+ * turn of the loop.
+ */
+#include "base/base.h"
+#include "daemon/server.h"
+
+#include <errno.h>
+#include <string.h>
+
+#define SECOND_US	   INT64_C(1000000)
+#define MOST_POSTPONED	   10 /* times the refill delay, if requests never pause */
+#define FIRST_RETRY_US	   (SECOND_US / 10)
+#define LAST_RETRY_US	   (60 * SECOND_US)
+#define MAX_CONTRADICTIONS 4
+#define LOOK_AGAIN_US	   (30 * SECOND_US)
+
+static int64_t delay_us(const struct wv_server *s)
+{
+	return s->config.refill_delay * INT64_C(1000);
+}
+
+/* The pool that lacks most, for its size; of equals the first. */
+static struct wv_pool *neediest(struct wv_server *s)
+{
+	struct wv_pool *best = NULL;
+	struct wv_user *user;
+	struct wv_recipe *recipe;
+
+	wv_each_user(s, user)
+	{
+		wv_each_recipe(user, recipe)
+		{
+			struct wv_pool *p = recipe->pool;
+
+			if (!p || p->n_ready >= p->target)
+				continue;
+			if (!best || (uint64_t)p->n_ready * best->target <
+					 (uint64_t)best->n_ready * p->target)
+				best = p;
+		}
+	}
+	return best;
+}
+
+static void note_failure(struct wv_server *s, struct wv_pool *pool, int err)
+{
+	struct wv_recipe *recipe = pool->recipe;
+	int64_t wait = FIRST_RETRY_US << (pool->failures < 16 ? pool->failures : 16);
+
+	pool->failures++;
+	pool->retry_us = wv_now(s) + (wait < LAST_RETRY_US ? wait : LAST_RETRY_US);
+	wv_log(pool->failures == 1 ? WV_NOTICE : WV_DEBUG,
+	       "%s of user %u, recipe %016llx: no lease could be made: %s", recipe->comm,
+	       recipe->uid, (unsigned long long)recipe->id, pool->error);
+	if (err != -EPROTO || ++pool->contradictions < MAX_CONTRADICTIONS)
+		return;
+	wv_catalog_unfit(recipe);
+	wv_log(WV_WARNING,
+	       "%s of user %u, recipe %016llx: not prepared any more, since %s; it is tried again "
+	       "when the program records anew or the device comes back",
+	       recipe->comm, recipe->uid, (unsigned long long)recipe->id, pool->error);
+}
+
+static bool fill_one(struct wv_server *s)
+{
+	struct wv_pool *pool = neediest(s);
+	int err;
+
+	if (!pool)
+		return false;
+	err = wv_pool_fill(pool, wv_device_of(s, pool->recipe), s->issue);
+	if (err)
+		note_failure(s, pool, err);
+	else
+		pool->failures = pool->contradictions = 0;
+	return true;
+}
+
+static bool shrink_one(struct wv_server *s)
+{
+	struct wv_user *user;
+	struct wv_recipe *recipe;
+
+	wv_each_user(s, user)
+	{
+		wv_each_recipe(user, recipe)
+		{
+			if (!recipe->pool || recipe->pool->n_ready <= recipe->pool->target)
+				continue;
+			wv_pool_shrink(recipe->pool);
+			return true;
+		}
+	}
+	return false;
+}
+
+static bool is_quiet(struct wv_server *s)
+{
+	int64_t now = wv_now(s);
+
+	return now - s->request_us >= delay_us(s) ||
+	       (s->behind_us && now - s->behind_us >= MOST_POSTPONED * delay_us(s));
+}
+
+static void arm(struct wv_server *s, int64_t due_us)
+{
+	sd_event_source_set_time(s->refill_timer, (uint64_t)due_us);
+	sd_event_source_set_enabled(s->refill_timer, SD_EVENT_ONESHOT);
+}
+
+static bool is_on(sd_event_source *source)
+{
+	int enabled = SD_EVENT_OFF;
+
+	sd_event_source_get_enabled(source, &enabled);
+	return enabled != SD_EVENT_OFF;
+}
+
+/* All is done for now: sleeps until a pool decays, or something failed can be tried again. */
+static void rest(struct wv_server *s)
+{
+	int64_t now = wv_now(s), due = now + LOOK_AGAIN_US;
+	struct wv_user *user;
+	struct wv_recipe *recipe;
+
+	s->behind_us = 0;
+	sd_event_source_set_enabled(s->work_source, SD_EVENT_OFF);
+	if (due > now + wv_idle_us(s))
+		due = now + wv_idle_us(s);
+	wv_each_user(s, user)
+	    wv_each_recipe(user, recipe) if (recipe->pool && recipe->pool->retry_us > now &&
+					     recipe->pool->retry_us < due &&
+					     wv_device_of(s, recipe)) due = recipe->pool->retry_us;
+	if (!LIST_EMPTY(&s->catalog.users))
+		arm(s, due);
+}
+
+static int on_idle(sd_event_source *source, void *data)
+{
+	struct wv_server *s = data;
+
+	if (!is_quiet(s)) {
+		sd_event_source_set_enabled(source, SD_EVENT_OFF);
+		arm(s, s->request_us + delay_us(s));
+		return 0;
+	}
+	wv_plan_pools(s);
+	if (!fill_one(s) && !shrink_one(s) && !wv_save_one(s))
+		rest(s);
+	return 0;
+}
+
+static int on_timer(sd_event_source *source, uint64_t now, void *data)
+{
+	struct wv_server *s = data;
+
+	(void)source;
+	(void)now;
+	return sd_event_source_set_enabled(s->work_source, SD_EVENT_ON);
+}
+
+void wv_refill_poke(struct wv_server *s)
+{
+	uint64_t due = UINT64_MAX;
+	int64_t now = wv_now(s);
+
+	s->request_us = now;
+	if (!s->behind_us)
+		s->behind_us = now;
+	if (is_on(s->work_source))
+		return;
+	if (is_on(s->refill_timer))
+		sd_event_source_get_time(s->refill_timer, &due);
+	if ((int64_t)due < 0 || (int64_t)due > now + delay_us(s))
+		arm(s, now + delay_us(s));
+}
+
+int wv_refill_adopt(struct wv_server *s, struct wv_recipe *recipe)
+{
+	uint64_t now = wv_wall_clock();
+	int64_t ago = now > recipe->used ? (int64_t)(now - recipe->used) : 0;
+
+	recipe->pool = wv_pool_new(recipe, wv_now(s) - ago * SECOND_US);
+	return recipe->pool ? 0 : -ENOMEM;
+}
+
+void wv_refill_drop_device(struct wv_server *s, const char *ibdev)
+{
+	struct wv_user *user;
+	struct wv_recipe *recipe;
+
+	wv_each_user(s, user)
+	    wv_each_recipe(user, recipe) if (recipe->pool && !strcmp(recipe->key.ibdev, ibdev))
+		wv_pool_empty(recipe->pool);
+}
+
+void wv_refill_retry(struct wv_server *s)
+{
+	struct wv_user *user;
+	struct wv_recipe *recipe;
+
+	wv_each_user(s, user)
+	{
+		wv_each_recipe(user, recipe)
+		{
+			recipe->unfit = false;
+			if (!recipe->pool)
+				continue;
+			recipe->pool->retry_us = 0;
+			recipe->pool->failures = recipe->pool->contradictions = 0;
+		}
+	}
+	wv_refill_poke(s);
+}
+
+int wv_refill_start(struct wv_server *s)
+{
+	int err = sd_event_add_time(s->event, &s->refill_timer, CLOCK_MONOTONIC, 0, 0, on_timer, s);
+
+	if (err >= 0)
+		err = sd_event_add_defer(s->event, &s->work_source, on_idle, s);
+	if (err < 0)
+		return err;
+	sd_event_source_set_priority(s->refill_timer, WV_PRIORITY_TIMERS);
+	sd_event_source_set_priority(s->work_source, WV_PRIORITY_WORK);
+	sd_event_source_set_enabled(s->work_source, SD_EVENT_OFF);
+	sd_event_source_set_enabled(s->refill_timer, SD_EVENT_OFF);
+	s->request_us = wv_now(s) - delay_us(s);
+	return 0;
+}
+
+void wv_refill_stop(struct wv_server *s)
+{
+	s->refill_timer = sd_event_source_disable_unref(s->refill_timer);
+	s->work_source = sd_event_source_disable_unref(s->work_source);
+}

@@ -1,0 +1,258 @@
+#include "store/catalog.h"
+
+#include <stdlib.h>
+
+#define PATIENCE_GROWTH 8
+#define PATIENCE_MOST	4096
+
+void wv_catalog_init(struct wv_catalog *c, unsigned int max_recipes, wv_catalog_drop_fn drop,
+		     void *arg)
+{
+	*c = (struct wv_catalog){.max_recipes = max_recipes, .drop = drop, .arg = arg};
+	LIST_INIT(&c->users);
+}
+
+static void free_user(struct wv_user *user)
+{
+	LIST_REMOVE(user, link);
+	free(user);
+}
+
+void wv_catalog_finish(struct wv_catalog *c)
+{
+	struct wv_user *user;
+	struct wv_recipe *recipe;
+
+	while ((user = LIST_FIRST(&c->users))) {
+		while ((recipe = TAILQ_FIRST(&user->recipes))) {
+			TAILQ_REMOVE(&user->recipes, recipe, link);
+			wv_recipe_free(recipe);
+		}
+		free_user(user);
+	}
+}
+
+struct wv_user *wv_catalog_user(struct wv_catalog *c, uid_t uid, bool make)
+{
+	struct wv_user *user;
+
+	LIST_FOREACH(user, &c->users, link)
+	if (user->uid == uid)
+		return user;
+	user = make ? calloc(1, sizeof(*user)) : NULL;
+	if (!user)
+		return NULL;
+	user->uid = uid;
+	TAILQ_INIT(&user->recipes);
+	LIST_INSERT_HEAD(&c->users, user, link);
+	return user;
+}
+
+void wv_catalog_tidy_user(struct wv_user *user)
+{
+	if (!user->n_recipes && !user->n_clients)
+		free_user(user);
+}
+
+struct wv_recipe *wv_catalog_find(struct wv_catalog *c, uid_t uid, uint64_t id)
+{
+	struct wv_user *user = wv_catalog_user(c, uid, false);
+	struct wv_recipe *recipe;
+
+	if (!user)
+		return NULL;
+	TAILQ_FOREACH(recipe, &user->recipes, link)
+	if (recipe->id == id)
+		return recipe;
+	return NULL;
+}
+
+static struct wv_recipe *find_equal(struct wv_user *user, const struct wv_recipe *like)
+{
+	struct wv_recipe *recipe;
+
+	TAILQ_FOREACH(recipe, &user->recipes, link)
+	if (wv_recipe_equal(recipe, like))
+		return recipe;
+	return NULL;
+}
+
+/* The least used other variant of @newest, or NULL if there are not too many. */
+static struct wv_recipe *surplus_variant(struct wv_user *user, const struct wv_recipe *newest)
+{
+	struct wv_recipe *recipe, *least = NULL;
+	unsigned int n = 0;
+
+	TAILQ_FOREACH(recipe, &user->recipes, link)
+	{
+		if (!wv_key_equal(&recipe->key, &newest->key))
+			continue;
+		n++;
+		if (recipe != newest && (!least || recipe->counters.hits <= least->counters.hits))
+			least = recipe;
+	}
+	return n > WV_MAX_VARIANTS ? least : NULL;
+}
+
+static void insert(struct wv_catalog *c, struct wv_user *user, struct wv_recipe *recipe)
+{
+	struct wv_recipe *other;
+
+	recipe->success = ++c->successes;
+	TAILQ_FOREACH(other, &user->recipes, link)
+	if (other->used <= recipe->used)
+		break;
+	if (other)
+		TAILQ_INSERT_BEFORE(other, recipe, link);
+	else
+		TAILQ_INSERT_TAIL(&user->recipes, recipe, link);
+	user->n_recipes++;
+}
+
+static void make_room(struct wv_catalog *c, struct wv_user *user, struct wv_recipe *newest)
+{
+	struct wv_recipe *surplus = surplus_variant(user, newest);
+
+	if (surplus)
+		wv_catalog_remove(c, surplus);
+	while (user->n_recipes > c->max_recipes) {
+		surplus = TAILQ_LAST(&user->recipes, wv_recipes);
+		if (surplus == newest)
+			surplus = TAILQ_PREV(surplus, wv_recipes, link);
+		if (!surplus)
+			return;
+		wv_catalog_remove(c, surplus);
+	}
+}
+
+struct wv_recipe *wv_catalog_add(struct wv_catalog *c, struct wv_recipe *recipe)
+{
+	struct wv_user *user = wv_catalog_user(c, recipe->uid, true);
+	struct wv_recipe *equal = user ? find_equal(user, recipe) : NULL;
+
+	if (!user || equal) {
+		wv_recipe_free(recipe);
+		return equal;
+	}
+	insert(c, user, recipe);
+	make_room(c, user, recipe);
+	return recipe;
+}
+
+void wv_catalog_remove(struct wv_catalog *c, struct wv_recipe *recipe)
+{
+	struct wv_user *user = wv_catalog_user(c, recipe->uid, false);
+
+	c->drop(c->arg, recipe);
+	TAILQ_REMOVE(&user->recipes, recipe, link);
+	user->n_recipes--;
+	wv_recipe_free(recipe);
+}
+
+static bool is_fit(const struct wv_recipe *recipe)
+{
+	return !recipe->refused && !recipe->unfit;
+}
+
+/* The variant for @argv; failing that, *@best is the fit one that succeeded last, if any. */
+static struct wv_recipe *exact_variant(struct wv_user *user, const struct wv_key *key,
+				       uint64_t argv, struct wv_recipe **best)
+{
+	struct wv_recipe *recipe;
+
+	*best = NULL;
+	TAILQ_FOREACH(recipe, &user->recipes, link)
+	{
+		if (!wv_key_equal(&recipe->key, key))
+			continue;
+		if (wv_recipe_argv(recipe, argv))
+			return recipe;
+		if (is_fit(recipe) && (!*best || recipe->success > (*best)->success))
+			*best = recipe;
+	}
+	return NULL;
+}
+
+/* Whether the program is to record again; if so, it will not be asked again soon. */
+static bool take_turn_to_record(struct wv_recipe *recipe, struct wv_argv *argv)
+{
+	if (argv->divergent < argv->patience)
+		return false;
+	argv->divergent = 0;
+	if (argv->patience < PATIENCE_MOST)
+		argv->patience *= PATIENCE_GROWTH;
+	recipe->stale = true;
+	return true;
+}
+
+enum wv_choice wv_catalog_choose(struct wv_catalog *c, uid_t uid, const struct wv_key *key,
+				 uint64_t argv, struct wv_recipe **recipe)
+{
+	struct wv_user *user = wv_catalog_user(c, uid, false);
+	struct wv_recipe *exact, *best;
+
+	if (!user)
+		return WV_CHOICE_RECORD;
+	exact = exact_variant(user, key, argv, &best);
+	*recipe = exact ? exact : best;
+	if (exact && take_turn_to_record(exact, wv_recipe_argv(exact, argv)))
+		return WV_CHOICE_RECORD;
+	if (exact)
+		return is_fit(exact) ? WV_CHOICE_SERVE : WV_CHOICE_UNFIT;
+	return best ? WV_CHOICE_SERVE : WV_CHOICE_RECORD;
+}
+
+void wv_catalog_touch(struct wv_catalog *c, struct wv_recipe *recipe, uint64_t now)
+{
+	struct wv_user *user = wv_catalog_user(c, recipe->uid, false);
+
+	recipe->used = now;
+	recipe->stale = true;
+	TAILQ_REMOVE(&user->recipes, recipe, link);
+	TAILQ_INSERT_HEAD(&user->recipes, recipe, link);
+}
+
+void wv_catalog_recorded(struct wv_catalog *c, struct wv_recipe *recipe, uint64_t argv)
+{
+	struct wv_user *user = wv_catalog_user(c, recipe->uid, false);
+	struct wv_recipe *best;
+	struct wv_recipe *before = exact_variant(user, &recipe->key, argv, &best);
+	uint32_t patience = before ? wv_recipe_argv(before, argv)->patience : 1;
+	struct wv_argv *entry;
+
+	if (before && before != recipe) {
+		wv_recipe_remove_argv(before, argv);
+		before->dirty = true;
+	}
+	entry = wv_recipe_add_argv(recipe, argv);
+	entry->divergent = 0;
+	entry->patience = patience;
+	recipe->success = ++c->successes;
+	recipe->counters.records++;
+	recipe->unfit = false;
+	recipe->dirty = true;
+}
+
+void wv_catalog_served(struct wv_catalog *c, struct wv_recipe *recipe, uint64_t argv, bool diverged)
+{
+	struct wv_user *user = wv_catalog_user(c, recipe->uid, false);
+	struct wv_recipe *best;
+	struct wv_recipe *exact = exact_variant(user, &recipe->key, argv, &best);
+	struct wv_argv *entry;
+
+	recipe->stale = true;
+	if (!diverged)
+		recipe->success = ++c->successes;
+	if (exact && exact != recipe)
+		return; /* recorded anew since the lease was handed out */
+	entry = wv_recipe_add_argv(recipe, argv);
+	entry->divergent = diverged ? entry->divergent + 1 : 0;
+}
+
+void wv_catalog_unfit(struct wv_recipe *recipe)
+{
+	recipe->unfit = true;
+	for (unsigned int i = 0; i < recipe->n_argv; i++)
+		if (recipe->argv[i].patience == 1)
+			recipe->argv[i].divergent = 1;
+}

@@ -1,0 +1,121 @@
+#include "store/recipe.h"
+
+#include "base/base.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+/* Strings are hashed with their end, so that what is in front of it cannot move into the next. */
+static uint64_t hash_key(uint64_t hash, const struct wv_key *key)
+{
+	hash = wv_hash(hash, &key->program, sizeof(key->program));
+	hash = wv_hash(hash, &key->verbs, sizeof(key->verbs));
+	hash = wv_hash(hash, &key->open_number, sizeof(key->open_number));
+	hash = wv_hash(hash, &key->driver_id, sizeof(key->driver_id));
+	hash = wv_hash(hash, key->ibdev, strlen(key->ibdev) + 1);
+	hash = wv_hash(hash, key->kernel, strlen(key->kernel) + 1);
+	return wv_hash(hash, key->name, strlen(key->name) + 1);
+}
+
+static uint64_t recipe_id(const struct wv_recipe *r)
+{
+	uint64_t hash = wv_hash(WV_HASH_START, &r->uid, sizeof(r->uid));
+
+	hash = hash_key(hash, &r->key);
+	hash = wv_hash(hash, &r->provider, sizeof(r->provider));
+	return wv_hash(hash, r->tape, r->tape->bytes);
+}
+
+int wv_recipe_assemble(uid_t uid, const struct wv_key *key, const struct wv_build_id *provider,
+		       struct wv_tape *tape, struct wv_recipe **recipe)
+{
+	struct wv_recipe *r = calloc(1, sizeof(*r));
+	const char *why;
+
+	if (!r) {
+		free(tape);
+		return -ENOMEM;
+	}
+	r->uid = uid;
+	r->key = *key;
+	r->provider = *provider;
+	r->tape = tape;
+	r->n_steps = tape->n_steps;
+	r->id = recipe_id(r);
+	r->created = r->used = (uint64_t)time(NULL);
+	if (wv_validate(r->tape, &r->cost, &why))
+		r->refused = why;
+	*recipe = r;
+	return 0;
+}
+
+int wv_recipe_new(uid_t uid, const struct wv_key *key, const struct wv_build_id *provider,
+		  struct wv_tape *tape, struct wv_recipe **recipe)
+{
+	json_t *steps = wv_steps_to_json(tape);
+	struct wv_tape *copy = NULL;
+	char why[160];
+	int err;
+
+	if (!steps)
+		return -ENOMEM;
+	err = wv_steps_from_json(steps, tape->driver_id, &copy, why, sizeof(why));
+	json_decref(steps);
+	if (err)
+		return err == -ENOMEM ? err : -EPROTO;
+	return wv_recipe_assemble(uid, key, provider, copy, recipe);
+}
+
+void wv_recipe_free(struct wv_recipe *recipe)
+{
+	free(recipe->tape);
+	free(recipe);
+}
+
+bool wv_key_equal(const struct wv_key *a, const struct wv_key *b)
+{
+	return !memcmp(&a->program, &b->program, sizeof(a->program)) &&
+	       !memcmp(&a->verbs, &b->verbs, sizeof(a->verbs)) &&
+	       a->open_number == b->open_number && a->driver_id == b->driver_id &&
+	       !strcmp(a->name, b->name) && !strcmp(a->ibdev, b->ibdev) &&
+	       !strcmp(a->kernel, b->kernel);
+}
+
+bool wv_recipe_equal(const struct wv_recipe *a, const struct wv_recipe *b)
+{
+	return a->uid == b->uid && wv_key_equal(&a->key, &b->key) &&
+	       !memcmp(&a->provider, &b->provider, sizeof(a->provider)) &&
+	       a->tape->bytes == b->tape->bytes && !memcmp(a->tape, b->tape, a->tape->bytes);
+}
+
+struct wv_argv *wv_recipe_argv(struct wv_recipe *recipe, uint64_t hash)
+{
+	for (unsigned int i = 0; i < recipe->n_argv; i++)
+		if (recipe->argv[i].hash == hash)
+			return &recipe->argv[i];
+	return NULL;
+}
+
+struct wv_argv *wv_recipe_add_argv(struct wv_recipe *recipe, uint64_t hash)
+{
+	struct wv_argv *argv = wv_recipe_argv(recipe, hash);
+
+	if (argv)
+		return argv;
+	if (recipe->n_argv == WV_RECIPE_MAX_ARGV)
+		wv_recipe_remove_argv(recipe, recipe->argv[0].hash);
+	argv = &recipe->argv[recipe->n_argv++];
+	*argv = (struct wv_argv){.hash = hash, .patience = 1};
+	return argv;
+}
+
+void wv_recipe_remove_argv(struct wv_recipe *recipe, uint64_t hash)
+{
+	struct wv_argv *argv = wv_recipe_argv(recipe, hash);
+
+	if (!argv)
+		return;
+	recipe->n_argv--;
+	memmove(argv, argv + 1, (size_t)(&recipe->argv[recipe->n_argv] - argv) * sizeof(*argv));
+}
