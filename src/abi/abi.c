@@ -213,7 +213,7 @@ uint8_t wv_abi_index(const struct wv_command_row *row)
 
 const struct wv_command_row *wv_abi_at(uint8_t index)
 {
-	return &rows[index];
+	return index < WV_ARRAY_SIZE(rows) ? &rows[index] : NULL;
 }
 
 const struct wv_command_row *wv_abi_find(uint16_t object, uint16_t method, uint32_t write_cmd)

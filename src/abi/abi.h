@@ -84,7 +84,7 @@ struct wv_driver_row {
  */
 const struct wv_command_row *wv_abi_find(uint16_t object, uint16_t method, uint32_t write_cmd);
 
-/* A row's number in this build's table, and back. */
+/* A row's number in this build's table, and back (NULL: no such row). */
 uint8_t wv_abi_index(const struct wv_command_row *row);
 const struct wv_command_row *wv_abi_at(uint8_t index);
 

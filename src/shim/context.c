@@ -56,19 +56,28 @@ void wv_context_prepare(void)
 	pthread_once(&once, prepare);
 }
 
+/* Most programs open one device: its context costs no system call. */
+static struct wv_context *memory_for(uint16_t index)
+{
+	static struct wv_context first;
+	void *memory;
+
+	if (!index)
+		return &first;
+	memory = mmap(NULL, sizeof(first), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+		      0);
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
 static struct wv_context *find_unused(void)
 {
 	for (uint16_t i = 0; i < MAX_CONTEXTS; i++) {
-		if (contexts[i] && !contexts[i]->files)
-			return contexts[i];
-		if (contexts[i])
+		if (contexts[i] && contexts[i]->files)
 			continue;
-		void *memory = mmap(NULL, sizeof(struct wv_context), PROT_READ | PROT_WRITE,
-				    MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-		if (memory == MAP_FAILED)
-			return NULL;
-		contexts[i] = memory;
-		contexts[i]->index = i;
+		if (!contexts[i])
+			contexts[i] = memory_for(i);
+		if (contexts[i])
+			contexts[i]->index = i;
 		return contexts[i];
 	}
 	return NULL;

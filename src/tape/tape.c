@@ -44,9 +44,20 @@ static int attr_check(const struct wv_step *step, const struct wv_command_row *r
 	return tape->form == WV_LEASE ? lease_attr_check(step, attr, tape) : 0;
 }
 
+/* A writer that was built from the same table has noted the right row already. */
+static const struct wv_command_row *find_row(const struct wv_step *step)
+{
+	const struct wv_command_row *row = wv_abi_at(step->row);
+
+	if (row && row->object == step->object && row->method == step->method &&
+	    row->write_cmd == step->write_cmd)
+		return row;
+	return wv_abi_find(step->object, step->method, step->write_cmd);
+}
+
 static int step_check(struct wv_step *step, const struct wv_tape *tape)
 {
-	const struct wv_command_row *row = wv_abi_find(step->object, step->method, step->write_cmd);
+	const struct wv_command_row *row = find_row(step);
 
 	if (!row || row->class_ != step->class_ || step->state != WV_FREE ||
 	    step->n_attrs > WV_TAPE_MAX_ATTRS)
