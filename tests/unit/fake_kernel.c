@@ -165,19 +165,35 @@ static int query_qp(struct call *c)
 	return 0;
 }
 
-static bool has_output(struct call *c)
+static bool has_room(struct call *c, uint16_t id, size_t at_least)
 {
 	for (unsigned int i = 0; i < c->cmd->num_attrs; i++)
-		if (c->cmd->attrs[i].attr_id == UVERBS_ATTR_CORE_OUT)
-			return true;
+		if (c->cmd->attrs[i].attr_id == id)
+			return c->cmd->attrs[i].len >= at_least;
 	return false;
+}
+
+/* A command whose answer has no room is not begun: nothing is made that nobody could name. */
+static bool answer_fits(struct call *c)
+{
+	switch (c->write_cmd) {
+	case WV_NO_WRITE_CMD:
+		return c->cmd->object_id != UVERBS_OBJECT_ASYNC_EVENT ||
+		       has_room(c, UVERBS_ATTR_ASYNC_EVENT_ALLOC_FD_HANDLE, 0);
+	case IB_USER_VERBS_CMD_QUERY_DEVICE:
+		return has_room(c, UVERBS_ATTR_CORE_OUT,
+				sizeof(struct ib_uverbs_query_device_resp));
+	case IB_USER_VERBS_CMD_ALLOC_PD:
+	case IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL:
+		return has_room(c, UVERBS_ATTR_CORE_OUT, sizeof(uint32_t));
+	default:
+		return true;
+	}
 }
 
 static int legacy(struct call *c)
 {
 	switch (c->write_cmd) {
-	case IB_USER_VERBS_CMD_QUERY_DEVICE:
-		return has_output(c) ? 0 : ENOSPC;
 	case IB_USER_VERBS_CMD_ALLOC_PD:
 		return make_object(c, UVERBS_OBJECT_PD);
 	case IB_USER_VERBS_CMD_REG_MR:
@@ -270,6 +286,8 @@ int fake_kernel_issue(void *kernel, struct ib_uverbs_ioctl_hdr *cmd)
 		return EINVAL;
 	if (chosen)
 		return c.kernel->fail_errno;
+	if (!answer_fits(&c))
+		return ENOSPC;
 	err = look_up_inputs(&c);
 	if (!err)
 		err = carry_out(&c);

@@ -1,0 +1,99 @@
+#include "preload.h"
+
+#include "fixture.h"
+#include "shim/context.h"
+#include "shim/control.h"
+#include "shim/real.h"
+#include "shim/trace.h"
+
+#define UFILE 3000 /* a number that this process has not open */
+
+static struct preload *current;
+static struct wv_context context;
+
+uint32_t wv_files[WV_MAX_FD];
+uint32_t wv_n_files;
+
+void wv_lock(void)
+{
+}
+
+void wv_unlock(void)
+{
+}
+
+struct wv_context *wv_context_at(uint16_t index)
+{
+	(void)index;
+	return &context;
+}
+
+void wv_context_settle(struct wv_context *c)
+{
+	(void)c;
+}
+
+int real_ioctl(int fd, unsigned long request, void *arg)
+{
+	int error;
+
+	assert_int_equal(fd, UFILE);
+	assert_int_equal(request, RDMA_VERBS_IOCTL);
+	error = fake_kernel_issue(current->kernel, arg);
+	if (error)
+		errno = error;
+	return error ? -1 : 0;
+}
+
+uint64_t wv_trace_now(void)
+{
+	return 1;
+}
+
+void wv_trace_command(uint64_t start, const struct ib_uverbs_ioctl_hdr *cmd, uint32_t write_cmd,
+		      enum wv_trace_how how, int error, struct wv_difference why)
+{
+	(void)start;
+	(void)cmd;
+	(void)write_cmd;
+	(void)error;
+	(void)why;
+	assert_true(current->n_trail < sizeof(current->trail) - 1);
+	current->trail[current->n_trail++] = how == WV_HOW_ADOPTED ? 'a' : 'k';
+}
+
+void wv_trace_repair(uint64_t start, enum wv_trace_kind kind, uint16_t object, int error)
+{
+	(void)start;
+	(void)object;
+	assert_int_equal(error, 0);
+	if (kind == WV_TRACE_ROLLBACK)
+		current->rollbacks++;
+	else
+		current->purges++;
+}
+
+void preload_begin(struct preload *p, struct fake_kernel *kernel, struct wv_tape *lease,
+		   const struct wv_replay *replay)
+{
+	struct wv_file file = {.kind = WV_FILE_COMMAND};
+
+	*p = (struct preload){.kernel = kernel, .lease = &context.lease};
+	memset(&context, 0, sizeof(context));
+	memcpy(&wv_files[UFILE], &file, sizeof(file));
+	wv_n_files = 1;
+	current = p;
+	context.mode = lease ? WV_LEASED : WV_PLAIN;
+	context.sock = -1;
+	if (!lease)
+		return;
+	wv_lease_init(&context.lease, lease);
+	for (unsigned int i = 0; i < replay->n_fds; i++)
+		context.lease.fds[i] = replay->fds[i];
+}
+
+int preload_issue(void *preload, struct ib_uverbs_ioctl_hdr *cmd)
+{
+	assert_ptr_equal(preload, current);
+	return wv_control(UFILE, cmd) ? errno : 0;
+}

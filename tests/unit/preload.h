@@ -1,0 +1,25 @@
+/*
+ * The preload's own control path (src/shim/control.c, repair.c) on a fake kernel: what stands
+ * between a program and the kernel, without a device and without a preload.
+ */
+#pragma once
+
+#include "fake_kernel.h"
+#include "tape/adopt.h"
+#include "tape/replay.h"
+
+struct preload {
+	struct fake_kernel *kernel;
+	struct wv_lease *lease;
+	/* One letter a command: 'a' adopted, 'k' the kernel's. */
+	char trail[1024];
+	unsigned int n_trail;
+	unsigned int rollbacks, purges;
+};
+
+/* A process whose ufile, in @kernel, is the lease's; plain if @lease is NULL. One at a time. */
+void preload_begin(struct preload *p, struct fake_kernel *kernel, struct wv_tape *lease,
+		   const struct wv_replay *replay);
+
+/* A wv_issue_fn; its first argument is the struct preload. */
+int preload_issue(void *preload, struct ib_uverbs_ioctl_hdr *cmd);
