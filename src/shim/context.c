@@ -96,6 +96,7 @@ struct wv_context *wv_context_new(enum wv_mode mode)
 	c->ufile = c->sock = -1;
 	c->no_lease = 0;
 	memset(&c->report, 0, sizeof(c->report));
+	memset(c->put_back, 0, sizeof(c->put_back));
 	return c;
 }
 

@@ -28,6 +28,8 @@ struct wv_context {
 	uint32_t no_lease; /* enum wv_no_lease, 0: nobody was asked */
 	struct wv_build_id provider;
 	struct wv_lease lease;
+	uint64_t
+	    put_back[WV_TAPE_MAX_STEPS / 64]; /* bit per handle of a QP, see wv_repair_query() */
 	struct wv_tape_writer record;
 	struct wv_msg_report report;
 	_Alignas(8) uint8_t message[WV_WIRE_MAX]; /* the lease as received, or the recording */

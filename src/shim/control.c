@@ -114,6 +114,23 @@ static void count(struct wv_context *c, const struct passage *p, struct wv_diffe
 	r->offset = d.offset;
 }
 
+static bool is_put_back(const struct wv_context *c, uint32_t handle)
+{
+	return handle < WV_TAPE_MAX_STEPS && c->put_back[handle / 64] >> handle % 64 & 1;
+}
+
+static void set_put_back(struct wv_context *c, uint32_t handle, bool value)
+{
+	uint64_t bit = 1ull << handle % 64;
+
+	if (handle >= WV_TAPE_MAX_STEPS)
+		return;
+	if (value)
+		c->put_back[handle / 64] |= bit;
+	else
+		c->put_back[handle / 64] &= ~bit;
+}
+
 /*
  * The kernel is about to see a command of a leased ufile: what the lease did ahead must not show.
  * Returns why it was not adopted.
@@ -133,8 +150,10 @@ static struct wv_difference before_kernel(struct passage *p)
 		wv_lease_kill_handle(&c->lease, p->target);
 	else if (p->target != WV_NONE)
 		moved = wv_lease_kill_moves(&c->lease, p->target);
-	if (moved)
+	if (moved) {
 		wv_repair_reset(p->fd, c->lease.tape->driver_id, p->target);
+		set_put_back(c, p->target, true);
+	}
 	if (moves_beyond_init(p))
 		wv_context_settle(c);
 	return d;
@@ -144,6 +163,21 @@ static bool is_busy(const struct passage *p, int result)
 {
 	return result < 0 && errno == EBUSY && p->context->mode == WV_LEASED &&
 	       !p->context->inherited && p->row && p->row->class_ == WV_DESTROY;
+}
+
+/* The kernel has carried out a command about a QP that may have been put back before. */
+static void after_kernel(const struct passage *p)
+{
+	struct wv_context *c = p->context;
+
+	wv_lock();
+	if (!is_put_back(c, p->target))
+		;
+	else if (p->row->class_ == WV_QUERY)
+		wv_repair_query(p->cmd);
+	else if (p->row->class_ == WV_DESTROY || wv_command_qp_state(p->cmd) > IBV_QPS_RESET)
+		set_put_back(c, p->target, false);
+	wv_unlock();
 }
 
 static int ask_kernel(struct passage *p)
@@ -165,6 +199,8 @@ static int ask_kernel(struct passage *p)
 		if (purged)
 			result = issue(p->fd, p->cmd);
 	}
+	if (!result && p->context->mode == WV_LEASED && p->target != WV_NONE)
+		after_kernel(p);
 	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_KERNEL, result < 0 ? errno : 0, d);
 	return result;
 }

@@ -45,6 +45,21 @@ void wv_repair_reset(int ufile, uint32_t driver_id, uint32_t qp_handle)
 	wv_trace_repair(start, WV_TRACE_ROLLBACK, UVERBS_OBJECT_QP, issue(ufile, &cmd, driver_id));
 }
 
+void wv_repair_query(const struct ib_uverbs_ioctl_hdr *cmd)
+{
+	for (unsigned int i = 0; i < cmd->num_attrs; i++) {
+		const struct ib_uverbs_attr *attr = &cmd->attrs[i];
+		struct ib_uverbs_query_qp_resp *answer = (void *)(uintptr_t)attr->data;
+
+		if (attr->attr_id != UVERBS_ATTR_CORE_OUT || attr->len < sizeof(*answer))
+			continue;
+		answer->qkey = 0;
+		answer->qp_access_flags = 0;
+		answer->pkey_index = 0;
+		answer->port_num = 0;
+	}
+}
+
 /* The ioctl that destroys what a step made. */
 static const struct destroyer {
 	uint16_t made_by_object, made_by_method;

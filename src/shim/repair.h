@@ -7,6 +7,12 @@
 void wv_repair_reset(int ufile, uint32_t driver_id, uint32_t qp_handle);
 
 /*
+ * The kernel keeps what INIT set when a QP goes back to RESET, so that a QP put back does not look
+ * like one that never left. Takes it out of the answer to @cmd, a query of such a QP.
+ */
+void wv_repair_query(const struct ib_uverbs_ioctl_hdr *cmd);
+
+/*
  * Destroys the unadopted objects that use @handle, last made first, and theirs before them. Returns
  * how many went.
  */
