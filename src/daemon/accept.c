@@ -120,11 +120,12 @@ static int on_silence(sd_event_source *source, uint64_t now, void *data)
 	struct wv_client *c = LIST_FIRST(&s->clients), *next;
 	int64_t oldest = INT64_MAX;
 
+	(void)now;
 	for (; c; c = next) {
 		next = LIST_NEXT(c, link);
 		if (c->state != WV_CLIENT_NEW)
 			continue;
-		if (c->since_us + WV_FIRST_MESSAGE_US <= (int64_t)now) {
+		if (c->since_us + WV_FIRST_MESSAGE_US <= wv_now(s)) {
 			s->tally.silent++;
 			wv_client_close(c);
 		} else if (c->since_us < oldest) {

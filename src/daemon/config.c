@@ -26,7 +26,9 @@ struct setting {
 
 static int parse_text(const char *value, void *to)
 {
-	memcpy(to, &value, sizeof(value));
+	if (!*value || strlen(value) >= WV_CONFIG_TEXT)
+		return -EINVAL;
+	strcpy(to, value);
 	return 0;
 }
 
@@ -120,8 +122,8 @@ void wv_config_defaults(struct wv_config *config)
 
 	for (unsigned int i = 0; i < N_SETTINGS; i++)
 		apply(config, &settings[i], settings[i].fallback);
-	if (state_dir && *state_dir)
-		config->state_dir = state_dir;
+	if (state_dir)
+		parse_text(state_dir, config->state_dir);
 }
 
 static error_t take_option(int key, char *arg, struct argp_state *state)
@@ -199,7 +201,7 @@ void wv_config_read(struct wv_config *config, int argc, char **argv)
 	read_command_line(argc, argv);
 	wv_config_defaults(config);
 	if (given[file])
-		config->file = given[file];
+		apply(config, &settings[file], given[file]);
 	read_file(config, given[file] != NULL);
 	for (unsigned int i = 0; i < N_SETTINGS; i++)
 		if (given[i])

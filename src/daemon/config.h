@@ -6,12 +6,14 @@
 
 #include <stdint.h>
 
+#define WV_CONFIG_TEXT 256
+
 struct wv_config {
-	const char *file;
-	const char *socket;
-	const char *state_dir;
-	const char *group;
-	const char *provider_dir;
+	char file[WV_CONFIG_TEXT];
+	char socket[WV_CONFIG_TEXT];
+	char state_dir[WV_CONFIG_TEXT];
+	char group[WV_CONFIG_TEXT];
+	char provider_dir[WV_CONFIG_TEXT];
 	uint32_t log_level; /* enum wv_log_level */
 	uint32_t max_leases_per_recipe, max_leases_per_user, max_leases;
 	uint32_t max_memory_per_user, max_memory; /* MiB */
@@ -22,8 +24,7 @@ struct wv_config {
 
 /*
  * Fills @config from the defaults, then the configuration file, then the command line. Prints what
- * is wrong and ends the process where it makes no sense, as argp does. Strings live as long as the
- * process.
+ * is wrong and ends the process where it makes no sense, as argp does.
  */
 void wv_config_read(struct wv_config *config, int argc, char **argv);
 

@@ -6,47 +6,47 @@
 
 #include <errno.h>
 #include <ini.h>
+#include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
+
+#define SECTION "warmverbsd"
 
 struct file {
 	struct wv_config *config;
 	char problem[256]; /* the first */
 };
 
-static void complain(struct file *file, const char *format, const char *a, const char *b)
+__attribute__((format(printf, 2, 3))) static int complain(struct file *file, const char *format,
+							  ...)
 {
-	if (!*file->problem)
-		snprintf(file->problem, sizeof(file->problem), format, a, b);
+	va_list args;
+
+	if (*file->problem)
+		return 0;
+	va_start(args, format);
+	vsnprintf(file->problem, sizeof(file->problem), format, args);
+	va_end(args);
+	return 0;
 }
 
 /* inih's handler: 1 if the line is good. */
 static int take_line(void *data, const char *section, const char *name, const char *value)
 {
 	struct file *file = data;
-	/* Values outlive the file; it is read once, so they are never freed. */
-	char *copy = strdup(value);
 
-	if (*section && strcmp(section, "warmverbsd"))
-		complain(file, "section [%s] is not known, only [%s] is", section, "warmverbsd");
-	else if (!copy)
-		complain(file, "%s: %s", name, strerror(ENOMEM));
-	else if (!strcmp(name, "config"))
-		complain(file, "%s can be set on the command line %s", name, "only");
-	else
-		switch (wv_config_set(file->config, name, copy)) {
-		case 0:
-			return 1;
-		case -ENOENT:
-			complain(file, "%s is not an option%s", name,
-				 "; warmverbsd --help lists them");
-			break;
-		default:
-			complain(file, "%s cannot be '%s'", name, value);
-		}
-	free(copy);
-	return 0;
+	if (*section && strcmp(section, SECTION))
+		return complain(file, "section [%s] is not known, only [" SECTION "] is", section);
+	if (!strcmp(name, "config"))
+		return complain(file, "config can be set on the command line only");
+	switch (wv_config_set(file->config, name, value)) {
+	case 0:
+		return 1;
+	case -ENOENT:
+		return complain(file, "%s is not an option; warmverbsd --help lists them", name);
+	default:
+		return complain(file, "%s cannot be '%s'", name, value);
+	}
 }
 
 int wv_config_read_file(struct wv_config *config, const char *path, char *why, unsigned int size)
@@ -62,7 +62,7 @@ int wv_config_read_file(struct wv_config *config, const char *path, char *why, u
 	if (!line)
 		return 0;
 	if (!*file.problem)
-		complain(&file, "not of the form 'option = value'%s%s", "", "");
+		complain(&file, "not of the form 'option = value'");
 	snprintf(why, size, "%s:%d: %s", path, line, file.problem);
 	return -EINVAL;
 }

@@ -1,0 +1,258 @@
+#include "daemon_bench.h"
+
+#include <fcntl.h>
+#include <ftw.h>
+#include <poll.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+
+struct fake_kernel bench_kernel;
+
+static int issue(void *kernel, struct ib_uverbs_ioctl_hdr *cmd)
+{
+	assert_true(fcntl(*(int *)kernel, F_GETFD) >= 0);
+	return fake_kernel_issue(&bench_kernel, cmd);
+}
+
+static void describe_device(struct wv_devices *devices)
+{
+	struct wv_device *device = &devices->all[0];
+	struct stat st;
+
+	assert_int_equal(stat(BENCH_NODE, &st), 0);
+	*device = (struct wv_device){.rdev = st.st_rdev, .driver_id = RDMA_DRIVER_RXE};
+	strcpy(device->name, "uverbs0");
+	strcpy(device->ibdev, "rxe0");
+	strcpy(device->node, BENCH_NODE);
+	strcpy(device->provider, "/lib/librxe-rdmav34.so");
+	devices->n = 1;
+}
+
+void bench_start(struct daemon_bench *b)
+{
+	struct wv_server *s = calloc(1, sizeof(*s));
+	int listen_fd;
+
+	b->server = s;
+	wv_config_defaults(&s->config);
+	strcpy(s->config.socket, b->socket);
+	strcpy(s->config.state_dir, b->state_dir);
+	strcpy(s->config.group, "no-such-group");
+	s->config.refill_delay = 1;
+	s->issue = issue;
+	describe_device(&s->devices);
+	fake_kernel_init(&bench_kernel);
+	assert_int_equal(wv_store_open(&s->store, b->state_dir), 0);
+	listen_fd = wv_listen(s);
+	assert_true(listen_fd >= 0);
+	assert_int_equal(wv_server_init(s, listen_fd), 0);
+}
+
+void bench_stop(struct daemon_bench *b)
+{
+	wv_unlisten(b->server);
+	wv_server_finish(b->server);
+	wv_store_close(&b->server->store);
+	free(b->server);
+	b->server = NULL;
+}
+
+int bench_set_up(void **state)
+{
+	struct daemon_bench *b = calloc(1, sizeof(*b));
+
+	wv_log_init(WV_ERROR);
+	strcpy(b->dir, "/tmp/test_server.XXXXXX");
+	assert_non_null(mkdtemp(b->dir));
+	snprintf(b->socket, sizeof(b->socket), "%s/run/socket", b->dir);
+	snprintf(b->state_dir, sizeof(b->state_dir), "%s/state", b->dir);
+	b->fds_before = count_fds();
+	bench_start(b);
+	*state = b;
+	return 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+int bench_tear_down(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	if (b->server)
+		bench_stop(b);
+	assert_int_equal(count_fds(), b->fds_before);
+	nftw(b->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	free(b);
+	return 0;
+}
+
+void bench_run(struct daemon_bench *b)
+{
+	while (sd_event_run(b->server->event, 0) > 0)
+		;
+}
+
+static bool is_settled(struct wv_server *s)
+{
+	struct wv_user *user;
+	struct wv_recipe *recipe;
+
+	wv_plan_pools(s);
+	wv_each_user(s, user)
+	    wv_each_recipe(user, recipe) if (recipe->pool->n_ready != recipe->pool->target ||
+					     recipe->dirty) return false;
+	return true;
+}
+
+void bench_settle(struct daemon_bench *b)
+{
+	for (int i = 0; i < 2000; i++) {
+		bench_run(b);
+		if (is_settled(b->server))
+			return;
+		sd_event_run(b->server->event, 1000);
+	}
+	fail_msg("the pools do not fill");
+}
+
+int bench_connect(struct daemon_bench *b)
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	strcpy(to.sun_path, b->socket);
+	assert_true(sock >= 0);
+	assert_int_equal(connect(sock, (struct sockaddr *)&to, sizeof(to)), 0);
+	return sock;
+}
+
+void bench_send(int sock, enum wv_msg_type type, void *msg, size_t bytes, const int *fds,
+		unsigned int n_fds)
+{
+	wv_msg_init(msg, type, bytes);
+	assert_int_equal(wv_send(sock, msg, bytes, NULL, 0, fds, n_fds), 0);
+}
+
+void bench_receive(struct daemon_bench *b, int sock, struct bench_answer *answer)
+{
+	bench_run(b);
+	answer->bytes = wv_recv(sock, answer->data, sizeof(answer->data), answer->fds,
+				WV_WIRE_MAX_FDS, &answer->n_fds);
+	if (answer->bytes == -ECONNRESET) /* it had not read all that was sent */
+		answer->bytes = 0;
+	if (answer->bytes > 0)
+		assert_true(wv_msg_check(answer->data, (size_t)answer->bytes) > 0);
+}
+
+void bench_close_fds(struct bench_answer *answer)
+{
+	while (answer->n_fds)
+		close(answer->fds[--answer->n_fds]);
+}
+
+int bench_reason(const struct bench_answer *answer)
+{
+	const struct wv_msg *msg = (const void *)answer->data;
+
+	assert_true(answer->bytes >= 0);
+	if (!answer->bytes)
+		return -1;
+	if (msg->type == WV_MSG_LEASE)
+		return 0;
+	assert_int_equal(msg->type, WV_MSG_NO_LEASE);
+	return (int)((const struct wv_msg_no_lease *)msg)->reason;
+}
+
+struct wv_msg_request bench_request(uint64_t argv)
+{
+	struct wv_msg_request request = {.argv = argv, .comm = "program"};
+
+	memset(&request.program, 0x11, sizeof(request.program));
+	memset(&request.verbs, 0x22, sizeof(request.verbs));
+	return request;
+}
+
+int bench_ask(struct daemon_bench *b, uint64_t argv, struct bench_answer *answer)
+{
+	struct wv_msg_request request = bench_request(argv);
+	wv_auto_fd node = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
+	int sock = bench_connect(b);
+
+	bench_send(sock, WV_MSG_REQUEST, &request, sizeof(request), &node, 1);
+	bench_receive(b, sock, answer);
+	return sock;
+}
+
+void bench_record(struct daemon_bench *b, uint64_t argv, const char *fixture)
+{
+	static struct bench_answer answer;
+	wv_auto_free struct wv_tape *record = fixture_load(fixture);
+	size_t bytes = sizeof(struct wv_msg_record) + record->bytes;
+	wv_auto_free struct wv_msg_record *head = calloc(1, bytes);
+	wv_auto_fd sock = bench_ask(b, argv, &answer);
+
+	assert_int_equal(bench_reason(&answer), WV_NO_LEASE_RECORD);
+	memset(&head->provider, 0x33, sizeof(head->provider));
+	memcpy(head + 1, record, record->bytes);
+	bench_send(sock, WV_MSG_RECORD, head, bytes, NULL, 0);
+	bench_receive(b, sock, &answer);
+	assert_int_equal(answer.bytes, 0);
+}
+
+int bench_run_program(struct daemon_bench *b, uint64_t argv, uint32_t diverged)
+{
+	static struct bench_answer answer;
+	wv_auto_fd sock = bench_ask(b, argv, &answer);
+	struct wv_msg_report report = {.adopted = 7, .kernel = 3, .diverged = diverged};
+	int reason = bench_reason(&answer);
+
+	bench_close_fds(&answer);
+	if (reason)
+		return reason;
+	report.why = diverged ? WV_WHY_VALUE : WV_WHY_NONE;
+	report.object = UVERBS_OBJECT_CQ;
+	report.method = UVERBS_METHOD_CQ_CREATE;
+	report.write_cmd = WV_NO_WRITE_CMD;
+	report.attr = UVERBS_ATTR_CREATE_CQ_CQE;
+	bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
+	bench_receive(b, sock, &answer);
+	assert_int_equal(answer.bytes, 0);
+	return 0;
+}
+
+json_t *bench_question(struct daemon_bench *b, const char *question)
+{
+	static struct bench_answer answer;
+	wv_auto_fd sock = bench_connect(b);
+	size_t bytes = sizeof(struct wv_msg) + strlen(question);
+	wv_auto_free struct wv_msg *msg = calloc(1, bytes);
+	json_t *json;
+
+	memcpy(msg + 1, question, strlen(question));
+	bench_send(sock, WV_MSG_CONTROL, msg, bytes, NULL, 0);
+	bench_receive(b, sock, &answer);
+	assert_int_equal(answer.n_fds, 1);
+	assert_int_equal(fcntl(answer.fds[0], F_GET_SEALS),
+			 F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
+	json = json_loadfd(answer.fds[0], 0, NULL);
+	bench_close_fds(&answer);
+	assert_non_null(json);
+	return json;
+}
+
+struct wv_recipe *bench_recipe(struct daemon_bench *b)
+{
+	struct wv_user *user = wv_catalog_user(&b->server->catalog, getuid(), false);
+
+	assert_non_null(user);
+	assert_int_equal(user->n_recipes, 1);
+	return TAILQ_FIRST(&user->recipes);
+}

@@ -1,0 +1,67 @@
+/*
+ * A daemon in this process, its clients, and a kernel in memory. /dev/null plays the device node.
+ */
+#pragma once
+
+#include "fixture.h"
+
+#include "daemon/client.h"
+#include "fake_kernel.h"
+
+#define BENCH_NODE "/dev/null"
+
+struct daemon_bench {
+	struct wv_server *server;
+	char dir[32], socket[64], state_dir[64];
+	unsigned int fds_before;
+};
+
+extern struct fake_kernel bench_kernel;
+
+/* For cmocka: makes and ends a daemon; the end checks that no descriptor is left. */
+int bench_set_up(void **state);
+int bench_tear_down(void **state);
+
+void bench_start(struct daemon_bench *b);
+void bench_stop(struct daemon_bench *b);
+
+/* Runs the daemon until there is nothing to do now. */
+void bench_run(struct daemon_bench *b);
+/* Runs it until all pools are full. */
+void bench_settle(struct daemon_bench *b);
+
+/* A connection, and one message over it; @fds are borrowed. */
+int bench_connect(struct daemon_bench *b);
+void bench_send(int sock, enum wv_msg_type type, void *msg, size_t bytes, const int *fds,
+		unsigned int n_fds);
+
+/* What the daemon answers. */
+struct bench_answer {
+	_Alignas(8) char data[WV_WIRE_MAX];
+	ssize_t bytes; /* 0: it closed the connection */
+	int fds[WV_WIRE_MAX_FDS];
+	unsigned int n_fds;
+};
+
+/* Runs the daemon and receives. */
+void bench_receive(struct daemon_bench *b, int sock, struct bench_answer *answer);
+void bench_close_fds(struct bench_answer *answer);
+/* The reason of a WV_MSG_NO_LEASE, 0 for a lease, -1 for the end of the connection. */
+int bench_reason(const struct bench_answer *answer);
+
+/* A request like that of a program started with @argv, whose node is @node. */
+struct wv_msg_request bench_request(uint64_t argv);
+/* Connects and asks. The socket; the answer is in @answer. */
+int bench_ask(struct daemon_bench *b, uint64_t argv, struct bench_answer *answer);
+
+/* A program's first run: asks, is told to record, sends @fixture. */
+void bench_record(struct daemon_bench *b, uint64_t argv, const char *fixture);
+
+/* Asks for a lease, takes it, and gives it back with a report. The reason, as above. */
+int bench_run_program(struct daemon_bench *b, uint64_t argv, uint32_t diverged);
+
+/* Puts a question; the answer is the caller's. */
+json_t *bench_question(struct daemon_bench *b, const char *question);
+
+/* The only recipe of this user. */
+struct wv_recipe *bench_recipe(struct daemon_bench *b);

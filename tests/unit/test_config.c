@@ -1,0 +1,171 @@
+/* The settings, and the file they come from. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#include "base/base.h"
+#include "base/log.h"
+#include "daemon/config.h"
+#include "wire/wire.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int set_up(void **state)
+{
+	struct wv_config *config = calloc(1, sizeof(*config));
+
+	unsetenv("STATE_DIRECTORY");
+	wv_config_defaults(config);
+	*state = config;
+	return 0;
+}
+
+static int tear_down(void **state)
+{
+	free(*state);
+	return 0;
+}
+
+static void test_defaults(void **state)
+{
+	struct wv_config *config = *state;
+
+	assert_string_equal(config->socket, WV_SOCKET_DEFAULT);
+	assert_string_equal(config->state_dir, "/var/lib/warmverbs");
+	assert_int_equal(config->log_level, WV_NOTICE);
+	assert_int_equal(config->max_leases, 1024);
+	assert_int_equal(config->refill_delay, 20);
+}
+
+static void test_systemd_s_state_directory(void **state)
+{
+	struct wv_config *config = *state;
+
+	setenv("STATE_DIRECTORY", "/var/lib/private/warmverbs", 1);
+	wv_config_defaults(config);
+	assert_string_equal(config->state_dir, "/var/lib/private/warmverbs");
+}
+
+static void test_numbers(void **state)
+{
+	static const char *const wrong[] = {"",
+					    " ",
+					    "-1",
+					    "x",
+					    "1x",
+					    "1 ",
+					    "0x10",
+					    "4294967296",
+					    "2147483648",
+					    "1.5",
+					    "99999999999999999999999"};
+	struct wv_config *config = *state;
+
+	assert_int_equal(wv_config_set(config, "max-leases", "0"), 0);
+	assert_int_equal(config->max_leases, 0);
+	assert_int_equal(wv_config_set(config, "max-leases", "2147483647"), 0);
+	assert_int_equal(config->max_leases, INT32_MAX);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(wrong); i++)
+		assert_int_equal(wv_config_set(config, "max-leases", wrong[i]), -EINVAL);
+	assert_int_equal(config->max_leases, INT32_MAX);
+	assert_int_equal(wv_config_set(config, "idle-time", "0"), -EINVAL);
+}
+
+static void test_levels_and_unknown_names(void **state)
+{
+	struct wv_config *config = *state;
+
+	assert_int_equal(wv_config_set(config, "log-level", "debug"), 0);
+	assert_int_equal(config->log_level, WV_DEBUG);
+	assert_int_equal(wv_config_set(config, "log-level", "loud"), -EINVAL);
+	assert_int_equal(wv_config_set(config, "max_leases", "1"), -ENOENT);
+	assert_int_equal(wv_config_set(config, "", "1"), -ENOENT);
+}
+
+/* Reads @text as a file; its complaint, without the file's name, is in @why. */
+static int read_text(struct wv_config *config, const char *text, char why[static 512])
+{
+	char path[] = "/tmp/test_config.XXXXXX";
+	int fd = mkstemp(path);
+	int err;
+
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	*why = '\0';
+	err = wv_config_read_file(config, path, why, 512);
+	unlink(path);
+	if (err) {
+		assert_memory_equal(why, path, strlen(path));
+		memmove(why, why + strlen(path), strlen(why + strlen(path)) + 1);
+	}
+	return err;
+}
+
+static void test_a_file(void **state)
+{
+	struct wv_config *config = *state;
+	char why[512];
+
+	assert_int_equal(read_text(config,
+				   "# comment\n"
+				   "max-leases = 7\n"
+				   "\n"
+				   "[warmverbsd]\n"
+				   "socket = /run/other ; why not\n"
+				   "log-level=info\n",
+				   why),
+			 0);
+	assert_int_equal(config->max_leases, 7);
+	assert_string_equal(config->socket, "/run/other");
+	assert_int_equal(config->log_level, WV_INFO);
+}
+
+static void test_wrong_lines(void **state)
+{
+	static const struct {
+		const char *text, *why;
+	} wrong[] = {
+	    {"max-leases = 7\nmax-leased = 8\n",
+	     ":2: max-leased is not an option; warmverbsd --help lists them"},
+	    {"\nmax-leases = many\n", ":2: max-leases cannot be 'many'"},
+	    {"[daemon]\nmax-leases = 1\n",
+	     ":2: section [daemon] is not known, only [warmverbsd] is"},
+	    {"config = /etc/other\n", ":1: config can be set on the command line only"},
+	    {"max-leases 7\n", ":1: not of the form 'option = value'"},
+	    {"max-leases = 1\nx = 1\ny = 1\n",
+	     ":2: x is not an option; warmverbsd --help lists them"},
+	};
+	struct wv_config *config = *state;
+	char why[512];
+
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(wrong); i++) {
+		assert_int_equal(read_text(config, wrong[i].text, why), -EINVAL);
+		assert_string_equal(why, wrong[i].why);
+	}
+}
+
+static void test_no_file(void **state)
+{
+	char why[512];
+
+	assert_int_equal(wv_config_read_file(*state, "/no/such/file", why, sizeof(why)), -ENOENT);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(test_defaults, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_systemd_s_state_directory, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_numbers, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_levels_and_unknown_names, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_a_file, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_wrong_lines, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_no_file, set_up, tear_down),
+	};
+
+	return cmocka_run_group_tests_name("config", tests, NULL, NULL);
+}

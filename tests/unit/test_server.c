@@ -1,0 +1,978 @@
+/* The daemon towards its clients, the well-behaved and the others. */
+#include "daemon_bench.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static struct bench_answer answer;
+
+static void close_sock(int sock)
+{
+	bench_close_fds(&answer);
+	close(sock);
+}
+
+/* The life of a recipe. */
+
+static void test_first_run_records_second_is_served(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_msg_lease *lease = (void *)answer.data;
+	struct wv_recipe *recipe;
+	int sock;
+
+	bench_record(b, 1, "rc_pingpong");
+	recipe = bench_recipe(b);
+	assert_string_equal(recipe->comm, "program");
+	bench_settle(b);
+	assert_int_equal(recipe->pool->n_ready, 1);
+
+	sock = bench_ask(b, 1, &answer);
+	assert_int_equal(bench_reason(&answer), 0);
+	assert_int_equal(wv_tape_check(lease + 1, (size_t)answer.bytes - sizeof(*lease), WV_LEASE),
+			 0);
+	assert_int_equal(answer.n_fds, lease->n_fds + 1);
+	assert_int_equal(lease->n_fds, ((struct wv_tape *)(lease + 1))->n_fds);
+	assert_int_equal(lease->recipe, recipe->id);
+	assert_memory_equal(&lease->provider, &recipe->provider, sizeof(recipe->provider));
+	assert_int_equal(recipe->counters.hits, 1);
+	close_sock(sock);
+}
+
+static void test_the_daemon_keeps_no_copy(void **state)
+{
+	struct daemon_bench *b = *state;
+	unsigned int before, made;
+	int sock;
+
+	bench_record(b, 1, "rc_pingpong_events");
+	before = count_fds();
+	bench_settle(b);
+	made = count_fds() - before;
+	assert_int_equal(made, bench_recipe(b)->cost.fds);
+	b->server->config.max_leases_per_recipe = 0;
+	b->server->limits.leases_per_recipe = 0; /* no refill */
+	sock = bench_ask(b, 1, &answer);
+	assert_int_equal(answer.n_fds, made);
+	/* Ours, and the two ends of the connection, are all that is left. */
+	assert_int_equal(count_fds(), before + made + 2);
+	close_sock(sock);
+}
+
+static void test_an_empty_pool_grows(void **state)
+{
+	struct daemon_bench *b = *state;
+	int socks[3];
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	for (int i = 0; i < 3; i++) {
+		socks[i] = bench_ask(b, 1, &answer);
+		assert_int_equal(bench_reason(&answer), i ? WV_NO_LEASE_EMPTY : 0);
+		bench_close_fds(&answer);
+	}
+	assert_int_equal(bench_recipe(b)->counters.misses, 2);
+	bench_settle(b);
+	assert_in_range(bench_recipe(b)->pool->n_ready, 3, 4);
+	for (int i = 0; i < 3; i++)
+		close(socks[i]);
+}
+
+static void test_recipes_outlive_the_daemon(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	bench_record(b, 1, "srq_pingpong");
+	bench_settle(b);
+	assert_int_equal(bench_run_program(b, 1, 0), 0);
+	bench_stop(b);
+	bench_start(b);
+	bench_settle(b);
+	assert_int_equal(bench_recipe(b)->counters.adopted, 7);
+	assert_int_equal(bench_run_program(b, 1, 0), 0);
+	assert_int_equal(bench_recipe(b)->counters.hits, 2);
+}
+
+static void test_reports_are_counted(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *recipe;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	assert_int_equal(bench_run_program(b, 1, 2), 0);
+	recipe = bench_recipe(b);
+	assert_int_equal(recipe->counters.reports, 1);
+	assert_int_equal(recipe->counters.adopted, 7);
+	assert_int_equal(recipe->counters.kernel, 3);
+	assert_int_equal(recipe->counters.diverged, 2);
+	assert_int_equal(recipe->divergence.why, WV_WHY_VALUE);
+}
+
+static void test_a_divergent_program_records_again_once(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	assert_int_equal(bench_run_program(b, 1, 1), 0);
+	bench_record(b, 1, "rc_pingpong"); /* no better */
+	bench_settle(b);
+	assert_int_equal(bench_run_program(b, 1, 1), 0);
+	bench_settle(b);
+	assert_int_equal(bench_run_program(b, 1, 1), 0);
+}
+
+static void test_a_lease_given_up_at_once_did_not_fit(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	close_sock(bench_ask(b, 1, &answer));
+	bench_run(b);
+	bench_settle(b);
+	bench_record(b, 1, "rc_pingpong");
+}
+
+static void test_a_recording_of_nothing_is_not_kept(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct {
+		struct wv_msg_record head;
+		struct wv_tape tape;
+	} record = {0};
+	struct wv_tape_writer w;
+	int sock = bench_ask(b, 1, &answer);
+
+	wv_tape_begin(&w, &record.tape, sizeof(record.tape), WV_RECORD, 0);
+	bench_send(sock, WV_MSG_RECORD, &record, sizeof(record), NULL, 0);
+	bench_receive(b, sock, &answer);
+	assert_int_equal(answer.bytes, 0);
+	assert_int_equal(b->server->tally.malformed, 0);
+	assert_null(wv_catalog_user(&b->server->catalog, getuid(), false));
+	close(sock);
+}
+
+/* Rights. */
+
+static void expect_denied(struct daemon_bench *b, int node)
+{
+	struct wv_msg_request request = bench_request(1);
+	int sock = bench_connect(b);
+
+	assert_true(node >= 0);
+	bench_send(sock, WV_MSG_REQUEST, &request, sizeof(request), &node, 1);
+	bench_receive(b, sock, &answer);
+	assert_int_equal(bench_reason(&answer), WV_NO_LEASE_DENIED);
+	close_sock(sock);
+	close(node);
+}
+
+static void test_only_an_opened_node_proves_a_right(void **state)
+{
+	struct daemon_bench *b = *state;
+	int ends[2];
+
+	bench_record(b, 1, "rc_pingpong");
+	expect_denied(b, open(BENCH_NODE, O_RDONLY | O_CLOEXEC));
+	expect_denied(b, open(BENCH_NODE, O_WRONLY | O_CLOEXEC));
+	expect_denied(b, open(BENCH_NODE, O_PATH | O_CLOEXEC));
+	expect_denied(b, open("/dev/zero", O_RDWR | O_CLOEXEC));
+	expect_denied(b, open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
+	expect_denied(b, ends[0]);
+	close(ends[1]);
+	assert_int_equal(b->server->tally.denied, 6);
+}
+
+static void test_a_driver_that_is_not_understood(void **state)
+{
+	struct daemon_bench *b = *state;
+	int sock;
+
+	b->server->devices.all[0].driver_id = RDMA_DRIVER_HFI1;
+	sock = bench_ask(b, 1, &answer);
+	assert_int_equal(bench_reason(&answer), WV_NO_LEASE_UNFIT);
+	close_sock(sock);
+}
+
+/*
+ * As another user, in another process: its exit status is what @play returns. The daemon runs here
+ * meanwhile.
+ */
+static int as_nobody(struct daemon_bench *b, int (*play)(struct daemon_bench *b))
+{
+	pid_t child;
+	int status = 0;
+
+	if (getuid()) {
+		print_message("only root can become another user\n");
+		skip();
+	}
+	assert_int_equal(chmod(b->dir, 0755), 0);
+	child = fork();
+	if (!child)
+		_exit(setgroups(0, NULL) || setgid(65534) || setuid(65534) ? 99 : play(b));
+	while (waitpid(child, &status, WNOHANG) == 0)
+		sd_event_run(b->server->event, 1000);
+	assert_true(WIFEXITED(status));
+	return WEXITSTATUS(status);
+}
+
+/* Blocking, since the daemon is in another process. */
+static int ask_from_afar(struct daemon_bench *b)
+{
+	struct wv_msg_request request = bench_request(1);
+	int node = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
+	int sock = bench_connect(b);
+	struct wv_msg_no_lease no_lease;
+
+	fcntl(sock, F_SETFL, 0);
+	bench_send(sock, WV_MSG_REQUEST, &request, sizeof(request), &node, 1);
+	if (recv(sock, &no_lease, sizeof(no_lease), 0) != sizeof(no_lease))
+		return 98;
+	return no_lease.msg.type == WV_MSG_NO_LEASE ? (int)no_lease.reason : 97;
+}
+
+static void test_a_user_s_leases_are_that_user_s_only(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	assert_int_equal(as_nobody(b, ask_from_afar), WV_NO_LEASE_RECORD);
+	assert_int_equal(bench_recipe(b)->counters.hits, 0);
+}
+
+static int forget_from_afar(struct daemon_bench *b)
+{
+	static const char question[] = "{\"op\": \"forget\", \"id\": \"all\"}";
+	struct {
+		struct wv_msg msg;
+		char text[sizeof(question) - 1];
+	} msg;
+	int sock = bench_connect(b);
+
+	fcntl(sock, F_SETFL, 0);
+	memcpy(msg.text, question, sizeof(msg.text));
+	bench_send(sock, WV_MSG_CONTROL, &msg, sizeof(msg), NULL, 0);
+	return recv(sock, &msg, sizeof(msg), 0) == sizeof(msg.msg) ? 0 : 98;
+}
+
+static void test_nobody_forgets_another_user_s_recipes(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	bench_record(b, 1, "rc_pingpong");
+	assert_int_equal(as_nobody(b, forget_from_afar), 0);
+	assert_int_equal(bench_recipe(b)->n_steps, 8);
+}
+
+/* Malformed messages: the connection is closed, nothing leaks, and others are served. */
+
+static void expect_hung_up(struct daemon_bench *b, int sock)
+{
+	uint64_t before = b->server->tally.malformed;
+
+	bench_receive(b, sock, &answer);
+	assert_int_equal(answer.bytes, 0);
+	assert_int_equal(b->server->tally.malformed, before + 1);
+	close(sock);
+	bench_run(b);
+	assert_int_equal(b->server->n_clients, 0);
+}
+
+static void send_raw(int sock, const void *data, size_t bytes, const int *fds, unsigned int n_fds)
+{
+	assert_int_equal(wv_send(sock, data, bytes, NULL, 0, fds, n_fds), 0);
+}
+
+static void test_wrong_sizes(void **state)
+{
+	struct daemon_bench *b = *state;
+	char data[512] = {0};
+	wv_auto_fd node = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
+
+	for (size_t bytes = 1; bytes < 2 * sizeof(struct wv_msg_request); bytes++) {
+		struct wv_msg_request request = bench_request(1);
+		int sock = bench_connect(b);
+
+		if (bytes == sizeof(request)) {
+			close(sock);
+			bench_run(b);
+			continue;
+		}
+		wv_msg_init(&request.msg, WV_MSG_REQUEST, bytes);
+		memcpy(data, &request, sizeof(request));
+		send_raw(sock, data, bytes, &node, 1);
+		expect_hung_up(b, sock);
+	}
+}
+
+static void test_wrong_headers(void **state)
+{
+	struct daemon_bench *b = *state;
+	wv_auto_fd node = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
+
+	for (int i = 0; i < 6; i++) {
+		struct wv_msg_request request = bench_request(1);
+		int sock = bench_connect(b);
+
+		wv_msg_init(&request.msg, WV_MSG_REQUEST, sizeof(request));
+		request.msg.magic ^= i == 0;
+		request.msg.version = i == 1 ? 0 : i == 2 ? WV_WIRE_VERSION + 1 : WV_WIRE_VERSION;
+		request.msg.type = i == 3 ? 0 : i == 4 ? 4000 : WV_MSG_REQUEST;
+		request.msg.bytes += i == 5;
+		send_raw(sock, &request, sizeof(request), &node, 1);
+		expect_hung_up(b, sock);
+	}
+}
+
+static void test_wrong_numbers_of_descriptors(void **state)
+{
+	static const unsigned int numbers[] = {0, 2, WV_WIRE_MAX_FDS};
+	struct daemon_bench *b = *state;
+	int fds[WV_WIRE_MAX_FDS];
+
+	for (unsigned int i = 0; i < WV_WIRE_MAX_FDS; i++)
+		fds[i] = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(numbers); i++) {
+		struct wv_msg_request request = bench_request(1);
+		int sock = bench_connect(b);
+
+		bench_send(sock, WV_MSG_REQUEST, &request, sizeof(request), fds, numbers[i]);
+		expect_hung_up(b, sock);
+	}
+	for (unsigned int i = 0; i < WV_WIRE_MAX_FDS; i++)
+		close(fds[i]);
+}
+
+/* More than the protocol allows, so that the daemon's buffer for them is too small. */
+static void test_far_too_many_descriptors(void **state)
+{
+	struct daemon_bench *b = *state;
+	union {
+		struct cmsghdr head;
+		char bytes[CMSG_SPACE(sizeof(int) * 250)];
+	} control = {.head = {.cmsg_len = CMSG_LEN(sizeof(int) * 250),
+			      .cmsg_level = SOL_SOCKET,
+			      .cmsg_type = SCM_RIGHTS}};
+	struct wv_msg_request request = bench_request(1);
+	struct iovec part = {&request, sizeof(request)};
+	struct msghdr msg = {.msg_iov = &part,
+			     .msg_iovlen = 1,
+			     .msg_control = &control,
+			     .msg_controllen = sizeof(control)};
+	wv_auto_fd node = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
+	int sock = bench_connect(b);
+
+	wv_msg_init(&request.msg, WV_MSG_REQUEST, sizeof(request));
+	for (int i = 0; i < 250; i++)
+		((int *)CMSG_DATA(&control.head))[i] = node;
+	assert_int_equal(sendmsg(sock, &msg, 0), sizeof(request));
+	expect_hung_up(b, sock);
+}
+
+static void test_a_message_longer_than_any(void **state)
+{
+	struct daemon_bench *b = *state;
+	wv_auto_free char *data = calloc(1, WV_WIRE_MAX + 100);
+	int sock = bench_connect(b);
+
+	wv_msg_init((struct wv_msg *)data, WV_MSG_CONTROL, WV_WIRE_MAX + 100);
+	send_raw(sock, data, WV_WIRE_MAX + 100, NULL, 0);
+	expect_hung_up(b, sock);
+}
+
+static void test_messages_out_of_turn(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_msg_report report = {0};
+	struct wv_msg_no_lease no_lease = {0};
+	int sock = bench_connect(b);
+
+	bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
+	expect_hung_up(b, sock);
+	sock = bench_connect(b);
+	bench_send(sock, WV_MSG_NO_LEASE, &no_lease, sizeof(no_lease), NULL, 0);
+	expect_hung_up(b, sock);
+	sock = bench_ask(b, 1, &answer);
+	assert_int_equal(bench_reason(&answer), WV_NO_LEASE_RECORD);
+	bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
+	expect_hung_up(b, sock);
+}
+
+/* Sends the record with some bytes changed. */
+static void send_spoiled(int sock, const struct wv_tape *good, unsigned int n, uint64_t *random)
+{
+	size_t bytes = sizeof(struct wv_msg_record) + good->bytes;
+	wv_auto_free struct wv_msg_record *head = calloc(1, bytes);
+
+	memcpy(head + 1, good, good->bytes);
+	while (n--)
+		((uint8_t *)(head + 1))[pseudo_random(random) % good->bytes] =
+		    (uint8_t)pseudo_random(random);
+	bench_send(sock, WV_MSG_RECORD, head, bytes, NULL, 0);
+}
+
+static void test_hostile_recordings(void **state)
+{
+	struct daemon_bench *b = *state;
+	uint64_t random = 7;
+
+	for (unsigned int i = 0; i < 60 * N_FIXTURES; i++) {
+		wv_auto_free struct wv_tape *good = fixture_load(fixture_names[i % N_FIXTURES]);
+		int sock = bench_ask(b, 1, &answer);
+
+		assert_int_equal(bench_reason(&answer), WV_NO_LEASE_RECORD);
+		send_spoiled(sock, good, 1 + i % 5, &random);
+		bench_receive(b, sock, &answer);
+		assert_int_equal(answer.bytes, 0);
+		close(sock);
+		sd_event_run(b->server->event, 1500); /* it may be carried out */
+		bench_run(b);
+		json_decref(bench_question(b, "{\"op\": \"forget\", \"id\": \"all\"}"));
+	}
+	assert_in_range(b->server->tally.malformed, 10, 60 * N_FIXTURES);
+}
+
+static void test_a_recording_of_another_driver(void **state)
+{
+	struct daemon_bench *b = *state;
+	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	size_t bytes = sizeof(struct wv_msg_record) + record->bytes;
+	wv_auto_free struct wv_msg_record *head = calloc(1, bytes);
+	int sock = bench_ask(b, 1, &answer);
+
+	record->driver_id = RDMA_DRIVER_MLX5;
+	memcpy(head + 1, record, record->bytes);
+	bench_send(sock, WV_MSG_RECORD, head, bytes, NULL, 0);
+	expect_hung_up(b, sock);
+}
+
+static void test_one_report_is_all_that_is_read(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_msg_report report = {.adopted = 1};
+	int sock;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	sock = bench_ask(b, 1, &answer);
+	assert_int_equal(bench_reason(&answer), 0);
+	for (int i = 0; i < 5; i++)
+		bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
+	bench_run(b);
+	assert_int_equal(bench_recipe(b)->counters.reports, 1);
+	assert_int_equal(b->server->n_clients, 0);
+	close_sock(sock);
+}
+
+/* Floods and the silent. */
+
+static void test_a_silent_client_is_closed(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_server *s = b->server;
+	int sock = bench_connect(b), later = bench_connect(b);
+
+	bench_run(b);
+	assert_int_equal(s->n_clients, 2);
+	/* Newest first: the first one's time is up. */
+	LIST_NEXT(LIST_FIRST(&s->clients), link)->since_us -= WV_FIRST_MESSAGE_US;
+	sd_event_source_set_time(s->silence_source, 0);
+	bench_receive(b, sock, &answer);
+	assert_int_equal(answer.bytes, 0);
+	assert_int_equal(s->tally.silent, 1);
+	assert_int_equal(s->n_clients, 1);
+	close(sock);
+	close(later);
+	bench_run(b);
+}
+
+static void test_a_recording_program_may_be_silent(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_server *s = b->server;
+	int silent = bench_connect(b), sock;
+
+	bench_run(b);
+	sock = bench_ask(b, 1, &answer);
+	LIST_FIRST(&s->clients)->since_us -= 10 * WV_FIRST_MESSAGE_US;
+	sd_event_source_set_time(s->silence_source, 0);
+	bench_run(b);
+	assert_int_equal(s->n_clients, 2);
+	close_sock(sock);
+	close(silent);
+	bench_run(b);
+}
+
+static void test_too_many_clients(void **state)
+{
+	struct daemon_bench *b = *state;
+	int socks[30];
+
+	b->server->max_clients = 10;
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(socks); i++)
+		socks[i] = bench_connect(b);
+	bench_run(b);
+	assert_int_equal(b->server->n_clients, 10);
+	assert_int_equal(b->server->tally.over_limit, 20);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(socks); i++)
+		close(socks[i]);
+	bench_run(b);
+	assert_int_equal(b->server->n_clients, 0);
+	bench_record(b, 1, "rc_pingpong");
+}
+
+static void test_fifty_programs_at_once(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_msg_request request = bench_request(1);
+	wv_auto_fd node = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
+	int socks[50], served = 0;
+
+	bench_record(b, 1, "rc_pingpong");
+	for (int round = 0; round < 2; round++) {
+		bench_settle(b);
+		for (unsigned int i = 0; i < WV_ARRAY_SIZE(socks); i++) {
+			socks[i] = bench_connect(b);
+			bench_send(socks[i], WV_MSG_REQUEST, &request, sizeof(request), &node, 1);
+		}
+		served = 0;
+		for (unsigned int i = 0; i < WV_ARRAY_SIZE(socks); i++) {
+			struct wv_msg_report report = {.adopted = 1};
+
+			bench_receive(b, socks[i], &answer);
+			if (bench_reason(&answer) == 0) {
+				served++;
+				bench_send(socks[i], WV_MSG_REPORT, &report, sizeof(report), NULL,
+					   0);
+			}
+			close_sock(socks[i]);
+		}
+	}
+	assert_int_equal(served, 50); /* the second time */
+}
+
+static void test_a_client_that_leaves_before_the_answer(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_msg_request request = bench_request(1);
+	wv_auto_fd node = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
+	int sock = bench_connect(b);
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	bench_send(sock, WV_MSG_REQUEST, &request, sizeof(request), &node, 1);
+	close(sock);
+	bench_run(b);
+	assert_int_equal(bench_recipe(b)->pool->n_ready, 1);
+	assert_int_equal(b->server->n_clients, 0);
+}
+
+static void test_out_of_descriptors(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct rlimit limit, none;
+	int sock;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	getrlimit(RLIMIT_NOFILE, &limit);
+	sock = bench_connect(b);
+	none = limit;
+	none.rlim_cur = 0;
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	bench_run(b);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
+	assert_true(b->server->tally.over_limit > 0);
+	sd_event_run(b->server->event, 300000);
+	bench_run(b);
+	close(sock);
+	bench_run(b);
+	assert_int_equal(bench_run_program(b, 1, 0), 0);
+}
+
+/* Devices and the kernel. */
+
+static void test_a_device_that_goes_takes_its_leases_along(void **state)
+{
+	struct daemon_bench *b = *state;
+	unsigned int before;
+	int sock;
+
+	bench_record(b, 1, "rc_pingpong_events");
+	before = count_fds();
+	bench_settle(b);
+	assert_true(count_fds() > before);
+	wv_refill_drop_device(b->server, "rxe0");
+	assert_int_equal(count_fds(), before);
+	sock = bench_ask(b, 1, &answer);
+	assert_int_equal(bench_reason(&answer), WV_NO_LEASE_EMPTY);
+	close_sock(sock);
+	b->server->devices.n = 0;
+	bench_settle(b);
+	assert_int_equal(bench_recipe(b)->pool->target, 0);
+	b->server->devices.n = 1;
+	wv_refill_retry(b->server);
+	bench_settle(b);
+	assert_int_equal(bench_run_program(b, 1, 0), 0);
+}
+
+static void test_leases_of_a_device_before_are_not_handed_out(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_ready *old;
+	int sock;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	old = SLIST_FIRST(&bench_recipe(b)->pool->ready);
+	old->rdev++;
+	sock = bench_ask(b, 1, &answer);
+	assert_int_equal(bench_reason(&answer), WV_NO_LEASE_EMPTY);
+	close_sock(sock);
+}
+
+/* Lets the pool's next try happen now. */
+static void try_again(struct daemon_bench *b)
+{
+	bench_recipe(b)->pool->retry_us = 0;
+	wv_refill_poke(b->server);
+	bench_settle(b);
+}
+
+static void test_a_kernel_that_contradicts(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *recipe;
+	unsigned int before;
+
+	bench_record(b, 1, "rc_pingpong");
+	recipe = bench_recipe(b);
+	before = count_fds();
+	for (unsigned int i = 0; i < 4; i++) {
+		bench_kernel.fail_at = (int)bench_kernel.issued + 3;
+		bench_kernel.fail_errno = EINVAL;
+		assert_false(recipe->unfit);
+		try_again(b);
+		assert_int_equal(recipe->pool->failures, i + 1);
+		assert_int_equal(count_fds(), before);
+	}
+	assert_true(recipe->unfit);
+	assert_non_null(strstr(recipe->pool->error, "Invalid argument"));
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	assert_int_equal(bench_run_program(b, 1, 0), 0);
+}
+
+static void test_a_kernel_that_is_short_of_memory(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *recipe;
+
+	bench_record(b, 1, "rc_pingpong");
+	recipe = bench_recipe(b);
+	for (unsigned int i = 0; i < 10; i++) {
+		bench_kernel.fail_at = (int)bench_kernel.issued + 3;
+		bench_kernel.fail_errno = ENOMEM;
+		try_again(b);
+	}
+	assert_int_equal(recipe->pool->failures, 10);
+	assert_false(recipe->unfit);
+	try_again(b);
+	assert_int_equal(recipe->pool->n_ready, 1);
+}
+
+static void test_failures_are_not_hammered_at(void **state)
+{
+	struct daemon_bench *b = *state;
+	unsigned int issued;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_kernel.fail_at = (int)bench_kernel.issued;
+	bench_kernel.fail_errno = EINVAL;
+	bench_settle(b);
+	issued = bench_kernel.issued;
+	for (int i = 0; i < 20; i++)
+		close_sock(bench_ask(b, 1, &answer));
+	bench_settle(b);
+	assert_int_equal(bench_kernel.issued, issued);
+}
+
+static void test_budgets_hold(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	b->server->limits.user.leases = 3;
+	bench_record(b, 1, "rc_pingpong");
+	for (int i = 0; i < 20; i++)
+		close_sock(bench_ask(b, 100, &answer));
+	bench_settle(b);
+	assert_int_equal(bench_recipe(b)->pool->n_ready, 3);
+	b->server->limits.user.leases = 1;
+	wv_refill_poke(b->server);
+	bench_settle(b);
+	assert_int_equal(bench_recipe(b)->pool->n_ready, 1);
+}
+
+/* The socket. */
+
+static void test_a_second_daemon_is_refused(void **state)
+{
+	struct daemon_bench *b = *state;
+	wv_auto_free struct wv_server *second = calloc(1, sizeof(*second));
+
+	second->config = b->server->config;
+	freopen("/dev/null", "w", stderr);
+	assert_int_equal(wv_listen(second), -EADDRINUSE);
+	freopen("/dev/stdout", "w", stderr);
+	bench_run(b);
+}
+
+static void test_a_stale_socket_is_replaced(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	wv_server_finish(b->server); /* as if killed: the socket stays */
+	wv_store_close(&b->server->store);
+	free(b->server);
+	bench_start(b);
+	bench_record(b, 1, "rc_pingpong");
+}
+
+static void test_what_is_no_socket_is_left_alone(void **state)
+{
+	struct daemon_bench *b = *state;
+	wv_auto_free struct wv_server *second = calloc(1, sizeof(*second));
+	char path[80];
+	wv_auto_fd fd = -1;
+
+	snprintf(path, sizeof(path), "%s/file", b->dir);
+	fd = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+	second->config = b->server->config;
+	strcpy(second->config.socket, path);
+	freopen("/dev/null", "w", stderr);
+	assert_true(wv_listen(second) < 0);
+	freopen("/dev/stdout", "w", stderr);
+	assert_int_equal(access(path, F_OK), 0);
+}
+
+static void test_the_providers_file(void **state)
+{
+	struct daemon_bench *b = *state;
+	char path[80], text[128] = "";
+	struct stat st;
+	FILE *in;
+
+	snprintf(path, sizeof(path), "%s/run/" WV_PROVIDERS_FILE, b->dir);
+	in = fopen(path, "re");
+	assert_non_null(in);
+	assert_non_null(fgets(text, sizeof(text), in));
+	fclose(in);
+	assert_string_equal(text, "uverbs0 /lib/librxe-rdmav34.so\n");
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0644);
+	bench_stop(b);
+	assert_int_not_equal(access(path, F_OK), 0);
+}
+
+/* Questions. */
+
+static void expect_error(struct daemon_bench *b, const char *question)
+{
+	json_t *json = bench_question(b, question);
+
+	assert_non_null(json_string_value(json_object_get(json, "error")));
+	assert_non_null(json_string_value(json_object_get(json, "remedy")));
+	json_decref(json);
+}
+
+static void test_status(void **state)
+{
+	struct daemon_bench *b = *state;
+	const char *comm, *why, *command, *driver;
+	int uid, ready, target, diverged, n_fds;
+	json_t *json;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	bench_run_program(b, 1, 1);
+	bench_settle(b);
+	json = bench_question(b, "{\"op\": \"status\"}");
+	assert_int_equal(
+	    json_unpack(json,
+			"{s:[{s:s, s:i, s:{s:i, s:i}, s:{s:i}, s:{s:s, s:s}, s:{s:i}}], s:[{s:s}]}",
+			"recipes", "comm", &comm, "uid", &uid, "pool", "ready", &ready, "target",
+			&target, "counters", "diverged", &diverged, "divergence", "why", &why,
+			"command", &command, "cost", "fds", &n_fds, "devices", "driver", &driver),
+	    0);
+	assert_string_equal(comm, "program");
+	assert_int_equal(uid, getuid());
+	assert_int_equal(ready, 1);
+	assert_int_equal(target, 1);
+	assert_int_equal(diverged, 1);
+	assert_string_equal(why, wv_why_name(WV_WHY_VALUE));
+	assert_string_equal(command, "CQ_CREATE");
+	assert_int_equal(n_fds, 2);
+	assert_string_equal(driver, "rxe");
+	json_decref(json);
+}
+
+static void test_show_and_forget(void **state)
+{
+	struct daemon_bench *b = *state;
+	char question[64], path[128];
+	struct wv_tape *tape;
+	char why[160];
+	json_t *json;
+	uint64_t id;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	id = bench_recipe(b)->id;
+	snprintf(path, sizeof(path), "%s/%u/%016llx.json", b->state_dir, getuid(),
+		 (unsigned long long)id);
+	assert_int_equal(access(path, F_OK), 0);
+	snprintf(question, sizeof(question), "{\"op\": \"recipe\", \"id\": \"%016llx\"}",
+		 (unsigned long long)id);
+	json = bench_question(b, question);
+	assert_int_equal(wv_steps_from_json(json_object_get(json, "steps"), RDMA_DRIVER_RXE, &tape,
+					    why, sizeof(why)),
+			 0);
+	free(tape);
+	json_decref(json);
+	memcpy(question + 8, "forget", 6); /* as long as "recipe" */
+	json = bench_question(b, question);
+	assert_int_equal(json_integer_value(json_object_get(json, "forgotten")), 1);
+	json_decref(json);
+	assert_int_not_equal(access(path, F_OK), 0);
+	expect_error(b, question);
+	assert_null(wv_catalog_user(&b->server->catalog, getuid(), false));
+}
+
+static void test_forget_all(void **state)
+{
+	struct daemon_bench *b = *state;
+	json_t *json;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	json = bench_question(b, "{\"op\": \"forget\", \"id\": \"all\"}");
+	assert_int_equal(json_integer_value(json_object_get(json, "forgotten")), 1);
+	json_decref(json);
+	assert_null(wv_catalog_user(&b->server->catalog, getuid(), false));
+	bench_record(b, 1, "rc_pingpong");
+}
+
+static void test_forgotten_while_in_use(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_msg_report report = {.adopted = 1};
+	int sock;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	sock = bench_ask(b, 1, &answer);
+	assert_int_equal(bench_reason(&answer), 0);
+	json_decref(bench_question(b, "{\"op\": \"forget\", \"id\": \"all\"}"));
+	bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
+	bench_run(b);
+	close_sock(sock);
+	assert_int_equal(b->server->n_clients, 0);
+}
+
+static void test_questions_that_make_no_sense(void **state)
+{
+	static const char *const questions[] = {
+	    "",
+	    "status",
+	    "[]",
+	    "{}",
+	    "{\"op\": 1}",
+	    "{\"op\": \"stat\"}",
+	    "{\"op\": \"recipe\"}",
+	    "{\"op\": \"recipe\", \"id\": 7}",
+	    "{\"op\": \"recipe\", \"id\": \"../../etc/passwd\"}",
+	    "{\"op\": \"forget\"}",
+	    "{\"op\": \"forget\", \"id\": \"0123456789abcdef\"}",
+	};
+	struct daemon_bench *b = *state;
+	wv_auto_free char *deep = calloc(1, 4001);
+
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(questions); i++)
+		expect_error(b, questions[i]);
+	memset(deep, '[', 4000);
+	expect_error(b, deep);
+}
+
+static void test_a_question_too_long(void **state)
+{
+	struct daemon_bench *b = *state;
+	wv_auto_free struct wv_msg *msg = calloc(1, 8192);
+	int sock = bench_connect(b);
+
+	bench_send(sock, WV_MSG_CONTROL, msg, 8192, NULL, 0);
+	expect_hung_up(b, sock);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, bench_set_up, bench_tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(test_first_run_records_second_is_served),
+	    TEST(test_the_daemon_keeps_no_copy),
+	    TEST(test_an_empty_pool_grows),
+	    TEST(test_recipes_outlive_the_daemon),
+	    TEST(test_reports_are_counted),
+	    TEST(test_a_divergent_program_records_again_once),
+	    TEST(test_a_lease_given_up_at_once_did_not_fit),
+	    TEST(test_a_recording_of_nothing_is_not_kept),
+	    TEST(test_only_an_opened_node_proves_a_right),
+	    TEST(test_a_driver_that_is_not_understood),
+	    TEST(test_a_user_s_leases_are_that_user_s_only),
+	    TEST(test_nobody_forgets_another_user_s_recipes),
+	    TEST(test_wrong_sizes),
+	    TEST(test_wrong_headers),
+	    TEST(test_wrong_numbers_of_descriptors),
+	    TEST(test_far_too_many_descriptors),
+	    TEST(test_a_message_longer_than_any),
+	    TEST(test_messages_out_of_turn),
+	    TEST(test_hostile_recordings),
+	    TEST(test_a_recording_of_another_driver),
+	    TEST(test_one_report_is_all_that_is_read),
+	    TEST(test_a_silent_client_is_closed),
+	    TEST(test_a_recording_program_may_be_silent),
+	    TEST(test_too_many_clients),
+	    TEST(test_fifty_programs_at_once),
+	    TEST(test_a_client_that_leaves_before_the_answer),
+	    TEST(test_out_of_descriptors),
+	    TEST(test_a_device_that_goes_takes_its_leases_along),
+	    TEST(test_leases_of_a_device_before_are_not_handed_out),
+	    TEST(test_a_kernel_that_contradicts),
+	    TEST(test_a_kernel_that_is_short_of_memory),
+	    TEST(test_failures_are_not_hammered_at),
+	    TEST(test_budgets_hold),
+	    TEST(test_a_second_daemon_is_refused),
+	    TEST(test_a_stale_socket_is_replaced),
+	    TEST(test_what_is_no_socket_is_left_alone),
+	    TEST(test_the_providers_file),
+	    TEST(test_status),
+	    TEST(test_show_and_forget),
+	    TEST(test_forget_all),
+	    TEST(test_forgotten_while_in_use),
+	    TEST(test_questions_that_make_no_sense),
+	    TEST(test_a_question_too_long),
+	};
+
+	return cmocka_run_group_tests_name("server", tests, NULL, NULL);
+}
