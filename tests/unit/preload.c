@@ -88,8 +88,11 @@ void preload_begin(struct preload *p, struct fake_kernel *kernel, struct wv_tape
 	if (!lease)
 		return;
 	wv_lease_init(&context.lease, lease);
-	for (unsigned int i = 0; i < replay->n_fds; i++)
-		context.lease.fds[i] = replay->fds[i];
+	/* Sent to another process, they have other numbers there. */
+	for (unsigned int i = 0; i < replay->n_fds; i++) {
+		context.lease.fds[i] = dup(replay->fds[i]);
+		close(replay->fds[i]);
+	}
 }
 
 int preload_issue(void *preload, struct ib_uverbs_ioctl_hdr *cmd)

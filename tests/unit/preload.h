@@ -17,7 +17,10 @@ struct preload {
 	unsigned int rollbacks, purges;
 };
 
-/* A process whose ufile, in @kernel, is the lease's; plain if @lease is NULL. One at a time. */
+/*
+ * A process whose ufile, in @kernel, is the lease's; plain if @lease is NULL. One at a time. The
+ * descriptors of @replay become the lease's, and so the process's.
+ */
 void preload_begin(struct preload *p, struct fake_kernel *kernel, struct wv_tape *lease,
 		   const struct wv_replay *replay);
 

@@ -26,9 +26,9 @@ struct session {
 
 static struct session session;
 
-static struct session *begin(const char *fixture)
+static struct session *begin_with(struct wv_tape *record)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe(fixture);
+	wv_auto_free struct wv_tape *recipe = recipe_of(record);
 	wv_auto_free void *memory = malloc(WV_TAPE_MAX_BYTES);
 	struct session *s = &session;
 
@@ -45,6 +45,13 @@ static struct session *begin(const char *fixture)
 	return s;
 }
 
+static struct session *begin(const char *fixture)
+{
+	wv_auto_free struct wv_tape *record = fixture_load(fixture);
+
+	return begin_with(record);
+}
+
 static void close_program(struct program *p)
 {
 	for (size_t i = 0; i < WV_ARRAY_SIZE(p->fds); i++) {
@@ -58,8 +65,8 @@ static void close_program(struct program *p)
 static void end(struct session *s)
 {
 	for (unsigned int i = 0; i < s->replay.n_fds; i++)
-		if (!(s->preload.lease->given & 1u << i))
-			assert_int_equal(close(s->replay.fds[i]), 0);
+		if (!(s->preload.lease->given & 1u << i) && s->preload.lease->fds[i] >= 0)
+			assert_int_equal(close(s->preload.lease->fds[i]), 0);
 	close_program(&s->program);
 	assert_int_equal(count_fds(), s->fds_before);
 	free(s->tape);
@@ -604,7 +611,10 @@ static void test_a_closed_channel_s_steps_die(void **state)
 
 	(void)state;
 	program_run_part(&s->program, record, 0, 4);
+	assert_int_equal(s->program.fds[6], channel);
 	wv_lease_kill_slot(lease, 1);
+	assert_int_equal(lease->fds[1], -1);
+	assert_int_equal(lease->given, 1);
 	assert_int_equal(tape_find(s->tape, "CQ_CREATE", 0)->state, WV_DEAD);
 	lease->fds[1] = channel; /* a new channel has the number of the old */
 	lease->given |= 2;
@@ -675,6 +685,34 @@ static void test_purging_takes_users_of_users_first(void **state)
 	program_run_part(&s->program, record, 0, 4); /* only the PD: SRQ after its QPs */
 	assert_int_equal(program_destroy(&s->program, UVERBS_OBJECT_PD, s->program.handles[0]), 0);
 	assert_int_equal(s->preload.purges, 17);
+	end(s);
+}
+
+/* An SRQ of one PD, used by a QP of another: the first PD's user has a user that is not its own. */
+static void test_purging_takes_users_in_another_protection_domain(void **state)
+{
+	wv_auto_free struct wv_tape *pingpong = fixture_load("srq_pingpong");
+	wv_auto_free struct wv_tape *record = malloc(pingpong->bytes);
+	struct session *s;
+
+	(void)state;
+	*record = *pingpong;
+	record->n_steps = 0;
+	record->bytes = sizeof(*record);
+	for (unsigned int i = 0; i < 8; i++) { /* up to the SRQ, a second PD, a QP in it */
+		struct wv_step *step = tape_step(pingpong, i < 6 ? i : i == 6 ? 3 : 6);
+		struct wv_step *copy = wv_tape_end(record);
+
+		memcpy(copy, step, step->bytes);
+		record->bytes += step->bytes;
+		record->n_steps++;
+	}
+	tape_step(record, 6)->new_handle = 100;
+	wv_step_attr(tape_step(record, 7), UVERBS_ATTR_CREATE_QP_PD_HANDLE)->data = 100;
+	s = begin_with(record);
+	program_run_part(&s->program, record, 0, 4);
+	assert_int_equal(program_destroy(&s->program, UVERBS_OBJECT_PD, s->program.handles[0]), 0);
+	assert_int_equal(s->preload.purges, 2);
 	end(s);
 }
 
@@ -856,6 +894,7 @@ int main(void)
 	    cmocka_unit_test(test_moves_that_are_killed_are_told_of),
 	    cmocka_unit_test(test_users_are_found_last_made_first),
 	    cmocka_unit_test(test_purging_takes_users_of_users_first),
+	    cmocka_unit_test(test_purging_takes_users_in_another_protection_domain),
 	    cmocka_unit_test(test_busy_with_the_program_s_own_objects),
 	    cmocka_unit_test(test_events_are_about_the_program_s_objects),
 	    cmocka_unit_test(test_events_of_other_objects),

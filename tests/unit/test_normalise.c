@@ -186,6 +186,25 @@ static void test_a_number_of_a_destroyed_object_means_nothing(void **state)
 	assert_steps(recipe, OPEN "alloc_pd CQ_CREATE");
 }
 
+/* close() is no command: a channel is gone when its number is another's. */
+static void test_a_descriptor_used_again_means_the_new_file(void **state)
+{
+	wv_auto_free struct wv_tape *events = fixture_load("rc_pingpong_events");
+	wv_auto_free struct wv_tape *recipe = NULL;
+	static struct cut c;
+
+	(void)state;
+	cut_begin(&c);
+	for (unsigned int i = 0; i < 5; i++)
+		cut_add(&c, tape_step(events, i));
+	cut_add(&c, tape_find(events, "create_comp_channel", 0));
+	cut_add(&c, tape_find(events, "CQ_CREATE", 0));
+	recipe = cut_recipe(&c);
+	assert_steps(recipe, OPEN "create_comp_channel alloc_pd create_comp_channel CQ_CREATE");
+	assert_int_equal(
+	    wv_step_attr(tape_step(recipe, 6), UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL)->data, 5);
+}
+
 static void test_a_destroy_that_failed_destroyed_nothing(void **state)
 {
 	wv_auto_free struct wv_tape *pingpong = fixture_load("rc_pingpong");
@@ -412,6 +431,7 @@ int main(void)
 	    cmocka_unit_test(test_numbers_become_references),
 	    cmocka_unit_test(test_a_number_used_again_means_the_new_object),
 	    cmocka_unit_test(test_a_number_of_a_destroyed_object_means_nothing),
+	    cmocka_unit_test(test_a_descriptor_used_again_means_the_new_file),
 	    cmocka_unit_test(test_a_destroy_that_failed_destroyed_nothing),
 	    cmocka_unit_test(test_what_depends_on_a_failed_step_is_left_out),
 	    cmocka_unit_test(test_a_failed_open_leaves_its_event_users_out),

@@ -277,6 +277,7 @@ static void test_references_of_the_wrong_kind(void **state)
 	assert_int_equal(wv_validate(recipe, &cost, &why), 0);
 	begin(&bench);
 	assert_int_equal(play_in(&bench, recipe, sizeof(bench.memory)), -EPROTO);
+	assert_int_equal(bench.kernel.issued, step_index(recipe, qp)); /* it was not even asked */
 	end(&bench);
 	wv_step_attr(qp, UVERBS_ATTR_CREATE_QP_PD_HANDLE)->data = pd;
 	wv_step_attr(qp, UVERBS_ATTR_CREATE_QP_EVENT_FD)->data = pd;

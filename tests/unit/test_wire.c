@@ -281,7 +281,7 @@ static void test_the_peer_is_gone(void **state)
 	link_up(&l);
 	close(l.sock[0]);
 	assert_int_equal(wv_recv(l.sock[1], &byte, 1, NULL, 0, &n), 0);
-	assert_int_equal(wv_send(l.sock[1], "x", 1, NULL, 0, NULL, 0), -EPIPE); /* no signal */
+	assert_int_equal(wv_send(l.sock[1], "x", 1, NULL, 0, NULL, 0), -EPIPE);
 	l.sock[0] = dup(l.sock[1]);
 	assert_nothing_leaked(&l);
 }
