@@ -67,42 +67,51 @@ static int make_trace(char *path, size_t capacity)
 	return fd < 0 ? -errno : fd;
 }
 
-static pid_t child;
-
-static void pass_on(int signal)
+/*
+ * Waits for the program with @signals blocked. What the terminal sends goes to both, and the
+ * program decides; what ends this process alone is passed on.
+ */
+static int await(pid_t child, const sigset_t *signals)
 {
-	kill(child, signal);
+	int status = 0;
+	pid_t ended;
+
+	do {
+		if (sigwaitinfo(signals, NULL) == SIGTERM)
+			kill(child, SIGTERM);
+		ended = waitpid(child, &status, WNOHANG);
+	} while (!ended);
+	if (ended < 0)
+		return WV_EXIT_NOT_STARTED;
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
 
-/*
- * Waits for the program. What the terminal sends goes to both, and the program decides; what
- * somebody sends to this process alone is passed on.
- */
-static int await(void)
+static void block_signals(sigset_t *signals, sigset_t *before)
 {
-	const struct sigaction ignore = {.sa_handler = SIG_IGN};
-	const struct sigaction forward = {.sa_handler = pass_on, .sa_flags = SA_RESTART};
-	int status;
+	static const int blocked[] = {SIGCHLD, SIGTERM, SIGINT, SIGQUIT, SIGHUP};
 
-	sigaction(SIGINT, &ignore, NULL);
-	sigaction(SIGQUIT, &ignore, NULL);
-	sigaction(SIGHUP, &ignore, NULL);
-	sigaction(SIGTERM, &forward, NULL);
-	while (waitpid(child, &status, 0) < 0)
-		if (errno != EINTR)
-			return WV_EXIT_NOT_STARTED;
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+	sigemptyset(signals);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(blocked); i++)
+		sigaddset(signals, blocked[i]);
+	sigprocmask(SIG_BLOCK, signals, before);
+	/* Who ignores it learns of no child's end. */
+	signal(SIGCHLD, SIG_DFL);
 }
 
 static int run_traced(const struct wv_launch *launch, const char *trace)
 {
+	sigset_t signals, before;
+	pid_t child = -1;
+
+	block_signals(&signals, &before);
 	if (setenv(WV_TRACE_ENV, trace, 1) || (child = fork()) < 0) {
 		wv_complain(NULL, "cannot start %s: %s", launch->program[0], strerror(errno));
 		return WV_EXIT_NOT_STARTED;
 	}
-	if (!child)
-		_exit(wv_launch_exec(launch));
-	return await();
+	if (child)
+		return await(child, &signals);
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	_exit(wv_launch_exec(launch));
 }
 
 static int write_json(const struct wv_run *run, FILE *out)

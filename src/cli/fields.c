@@ -3,6 +3,7 @@
 #include "cli/table.h"
 #include "cli/units.h"
 
+#include <pwd.h>
 #include <string.h>
 
 json_t *wv_json_at(json_t *object, const char *path)
@@ -18,32 +19,58 @@ json_t *wv_json_at(json_t *object, const char *path)
 	return NULL;
 }
 
-static long long number_at(json_t *object, const char *path)
+uint64_t wv_json_number_at(json_t *object, const char *path)
 {
-	return (long long)json_integer_value(wv_json_at(object, path));
+	json_int_t value = json_integer_value(wv_json_at(object, path));
+
+	return value > 0 ? (uint64_t)value : 0;
+}
+
+static void add_user(struct wv_table *table, uint64_t uid)
+{
+	const struct passwd *user = getpwuid((uid_t)uid);
+
+	if (user)
+		wv_table_cell(table, "%s", user->pw_name);
+	else
+		wv_table_cell(table, "%llu", (unsigned long long)uid);
 }
 
 static void add_cell(struct wv_table *table, json_t *object, const struct wv_json_column *column)
 {
-	char text[WV_QUANTITY_MAX];
 	json_t *value = wv_json_at(object, column->path);
+	unsigned long long number = wv_json_number_at(object, column->path);
+	char text[WV_QUANTITY_MAX];
 
 	switch (column->cell) {
 	case WV_CELL_TEXT:
 		wv_table_cell(table, "%s", json_string_value(value) ?: "");
 		break;
+	case WV_CELL_YES:
+		wv_table_cell(table, "%s", json_is_true(value) ? "yes" : "no");
+		break;
+	case WV_CELL_USER:
+		add_user(table, number);
+		break;
 	case WV_CELL_NUMBER:
-		wv_table_cell(table, "%lld", number_at(object, column->path));
+		wv_table_cell(table, "%llu", number);
 		break;
 	case WV_CELL_BYTES:
-		wv_table_cell(table, "%s",
-			      wv_format_bytes((uint64_t)json_integer_value(value), text));
+		wv_table_cell(table, "%s", wv_format_bytes(number, text));
+		break;
+	case WV_CELL_US:
+		wv_table_cell(table, "%s", number ? wv_format_ns(number * 1000, text) : "");
 		break;
 	case WV_CELL_OF:
-		wv_table_cell(table, "%lld/%lld", number_at(object, column->path),
-			      number_at(object, column->total));
+		wv_table_cell(table, "%llu/%llu", number,
+			      (unsigned long long)wv_json_number_at(object, column->total));
 		break;
 	}
+}
+
+static int is_number(enum wv_cell cell)
+{
+	return cell >= WV_CELL_NUMBER;
 }
 
 int wv_print_objects(json_t *array, const struct wv_json_column *columns, unsigned int n_columns,
@@ -55,7 +82,7 @@ int wv_print_objects(json_t *array, const struct wv_json_column *columns, unsign
 	size_t i;
 
 	for (unsigned int c = 0; c < n_columns; c++)
-		titles[c] = (struct wv_column){columns[c].title, columns[c].cell != WV_CELL_TEXT};
+		titles[c] = (struct wv_column){columns[c].title, is_number(columns[c].cell)};
 	wv_table_begin(&table, titles, n_columns);
 	json_array_foreach(array, i, object) for (unsigned int c = 0; c < n_columns; c++)
 	    add_cell(&table, object, &columns[c]);

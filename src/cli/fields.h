@@ -4,12 +4,16 @@
 #pragma once
 
 #include <jansson.h>
+#include <stdint.h>
 #include <stdio.h>
 
 enum wv_cell {
 	WV_CELL_TEXT,
+	WV_CELL_YES,  /* a truth value */
+	WV_CELL_USER, /* a uid, by name */
 	WV_CELL_NUMBER,
 	WV_CELL_BYTES,
+	WV_CELL_US, /* microseconds; nothing for 0 */
 	WV_CELL_OF, /* "3/8" */
 };
 
@@ -22,6 +26,9 @@ struct wv_json_column {
 
 /* What is at @path below @object, or NULL. */
 json_t *wv_json_at(json_t *object, const char *path);
+
+/* 0 if it is not there or no number. */
+uint64_t wv_json_number_at(json_t *object, const char *path);
 
 /* 0 or -ENOMEM. */
 int wv_print_objects(json_t *array, const struct wv_json_column *columns, unsigned int n_columns,

@@ -83,17 +83,17 @@ static char *full_name(const struct wv_subcommand *subcommand)
 	return name;
 }
 
+/* The help that argp prints, all of it; it ends the process. */
 static int help(int argc, char **argv)
 {
 	const struct wv_subcommand *about = argc == 2 ? find(argv[1]) : NULL;
+	char *ask[] = {about ? full_name(about) : (char *)"warmverbs", (char *)"--help", NULL};
 
 	if (argc > 1 && !about) {
 		wv_complain("see 'warmverbs --help'", "there is no help about '%s'", argv[1]);
 		return WV_EXIT_USAGE;
 	}
-	argp_help(about ? about->argp : &argp, stdout, ARGP_HELP_STD_HELP & ~ARGP_HELP_EXIT_OK,
-		  about ? full_name(about) : "warmverbs");
-	return 0;
+	return about ? about->main(2, ask) : argp_parse(&argp, 2, ask, 0, NULL, NULL);
 }
 
 int main(int argc, char **argv)

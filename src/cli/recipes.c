@@ -1,5 +1,6 @@
 #include "cli/ask.h"
 #include "cli/command.h"
+#include "cli/recipe_text.h"
 #include "cli/status_text.h"
 
 #include "base/base.h"
@@ -15,6 +16,7 @@ struct action {
 
 static const struct action actions[] = {
     {"list", "status", false, wv_print_recipes},
+    {"show", "recipe", true, wv_print_recipe},
     {"forget", "forget", true, wv_print_forgotten},
 };
 

@@ -2,53 +2,146 @@
 
 #include "base/base.h"
 #include "cli/fields.h"
+#include "cli/units.h"
+#include "cli/values.h"
 
 static const struct wv_json_column device_columns[] = {
-    {"device", WV_CELL_TEXT, "name", NULL},
-    {"node", WV_CELL_TEXT, "node", NULL},
-    {"driver", WV_CELL_TEXT, "driver", NULL},
+    {"device", WV_CELL_TEXT, "name", NULL},	{"node", WV_CELL_TEXT, "node", NULL},
+    {"driver", WV_CELL_TEXT, "driver", NULL},	{"leased", WV_CELL_YES, "leased", NULL},
     {"leases", WV_CELL_NUMBER, "leases", NULL},
 };
 
-static const struct wv_json_column recipe_columns[] = {
+static const struct wv_json_column user_columns[] = {
+    {"user", WV_CELL_USER, "uid", NULL},	   {"connected", WV_CELL_NUMBER, "clients", NULL},
+    {"recipes", WV_CELL_NUMBER, "recipes", NULL},  {"leases", WV_CELL_NUMBER, "use.leases", NULL},
+    {"memory", WV_CELL_BYTES, "use.memory", NULL},
+};
+
+/* How a recipe does. */
+static const struct wv_json_column service_columns[] = {
     {"recipe", WV_CELL_TEXT, "id", NULL},
-    {"uid", WV_CELL_NUMBER, "uid", NULL},
+    {"user", WV_CELL_USER, "uid", NULL},
     {"program", WV_CELL_TEXT, "comm", NULL},
     {"name", WV_CELL_TEXT, "key.name", NULL},
-    {"device", WV_CELL_TEXT, "key.ibdev", NULL},
     {"ready", WV_CELL_OF, "pool.ready", "pool.target"},
     {"hits", WV_CELL_NUMBER, "counters.hits", NULL},
     {"misses", WV_CELL_NUMBER, "counters.misses", NULL},
+    {"records", WV_CELL_NUMBER, "counters.records", NULL},
+    {"adopted", WV_CELL_NUMBER, "counters.adopted", NULL},
     {"diverged", WV_CELL_NUMBER, "counters.diverged", NULL},
+    {"made in", WV_CELL_US, "pool.build_us_median", NULL},
+};
+
+/* What a recipe is. */
+static const struct wv_json_column recipe_columns[] = {
+    {"recipe", WV_CELL_TEXT, "id", NULL},
+    {"user", WV_CELL_USER, "uid", NULL},
+    {"program", WV_CELL_TEXT, "comm", NULL},
+    {"name", WV_CELL_TEXT, "key.name", NULL},
+    {"device", WV_CELL_TEXT, "key.ibdev", NULL},
+    {"open", WV_CELL_NUMBER, "key.open_number", NULL},
+    {"steps", WV_CELL_NUMBER, "steps", NULL},
+    {"CQs", WV_CELL_NUMBER, "cost.cqs", NULL},
+    {"SRQs", WV_CELL_NUMBER, "cost.srqs", NULL},
+    {"QPs", WV_CELL_NUMBER, "cost.qps", NULL},
     {"memory", WV_CELL_BYTES, "cost.bytes", NULL},
 };
 
+static int print_or_say(json_t *array, const struct wv_json_column *columns, unsigned int n,
+			const char *nothing, FILE *out)
+{
+	if (json_array_size(array))
+		return wv_print_objects(array, columns, n, out);
+	fprintf(out, "%s\n", nothing);
+	return 0;
+}
+
 int wv_print_recipes(json_t *status, FILE *out)
 {
-	json_t *recipes = json_object_get(status, "recipes");
+	return print_or_say(json_object_get(status, "recipes"), recipe_columns,
+			    WV_ARRAY_SIZE(recipe_columns), "no recipes: nothing was recorded yet",
+			    out);
+}
 
-	if (!json_array_size(recipes)) {
-		fputs("no recipes: none of your programs has been recorded yet\n", out);
-		return 0;
+static void print_divergence(json_t *recipe, json_t *divergence, FILE *out)
+{
+	json_t *write_cmd = json_object_get(divergence, "write_cmd");
+
+	fprintf(out, "%s: last divergence: %s: %s",
+		json_string_value(json_object_get(recipe, "id")) ?: "?",
+		json_string_value(json_object_get(divergence, "command")) ?: "?",
+		json_string_value(json_object_get(divergence, "why")) ?: "?");
+	if (wv_json_number_at(divergence, "attr")) {
+		fputs(": ", out);
+		wv_print_value_name(out, (uint16_t)wv_json_number_at(divergence, "object"),
+				    (uint16_t)wv_json_number_at(divergence, "method"),
+				    json_is_integer(write_cmd)
+					? (uint32_t)json_integer_value(write_cmd)
+					: WV_NO_WRITE_CMD,
+				    (uint16_t)wv_json_number_at(divergence, "attr"),
+				    (uint32_t)wv_json_number_at(divergence, "offset"));
 	}
-	return wv_print_objects(recipes, recipe_columns, WV_ARRAY_SIZE(recipe_columns), out);
+	fputc('\n', out);
+}
+
+/* What is not as it should be, a line each. */
+static void print_remarks(json_t *recipe, FILE *out)
+{
+	const char *id = json_string_value(json_object_get(recipe, "id")) ?: "?";
+	const char *unfit = json_string_value(json_object_get(recipe, "unfit"));
+	const char *error = json_string_value(json_object_get(recipe, "error"));
+	json_t *divergence = json_object_get(recipe, "divergence");
+
+	if (unfit)
+		fprintf(out, "%s: not prepared: %s\n", id, unfit);
+	else if (error)
+		fprintf(out, "%s: no lease could be made: %s\n", id, error);
+	if (json_is_object(divergence))
+		print_divergence(recipe, divergence, out);
+}
+
+static void print_head(json_t *status, FILE *out)
+{
+	char used[WV_QUANTITY_MAX], limit[WV_QUANTITY_MAX];
+	unsigned long long up = wv_json_number_at(status, "uptime_s");
+
+	fprintf(out, "warmverbsd %s at %s, up %llu:%02llu:%02llu\n",
+		json_string_value(json_object_get(status, "version")) ?: "?",
+		json_string_value(json_object_get(status, "socket")) ?: "?", up / 3600,
+		up / 60 % 60, up % 60);
+	fprintf(out, "waiting: %llu of at most %llu leases, %s of %s\n\n",
+		(unsigned long long)wv_json_number_at(status, "use.leases"),
+		(unsigned long long)wv_json_number_at(status, "budgets.leases"),
+		wv_format_bytes(wv_json_number_at(status, "use.memory"), used),
+		wv_format_bytes(wv_json_number_at(status, "budgets.memory"), limit));
 }
 
 int wv_print_status(json_t *status, FILE *out)
 {
-	json_t *devices = json_object_get(status, "devices");
+	json_t *recipes = json_object_get(status, "recipes");
+	json_t *recipe;
+	size_t i;
 	int err;
 
-	err = wv_print_objects(devices, device_columns, WV_ARRAY_SIZE(device_columns), out);
+	print_head(status, out);
+	err = print_or_say(json_object_get(status, "devices"), device_columns,
+			   WV_ARRAY_SIZE(device_columns), "no RDMA devices", out);
+	if (err || !json_array_size(recipes))
+		return err;
+	fputc('\n', out);
+	err = wv_print_objects(json_object_get(status, "users"), user_columns,
+			       WV_ARRAY_SIZE(user_columns), out);
 	if (err)
 		return err;
 	fputc('\n', out);
-	return wv_print_recipes(status, out);
+	err = wv_print_objects(recipes, service_columns, WV_ARRAY_SIZE(service_columns), out);
+	json_array_foreach(recipes, i, recipe) print_remarks(recipe, out);
+	return err;
 }
 
 int wv_print_forgotten(json_t *answer, FILE *out)
 {
-	fprintf(out, "%lld forgotten\n",
-		(long long)json_integer_value(json_object_get(answer, "forgotten")));
+	fprintf(out, "forgotten: %llu\n",
+		(unsigned long long)wv_json_number_at(answer, "forgotten"));
 	return 0;
 }

@@ -1,49 +1,16 @@
-/* The pure parts of the command line: from records and tapes to what a user reads. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
-
-#include "base/base.h"
-#include "cli/events.h"
+/* The pure parts of the command line: from the daemon's documents to what a user reads. */
+#include "capture.h"
 #include "cli/program.h"
-#include "cli/report.h"
-#include "cli/summary.h"
+#include "cli/recipe_text.h"
+#include "cli/status_text.h"
 #include "cli/table.h"
-#include "cli/trace_file.h"
 #include "cli/units.h"
 #include "cli/values.h"
-#include "tape/record.h"
-#include "wire/wire.h"
+#include "store/recipe.h"
 
 #include <elf.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <infiniband/verbs.h>
-#include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-
-/* Text that is printed in a test; freed by its end. */
-struct capture {
-	char *text;
-	size_t bytes;
-	FILE *out;
-};
-
-static void capture_begin(struct capture *c)
-{
-	c->out = open_memstream(&c->text, &c->bytes);
-	assert_non_null(c->out);
-}
-
-static void capture_expect(struct capture *c, const char *expected)
-{
-	fclose(c->out);
-	assert_string_equal(c->text, expected);
-	free(c->text);
-}
 
 static void test_units(void **state)
 {
@@ -123,27 +90,9 @@ static void test_value_names(void **state)
 	}
 }
 
-/* The recipe of a run recorded from the real kernel. */
-static struct wv_tape *load_recipe(const char *fixture, void *memory)
-{
-	static _Alignas(8) uint8_t record[WV_TAPE_MAX_BYTES];
-	wv_auto_free char *path = NULL;
-	wv_auto_fd fd = -1;
-	ssize_t got;
-
-	assert_true(asprintf(&path, "%s/%s", WV_FIXTURES, fixture) > 0);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = read(fd, record, sizeof(record));
-	assert_true(got > 0);
-	assert_int_equal(wv_tape_check(record, (size_t)got, WV_RECORD), 0);
-	assert_int_equal(wv_normalise((struct wv_tape *)record, memory, WV_TAPE_MAX_BYTES), 0);
-	return memory;
-}
-
 static void test_step_values(void **state)
 {
-	static _Alignas(8) uint8_t memory[WV_TAPE_MAX_BYTES];
-	struct wv_tape *recipe = load_recipe("rc_pingpong_events.0.record", memory);
+	wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong_events");
 	struct capture c;
 
 	(void)state;
@@ -161,214 +110,6 @@ static void test_step_values(void **state)
 			   "max_inline_data 0\n"
 			   "qp_handle of step 6, qp_state INIT, port_num 1, pkey_index 0, "
 			   "qp_access_flags 0\n");
-}
-
-/* A run under a lease in which one QP was asked for with another size. */
-static const struct wv_trace run[] = {
-    {.magic = WV_TRACE_MAGIC, .kind = WV_TRACE_LIST, .pid = 7, .start = 1000, .end = 401000},
-    {.magic = WV_TRACE_MAGIC,
-     .kind = WV_TRACE_OPEN,
-     .how = WV_HOW_ADOPTED,
-     .pid = 7,
-     .start = 402000,
-     .end = 412000},
-    {.magic = WV_TRACE_MAGIC,
-     .kind = WV_TRACE_COMMAND,
-     .how = WV_HOW_ADOPTED,
-     .pid = 7,
-     .start = 413000,
-     .end = 414000,
-     .object = UVERBS_OBJECT_CQ,
-     .method = UVERBS_METHOD_CQ_CREATE,
-     .write_cmd = WV_NO_WRITE_CMD},
-    {.magic = WV_TRACE_MAGIC,
-     .kind = WV_TRACE_COMMAND,
-     .how = WV_HOW_KERNEL,
-     .pid = 7,
-     .start = 415000,
-     .end = 465000,
-     .object = UVERBS_OBJECT_QP,
-     .method = UVERBS_METHOD_QP_CREATE,
-     .write_cmd = WV_NO_WRITE_CMD,
-     .why = {.why = WV_WHY_VALUE, .attr = UVERBS_ATTR_CREATE_QP_CAP, .offset = 4}},
-    {.magic = WV_TRACE_MAGIC,
-     .kind = WV_TRACE_COMMAND,
-     .how = WV_HOW_KERNEL,
-     .pid = 7,
-     .start = 470000,
-     .end = 501000,
-     .write_cmd = IB_USER_VERBS_CMD_MODIFY_QP,
-     .method = UVERBS_METHOD_INVOKE_WRITE,
-     .qp_state = IBV_QPS_INIT,
-     .why = {.why = WV_WHY_NO_STEP}},
-    {.magic = WV_TRACE_MAGIC,
-     .kind = WV_TRACE_COMMAND,
-     .how = WV_HOW_KERNEL,
-     .pid = 7,
-     .start = 510000,
-     .end = 511000,
-     .write_cmd = IB_USER_VERBS_CMD_MODIFY_QP,
-     .method = UVERBS_METHOD_INVOKE_WRITE,
-     .qp_state = IBV_QPS_RTS,
-     .error = EINVAL,
-     .why = {.why = WV_WHY_PASS}},
-    {.magic = WV_TRACE_MAGIC,
-     .kind = WV_TRACE_PURGE,
-     .pid = 7,
-     .start = 520000,
-     .end = 521000,
-     .object = UVERBS_OBJECT_QP},
-};
-
-static void test_summary(void **state)
-{
-	struct wv_summary s;
-
-	(void)state;
-	wv_summarise(run, WV_ARRAY_SIZE(run), &s);
-	assert_int_equal(s.adopted, 1);
-	assert_int_equal(s.kernel, 3);
-	assert_int_equal(s.diverged, 2);
-	assert_int_equal(s.recorded, 0);
-	assert_int_equal(s.repairs, 1);
-	assert_int_equal(s.opens, 1);
-	assert_int_equal(s.leased, 1);
-	assert_int_equal(s.to_init, 500000);
-	assert_int_equal(s.to_rts, 0); /* it failed */
-}
-
-/* The start of a time is that of the same process. */
-static void test_summary_of_two_processes(void **state)
-{
-	struct wv_trace both[] = {
-	    {.kind = WV_TRACE_LIST, .pid = 1, .start = 0, .end = 10},
-	    {.kind = WV_TRACE_OPEN, .pid = 2, .start = 50, .end = 60, .no_lease = 3},
-	    {.kind = WV_TRACE_COMMAND,
-	     .how = WV_HOW_KERNEL,
-	     .pid = 2,
-	     .start = 70,
-	     .end = 80,
-	     .why = {.why = WV_WHY_UNKNOWN},
-	     .write_cmd = IB_USER_VERBS_CMD_MODIFY_QP,
-	     .qp_state = IBV_QPS_INIT},
-	};
-	struct wv_summary s;
-
-	(void)state;
-	wv_summarise(both, WV_ARRAY_SIZE(both), &s);
-	assert_int_equal(s.to_init, 30);
-	assert_int_equal(s.diverged, 0); /* there was no lease to leave */
-	assert_int_equal(s.without_lease[WV_NO_LEASE_DENIED], 1);
-}
-
-static void test_report_text(void **state)
-{
-	struct wv_run of = {run, WV_ARRAY_SIZE(run), true};
-	struct capture c;
-
-	(void)state;
-	capture_begin(&c);
-	assert_int_equal(wv_report_text(&of, c.out), 0);
-	capture_expect(&c,
-		       "at ms  took us  process  what                  by       why\n"
-		       "0.000    400.0        7  get_device_list       library\n"
-		       "0.401     10.0        7  open                  lease\n"
-		       "0.412      1.0        7  CQ_CREATE             lease\n"
-		       "0.414     50.0        7  QP_CREATE             kernel   "
-		       "another value than in the recipe: max_recv_wr\n"
-		       "0.469     31.0        7  modify_qp to INIT     kernel   not in the recipe\n"
-		       "0.509      1.0        7  modify_qp to RTS      kernel   "
-		       "always asked of the kernel; failed: EINVAL\n"
-		       "0.519      1.0        7  destroy an unused QP  kernel\n"
-		       "\n"
-		       "commands: 1 from the lease, 3 to the kernel (2 of them diverged from the "
-		       "recipe), 0 recorded\n"
-		       "repairs: 1 (what the lease had done ahead, undone)\n"
-		       "first QP in INIT after 500 us\n"
-		       "lease: 1 of 1 opens of a device\n");
-}
-
-static void test_report_without_lease(void **state)
-{
-	static const struct wv_trace opened[] = {
-	    {.kind = WV_TRACE_OPEN, .how = WV_HOW_RECORDED, .no_lease = WV_NO_LEASE_RECORD},
-	};
-	struct wv_run asked = {opened, 1, true}, not_asked = {opened, 1, false};
-	struct wv_run nothing = {NULL, 0, true};
-	struct capture c;
-
-	(void)state;
-	capture_begin(&c);
-	wv_report_text(&asked, c.out);
-	fflush(c.out);
-	assert_non_null(strstr(c.text, "no lease: 1 of 1 opens: the daemon did not know"));
-	wv_report_text(&not_asked, c.out);
-	fflush(c.out);
-	assert_non_null(strstr(c.text, "(--no-lease)"));
-	wv_report_text(&nothing, c.out);
-	fclose(c.out);
-	assert_non_null(strstr(c.text, "no RDMA call was seen"));
-	free(c.text);
-}
-
-static void test_report_json(void **state)
-{
-	struct wv_run of = {run, WV_ARRAY_SIZE(run), true};
-	json_t *report = wv_report_json(&of);
-	int adopted = 0, diverged = 0, at = 0;
-	const char *what = NULL, *by = NULL;
-	json_t *to_rts = NULL;
-
-	(void)state;
-	assert_int_equal(json_unpack(report, "{s:{s:i, s:i, s:o}}", "summary", "adopted", &adopted,
-				     "diverged", &diverged, "to_rts_ns", &to_rts),
-			 0);
-	assert_int_equal(adopted, 1);
-	assert_int_equal(diverged, 2);
-	assert_true(json_is_null(to_rts));
-	assert_int_equal(json_array_size(json_object_get(report, "events")), WV_ARRAY_SIZE(run));
-	assert_int_equal(json_unpack(json_array_get(json_object_get(report, "events"), 4),
-				     "{s:s, s:s, s:i}", "what", &what, "by", &by, "at_ns", &at),
-			 0);
-	assert_string_equal(what, "modify_qp to INIT");
-	assert_string_equal(by, "kernel");
-	assert_int_equal(at, 469000);
-	json_decref(report);
-}
-
-static int make_file(const void *data, size_t bytes)
-{
-	int fd = memfd_create("test", MFD_CLOEXEC);
-
-	assert_true(fd >= 0);
-	assert_int_equal(write(fd, data, bytes), (ssize_t)bytes);
-	return fd;
-}
-
-static void test_trace_file(void **state)
-{
-	struct wv_trace two[2] = {run[1], run[0]};
-	wv_auto_free struct wv_trace *records = NULL;
-	wv_auto_fd whole = make_file(two, sizeof(two));
-	wv_auto_fd torn = make_file(two, sizeof(two) - 1);
-	wv_auto_fd empty = make_file(two, 0);
-	wv_auto_fd other = -1;
-	struct wv_trace *more;
-	size_t n;
-
-	(void)state;
-	assert_int_equal(wv_trace_read(whole, &records, &n), 0);
-	assert_int_equal(n, 2);
-	assert_int_equal(records[0].start, 1000); /* in order */
-	assert_int_equal(wv_trace_read(torn, &more, &n), 0);
-	assert_int_equal(n, 1);
-	free(more);
-	assert_int_equal(wv_trace_read(empty, &more, &n), 0);
-	assert_int_equal(n, 0);
-	free(more);
-	two[1].magic = 0;
-	other = make_file(two, sizeof(two));
-	assert_int_equal(wv_trace_read(other, &more, &n), -EPROTO);
 }
 
 struct program {
@@ -441,15 +182,160 @@ static void test_find_program(void **state)
 	assert_int_equal(wv_program_find("", path, sizeof(path)), -ENOENT);
 }
 
+/* As the daemon answers, without what is not printed. */
+static const char status_text[] =
+    "{'version': '1.2.3', 'socket': '/run/s', 'uptime_s': 3723,"
+    " 'budgets': {'leases': 8, 'memory': 1048576}, 'use': {'leases': 2, 'memory': 2048},"
+    " 'devices': [{'name': 'rxe0', 'node': '/dev/infiniband/uverbs0', 'driver': 'rxe',"
+    "              'leased': true, 'leases': 2},"
+    "             {'name': 'x', 'node': '/dev/infiniband/uverbs1', 'driver': null,"
+    "              'leased': false, 'leases': 0}],"
+    " 'users': [{'uid': 4000000000, 'clients': 1, 'recipes': 1,"
+    "            'use': {'leases': 2, 'memory': 2048}}],"
+    " 'recipes': [{'id': '00000000000000ab', 'uid': 4000000000, 'comm': 'ping', 'steps': 8,"
+    "              'key': {'name': 'night', 'ibdev': 'rxe0', 'open_number': 0},"
+    "              'pool': {'ready': 2, 'target': 3, 'build_us_median': 1440},"
+    "              'cost': {'bytes': 1024, 'cqs': 1, 'srqs': 0, 'qps': 1},"
+    "              'counters': {'hits': 3, 'misses': 1, 'records': 1, 'adopted': 16,"
+    "                           'diverged': 6},"
+    "              'unfit': null, 'error': 'no memory',"
+    "              'divergence': {'command': 'CQ_CREATE', 'why': 'another value', 'object': 3,"
+    "                             'method': 0, 'write_cmd': null, 'attr': 1, 'offset': 0}}]}";
+
+static json_t *load_json(const char *text)
+{
+	wv_auto_free char *copy = strdup(text);
+	json_t *json;
+
+	for (char *c = copy; *c; c++)
+		if (*c == '\'')
+			*c = '"';
+	json = json_loads(copy, 0, NULL);
+	assert_non_null(json);
+	return json;
+}
+
+static void test_status_text(void **state)
+{
+	json_t *status = load_json(status_text);
+	struct capture c;
+
+	(void)state;
+	capture_begin(&c);
+	assert_int_equal(wv_print_status(status, c.out), 0);
+	capture_expect(
+	    &c, "warmverbsd 1.2.3 at /run/s, up 1:02:03\n"
+		"waiting: 2 of at most 8 leases, 2.00 KiB of 1.00 MiB\n"
+		"\n"
+		"device  node                     driver  leased  leases\n"
+		"rxe0    /dev/infiniband/uverbs0  rxe     yes          2\n"
+		"x       /dev/infiniband/uverbs1          no           0\n"
+		"\n"
+		"user        connected  recipes  leases    memory\n"
+		"4000000000          1        1       2  2.00 KiB\n"
+		"\n"
+		"recipe            user        program  name   ready  hits  misses  records  "
+		"adopted  diverged  made in\n"
+		"00000000000000ab  4000000000  ping     night    2/3     3       1        1  "
+		"     16         6  1.44 ms\n"
+		"00000000000000ab: no lease could be made: no memory\n"
+		"00000000000000ab: last divergence: CQ_CREATE: another value: cqe\n");
+	json_decref(status);
+}
+
+static void test_recipe_list(void **state)
+{
+	json_t *status = load_json(status_text);
+	json_t *nothing = json_object();
+	struct capture c;
+
+	(void)state;
+	capture_begin(&c);
+	assert_int_equal(wv_print_recipes(status, c.out), 0);
+	assert_int_equal(wv_print_recipes(nothing, c.out), 0);
+	capture_expect(&c,
+		       "recipe            user        program  name   device  open  steps  CQs  "
+		       "SRQs  QPs    memory\n"
+		       "00000000000000ab  4000000000  ping     night  rxe0       0      8    1  "
+		       "   0    1  1.00 KiB\n"
+		       "no recipes: nothing was recorded yet\n");
+	json_decref(nothing);
+	json_decref(status);
+}
+
+/* Whatever a daemon of another version says, nothing worse than gaps comes of it. */
+static void test_strange_documents(void **state)
+{
+	static const char *const documents[] = {
+	    "{}",
+	    "{'recipes': 1, 'devices': 'none', 'users': null}",
+	    "{'recipes': [1, null, [], {}], 'devices': [[]], 'users': [{'uid': 'root'}]}",
+	    "{'recipes': [{'divergence': {}, 'key': 7, 'pool': [], 'id': 3, 'counters': null}]}",
+	};
+	struct capture c;
+
+	(void)state;
+	capture_begin(&c);
+	for (size_t i = 0; i < WV_ARRAY_SIZE(documents); i++) {
+		json_t *document = load_json(documents[i]);
+
+		assert_int_equal(wv_print_status(document, c.out), 0);
+		assert_int_equal(wv_print_recipes(document, c.out), 0);
+		assert_int_equal(wv_print_recipe(document, c.out), -EPROTO);
+		json_decref(document);
+	}
+	fclose(c.out);
+	free(c.text);
+}
+
+static void test_recipe_text(void **state)
+{
+	wv_auto_free struct wv_tape *tape = fixture_recipe("rc_pingpong");
+	json_t *recipe = json_pack(
+	    "{s:s, s:s, s:i, s:i, s:{s:s, s:s, s:i, s:i}, s:o}", "id", "00000000000000ab", "comm",
+	    "ping", "created", 0, "used", 1, "key", "name", "", "ibdev", "rxe0", "driver_id",
+	    (int)tape->driver_id, "open_number", 2, "steps", wv_steps_to_json(tape));
+	struct capture c;
+
+	(void)state;
+	setenv("TZ", "UTC", 1);
+	capture_begin(&c);
+	assert_int_equal(wv_print_recipe(recipe, c.out), 0);
+	capture_expect(
+	    &c,
+	    "recipe: 00000000000000ab\n"
+	    "program: ping\n"
+	    "device: rxe0, open number 2\n"
+	    "recorded: 1970-01-01 00:00:00\n"
+	    "last used: 1970-01-01 00:00:01\n"
+	    "step  command            error   asks for\n"
+	    "   0  query_device       ENOSPC\n"
+	    "   1  GET_CONTEXT\n"
+	    "   2  ASYNC_EVENT_ALLOC\n"
+	    "   3  alloc_pd\n"
+	    "   4  CQ_CREATE                  cqe 501, comp_vector 0\n"
+	    "   5  QP_CREATE                  qp_type RC, pd of step 3, send_cq of step 4, "
+	    "recv_cq of step 4, max_send_wr 1, max_recv_wr 500, max_send_sge 1, max_recv_sge 1, "
+	    "max_inline_data 0\n"
+	    "   6  query_qp\n"
+	    "   7  modify_qp                  qp_handle of step 5, qp_state INIT, port_num 1, "
+	    "pkey_index 0, qp_access_flags 0\n");
+	json_decref(recipe);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_units),	cmocka_unit_test(test_table),
-	    cmocka_unit_test(test_value_names), cmocka_unit_test(test_step_values),
-	    cmocka_unit_test(test_summary),	cmocka_unit_test(test_summary_of_two_processes),
-	    cmocka_unit_test(test_report_text), cmocka_unit_test(test_report_without_lease),
-	    cmocka_unit_test(test_report_json), cmocka_unit_test(test_trace_file),
-	    cmocka_unit_test(test_obstacles),	cmocka_unit_test(test_find_program),
+	    cmocka_unit_test(test_units),
+	    cmocka_unit_test(test_table),
+	    cmocka_unit_test(test_value_names),
+	    cmocka_unit_test(test_step_values),
+	    cmocka_unit_test(test_obstacles),
+	    cmocka_unit_test(test_find_program),
+	    cmocka_unit_test(test_status_text),
+	    cmocka_unit_test(test_recipe_list),
+	    cmocka_unit_test(test_strange_documents),
+	    cmocka_unit_test(test_recipe_text),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

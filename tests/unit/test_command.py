@@ -1,0 +1,257 @@
+#!/usr/bin/env python3
+"""What the command line does as a process: environment, exit status, what it says, and its talk with a daemon.
+
+    test_command.py WARMVERBS LIBRARY [unittest's arguments]
+"""
+import array
+import contextlib
+import json
+import os
+import pathlib
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+
+WARMVERBS = LIBRARY = None
+HEAD = struct.Struct("<IHHII")  # struct wv_msg
+MAGIC, VERSION, CONTROL = 0x42525657, 1, 6
+
+
+def loaded_library():
+    """A library that does no harm when it is preloaded; ours would in a sanitized build, being ahead of the runtime."""
+    with open("/proc/self/maps", encoding="utf-8") as maps:
+        return next(line.split()[-1] for line in maps if line.rstrip().endswith("/libc.so.6"))
+
+
+def run(*arguments, env=None, **options):
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("WARMVERBS_")}
+    environment = {**inherited, "WARMVERBS_LIBRARY": loaded_library(), **(env or {})}
+    how = {"capture_output": True, "text": True, "timeout": 60, "check": False, **options}
+    return subprocess.run([WARMVERBS, *arguments], env=environment, **how)
+
+
+def environment_of_program(*options, **how):
+    result = run("run", *options, "--", "env", **how)
+    return dict(line.split("=", 1) for line in result.stdout.splitlines() if "=" in line)
+
+
+class Run(unittest.TestCase):
+    def test_preload_comes_first_and_keeps_others(self):
+        library = environment_of_program()["LD_PRELOAD"]
+        self.assertTrue(os.path.isabs(library))
+        env = {"LD_PRELOAD": "libm.so.6", "ASAN_OPTIONS": "verify_asan_link_order=0"}
+        both = environment_of_program(env=env)["LD_PRELOAD"]
+        self.assertEqual(both, f"{library}:libm.so.6")
+
+    def test_options_become_environment(self):
+        with tempfile.TemporaryDirectory() as folder:
+            seen = environment_of_program("--no-lease", "--name", "nightly", "--socket", "s", cwd=folder)
+            self.assertEqual(seen["WARMVERBS_SOCKET"], f"{os.path.realpath(folder)}/s")
+        self.assertEqual((seen["WARMVERBS_LEASE"], seen["WARMVERBS_NAME"]), ("0", "nightly"))
+        untouched = environment_of_program(env={"WARMVERBS_SOCKET": "/x"})
+        self.assertEqual(untouched["WARMVERBS_SOCKET"], "/x")
+        self.assertNotIn("WARMVERBS_LEASE", untouched)
+
+    def test_library_beside_the_executable(self):
+        seen = environment_of_program(env={"WARMVERBS_LIBRARY": "", "WARMVERBS_DISABLE": "1"})
+        if seen:  # not in a sanitized build
+            self.assertEqual(seen["LD_PRELOAD"], os.path.realpath(LIBRARY))
+
+    def test_options_of_the_program_are_its_own(self):
+        self.assertEqual(run("run", "echo", "--name", "-x").stdout, "--name -x\n")
+
+    def test_exit_status(self):
+        for arguments, expected in (
+            (("sh", "-c", "exit 42"), 42),
+            (("no-such-program",), 127),
+            (("/etc/passwd",), 126),
+            (("--no-such-option", "true"), 125),
+            (("--name", "x" * 32, "true"), 125),
+            (("--socket", "/" + "x" * 108, "true"), 125),
+            ((), 125),
+        ):
+            with self.subTest(arguments=arguments):
+                result = run("run", *arguments)
+                self.assertEqual(result.returncode, expected)
+                self.assertEqual(result.stderr == "", expected == 42)
+
+    def test_missing_library_is_named(self):
+        result = run("run", "true", env={"WARMVERBS_LIBRARY": "/nowhere/lib.so"})
+        self.assertEqual(result.returncode, 125)
+        self.assertIn("/nowhere/lib.so", result.stderr)
+
+    def test_library_that_cannot_be_listed(self):
+        with tempfile.TemporaryDirectory(suffix=" with a space") as folder:
+            library = pathlib.Path(folder) / "lib.so"
+            library.touch()
+            result = run("run", "true", env={"WARMVERBS_LIBRARY": str(library)})
+        self.assertEqual(result.returncode, 125)
+        self.assertIn("space", result.stderr)
+
+    def test_static_program_runs_plainly(self):
+        with tempfile.TemporaryDirectory() as folder:
+            source, program = f"{folder}/p.c", f"{folder}/p"
+            text = '#include <stdlib.h>\n#include <stdio.h>\nint main(void) { puts(getenv("LD_PRELOAD") ? "preload" : "plain"); }'
+            pathlib.Path(source).write_text(text, encoding="utf-8")
+            if subprocess.run(["cc", "-static", "-o", program, source], capture_output=True, check=False).returncode:
+                self.skipTest("no static libc")
+            result = run("run", program)
+        self.assertEqual((result.returncode, result.stdout), (0, "plain\n"))
+        self.assertIn("statically linked", result.stderr)
+
+
+class Explain(unittest.TestCase):
+    def test_keeps_streams_and_status(self):
+        result = run("explain", "--", "sh", "-c", "cat; exit 3", input="through\n")
+        self.assertEqual((result.returncode, result.stdout), (3, "through\n"))
+        self.assertIn("no RDMA call was seen", result.stderr)
+
+    def test_death_by_signal(self):
+        self.assertEqual(run("explain", "sh", "-c", "kill -USR1 $$").returncode, 128 + signal.SIGUSR1)
+
+    def test_passes_termination_on(self):
+        script = "trap 'exit 5' TERM; kill -TERM $PPID; while :; do sleep 0.1; done"
+        self.assertEqual(run("explain", "sh", "-c", script).returncode, 5)
+
+    def test_output_as_json(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = run("explain", "--json", "--output", f"{folder}/report", "true")
+            report = json.loads(pathlib.Path(folder, "report").read_text(encoding="utf-8"))
+        self.assertEqual((result.returncode, result.stderr), (0, ""))
+        self.assertEqual(report["events"], [])
+        self.assertEqual(report["summary"]["adopted"], 0)
+
+    def test_leaves_no_trace_behind(self):
+        with tempfile.TemporaryDirectory() as folder:
+            result = run("explain", "sh", "-c", "echo $WARMVERBS_TRACE", env={"TMPDIR": folder})
+            self.assertTrue(result.stdout.startswith(folder))
+            self.assertEqual(os.listdir(folder), [])
+
+    def test_exit_status(self):
+        for arguments, expected in (
+            (("no-such-program",), 127),
+            (("/etc/passwd",), 126),
+            ((), 125),
+            (("--output", "/nowhere/report", "true"), 125),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assertEqual(run("explain", *arguments).returncode, expected)
+
+
+class Daemon:
+    """Takes one question and gives one answer: text, or bytes that stand for the whole message."""
+
+    def __init__(self, folder, answer):
+        self.path = f"{folder}/socket"
+        self.answer = answer
+        self.question = None
+        self.listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.listener.bind(self.path)
+        self.listener.listen()
+        self.listener.settimeout(10)  # nobody asks
+        self.thread = threading.Thread(target=self.serve)
+        self.thread.start()
+
+    def serve(self):
+        with contextlib.suppress(TimeoutError):
+            client, _ = self.listener.accept()
+            self.talk(client)
+
+    def talk(self, client):
+        with client:
+            message = client.recv(4096)
+            magic, version, kind, size, _ = HEAD.unpack_from(message)
+            if (magic, version, kind, size) == (MAGIC, VERSION, CONTROL, len(message)):
+                self.question = json.loads(message[HEAD.size :])
+            if isinstance(self.answer, bytes):
+                client.send(self.answer)
+            elif self.answer is not None:
+                self.send_text(client)
+
+    def send_text(self, client):
+        memory = os.memfd_create("answer")
+        os.write(memory, self.answer.encode())  # and leaves the offset at its end
+        rights = (socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [memory]))
+        client.sendmsg([HEAD.pack(MAGIC, VERSION, CONTROL, HEAD.size, 0)], [rights])
+        os.close(memory)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.thread.join()
+        self.listener.close()
+
+
+def ask(answer, *arguments):
+    with tempfile.TemporaryDirectory() as folder, Daemon(folder, answer) as daemon:
+        result = run(*arguments, "--socket", daemon.path)
+    return result, daemon.question
+
+
+class Ask(unittest.TestCase):
+    def test_json_is_unchanged(self):
+        text = '{ "recipes":[ ],\n "later": 1}'
+        result, question = ask(text, "status", "--json")
+        self.assertEqual((result.returncode, result.stdout), (0, text + "\n"))
+        self.assertEqual(question, {"op": "status"})
+
+    def test_questions(self):
+        for arguments, expected in (
+            (("recipes", "list"), {"op": "status"}),
+            (("recipes", "forget", "all"), {"op": "forget", "id": "all"}),
+            (("recipes", "show", "0123"), {"op": "recipe", "id": "0123"}),
+        ):
+            with self.subTest(arguments=arguments):
+                self.assertEqual(ask("{}", *arguments)[1], expected)
+
+    def test_refusal_is_told(self):
+        result, _ = ask('{"error": "there is none", "remedy": "look elsewhere"}', "recipes", "show", "1")
+        self.assertEqual((result.returncode, result.stdout), (1, ""))
+        self.assertIn("there is none\n  look elsewhere\n", result.stderr)
+
+    def test_nonsense_is_no_answer(self):
+        for answer in ("no json", "[]", "", b"short", HEAD.pack(MAGIC, 2, CONTROL, HEAD.size, 0), None):
+            with self.subTest(answer=answer):
+                self.assertEqual(ask(answer, "status")[0].returncode, 3)
+
+    def test_no_daemon(self):
+        result = run("status", "--socket", "/nowhere/socket")
+        self.assertEqual(result.returncode, 3)
+        self.assertIn("/nowhere/socket", result.stderr)
+        self.assertEqual(run("status", env={"WARMVERBS_SOCKET": "/nowhere/else"}).returncode, 3)
+        self.assertEqual(run("status", "--socket", "/" + "x" * 200).returncode, 3)
+
+
+class Usage(unittest.TestCase):
+    def test_wrong_usage(self):
+        for arguments in (
+            (),
+            ("no-such-command",),
+            ("help", "no-such-command"),
+            ("status", "too-much"),
+            ("recipes",),
+            ("recipes", "burn"),
+            ("recipes", "show"),
+            ("recipes", "show", "1", "2"),
+            ("recipes", "list", "1"),
+        ):
+            with self.subTest(arguments=arguments):
+                result = run(*arguments)
+                self.assertEqual((result.returncode, result.stdout), (2, ""))
+                self.assertNotEqual(result.stderr, "")
+
+    def test_help(self):
+        self.assertEqual(run("help").stdout, run("--help").stdout)
+        self.assertEqual(run("help", "run").stdout, run("run", "--help").stdout)
+        self.assertTrue(run("--version").stdout.startswith("warmverbs "))
+
+
+if __name__ == "__main__":
+    WARMVERBS, LIBRARY = map(os.path.abspath, sys.argv[1:3])
+    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])

@@ -1,0 +1,226 @@
+/* What `warmverbs explain` makes of a trace. */
+#include "capture.h"
+#include "cli/report.h"
+#include "cli/summary.h"
+#include "cli/trace_file.h"
+
+#include <sys/mman.h>
+
+/* A run under a lease in which one QP was asked for with another size. */
+static const struct wv_trace run[] = {
+    {.magic = WV_TRACE_MAGIC, .kind = WV_TRACE_LIST, .pid = 7, .start = 1000, .end = 401000},
+    {.magic = WV_TRACE_MAGIC,
+     .kind = WV_TRACE_OPEN,
+     .how = WV_HOW_ADOPTED,
+     .pid = 7,
+     .start = 402000,
+     .end = 412000},
+    {.magic = WV_TRACE_MAGIC,
+     .kind = WV_TRACE_COMMAND,
+     .how = WV_HOW_ADOPTED,
+     .pid = 7,
+     .start = 413000,
+     .end = 414000,
+     .object = UVERBS_OBJECT_CQ,
+     .method = UVERBS_METHOD_CQ_CREATE,
+     .write_cmd = WV_NO_WRITE_CMD},
+    {.magic = WV_TRACE_MAGIC,
+     .kind = WV_TRACE_COMMAND,
+     .how = WV_HOW_KERNEL,
+     .pid = 7,
+     .start = 415000,
+     .end = 465000,
+     .object = UVERBS_OBJECT_QP,
+     .method = UVERBS_METHOD_QP_CREATE,
+     .write_cmd = WV_NO_WRITE_CMD,
+     .why = {.why = WV_WHY_VALUE, .attr = UVERBS_ATTR_CREATE_QP_CAP, .offset = 4}},
+    {.magic = WV_TRACE_MAGIC,
+     .kind = WV_TRACE_COMMAND,
+     .how = WV_HOW_KERNEL,
+     .pid = 7,
+     .start = 470000,
+     .end = 501000,
+     .write_cmd = IB_USER_VERBS_CMD_MODIFY_QP,
+     .method = UVERBS_METHOD_INVOKE_WRITE,
+     .qp_state = IBV_QPS_INIT,
+     .why = {.why = WV_WHY_NO_STEP}},
+    {.magic = WV_TRACE_MAGIC,
+     .kind = WV_TRACE_COMMAND,
+     .how = WV_HOW_KERNEL,
+     .pid = 7,
+     .start = 510000,
+     .end = 511000,
+     .write_cmd = IB_USER_VERBS_CMD_MODIFY_QP,
+     .method = UVERBS_METHOD_INVOKE_WRITE,
+     .qp_state = IBV_QPS_RTS,
+     .error = EINVAL,
+     .why = {.why = WV_WHY_PASS}},
+    {.magic = WV_TRACE_MAGIC,
+     .kind = WV_TRACE_PURGE,
+     .pid = 7,
+     .start = 520000,
+     .end = 521000,
+     .object = UVERBS_OBJECT_QP},
+};
+
+static void test_summary(void **state)
+{
+	struct wv_summary s;
+
+	(void)state;
+	wv_summarise(run, WV_ARRAY_SIZE(run), &s);
+	assert_int_equal(s.adopted, 1);
+	assert_int_equal(s.kernel, 3);
+	assert_int_equal(s.diverged, 2);
+	assert_int_equal(s.recorded, 0);
+	assert_int_equal(s.repairs, 1);
+	assert_int_equal(s.opens, 1);
+	assert_int_equal(s.leased, 1);
+	assert_int_equal(s.to_init, 500000);
+	assert_int_equal(s.to_rts, 0); /* it failed */
+}
+
+/* The start of a time is that of the same process. */
+static void test_summary_of_two_processes(void **state)
+{
+	struct wv_trace both[] = {
+	    {.kind = WV_TRACE_LIST, .pid = 1, .start = 0, .end = 10},
+	    {.kind = WV_TRACE_OPEN, .pid = 2, .start = 50, .end = 60, .no_lease = 3},
+	    {.kind = WV_TRACE_COMMAND,
+	     .how = WV_HOW_KERNEL,
+	     .pid = 2,
+	     .start = 70,
+	     .end = 80,
+	     .why = {.why = WV_WHY_UNKNOWN},
+	     .write_cmd = IB_USER_VERBS_CMD_MODIFY_QP,
+	     .qp_state = IBV_QPS_INIT},
+	};
+	struct wv_summary s;
+
+	(void)state;
+	wv_summarise(both, WV_ARRAY_SIZE(both), &s);
+	assert_int_equal(s.to_init, 30);
+	assert_int_equal(s.diverged, 0); /* there was no lease to leave */
+	assert_int_equal(s.without_lease[WV_NO_LEASE_DENIED], 1);
+}
+
+static void test_report_text(void **state)
+{
+	struct wv_run of = {run, WV_ARRAY_SIZE(run), true};
+	struct capture c;
+
+	(void)state;
+	capture_begin(&c);
+	assert_int_equal(wv_report_text(&of, c.out), 0);
+	capture_expect(&c,
+		       "at ms  took us  process  what                  by       why\n"
+		       "0.000    400.0        7  get_device_list       library\n"
+		       "0.401     10.0        7  open                  lease\n"
+		       "0.412      1.0        7  CQ_CREATE             lease\n"
+		       "0.414     50.0        7  QP_CREATE             kernel   "
+		       "another value than in the recipe: max_recv_wr\n"
+		       "0.469     31.0        7  modify_qp to INIT     kernel   not in the recipe\n"
+		       "0.509      1.0        7  modify_qp to RTS      kernel   "
+		       "always asked of the kernel; failed: EINVAL\n"
+		       "0.519      1.0        7  destroy an unused QP  kernel\n"
+		       "\n"
+		       "commands: 1 from the lease, 3 to the kernel (2 of them diverged from the "
+		       "recipe), 0 recorded\n"
+		       "repairs: 1 (what the lease had done ahead, undone)\n"
+		       "first QP in INIT after 500 us\n"
+		       "lease: 1 of 1 opens of a device\n");
+}
+
+static void test_report_without_lease(void **state)
+{
+	static const struct wv_trace opened[] = {
+	    {.kind = WV_TRACE_OPEN, .how = WV_HOW_RECORDED, .no_lease = WV_NO_LEASE_RECORD},
+	};
+	struct wv_run asked = {opened, 1, true}, not_asked = {opened, 1, false};
+	struct wv_run nothing = {NULL, 0, true};
+	struct capture c;
+
+	(void)state;
+	capture_begin(&c);
+	wv_report_text(&asked, c.out);
+	fflush(c.out);
+	assert_non_null(strstr(c.text, "no lease: 1 of 1 opens: the daemon did not know"));
+	wv_report_text(&not_asked, c.out);
+	fflush(c.out);
+	assert_non_null(strstr(c.text, "(--no-lease)"));
+	wv_report_text(&nothing, c.out);
+	fclose(c.out);
+	assert_non_null(strstr(c.text, "no RDMA call was seen"));
+	free(c.text);
+}
+
+static void test_report_json(void **state)
+{
+	struct wv_run of = {run, WV_ARRAY_SIZE(run), true};
+	json_t *report = wv_report_json(&of);
+	int adopted = 0, diverged = 0, at = 0;
+	const char *what = NULL, *by = NULL;
+	json_t *to_rts = NULL;
+
+	(void)state;
+	assert_int_equal(json_unpack(report, "{s:{s:i, s:i, s:o}}", "summary", "adopted", &adopted,
+				     "diverged", &diverged, "to_rts_ns", &to_rts),
+			 0);
+	assert_int_equal(adopted, 1);
+	assert_int_equal(diverged, 2);
+	assert_true(json_is_null(to_rts));
+	assert_int_equal(json_array_size(json_object_get(report, "events")), WV_ARRAY_SIZE(run));
+	assert_int_equal(json_unpack(json_array_get(json_object_get(report, "events"), 4),
+				     "{s:s, s:s, s:i}", "what", &what, "by", &by, "at_ns", &at),
+			 0);
+	assert_string_equal(what, "modify_qp to INIT");
+	assert_string_equal(by, "kernel");
+	assert_int_equal(at, 469000);
+	json_decref(report);
+}
+
+static int make_file(const void *data, size_t bytes)
+{
+	int fd = memfd_create("test", MFD_CLOEXEC);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, bytes), (ssize_t)bytes);
+	return fd;
+}
+
+static void test_trace_file(void **state)
+{
+	struct wv_trace two[2] = {run[1], run[0]};
+	wv_auto_free struct wv_trace *records = NULL;
+	wv_auto_fd whole = make_file(two, sizeof(two));
+	wv_auto_fd torn = make_file(two, sizeof(two) - 1);
+	wv_auto_fd empty = make_file(two, 0);
+	wv_auto_fd other = -1;
+	struct wv_trace *more;
+	size_t n;
+
+	(void)state;
+	assert_int_equal(wv_trace_read(whole, &records, &n), 0);
+	assert_int_equal(n, 2);
+	assert_int_equal(records[0].start, 1000); /* in order */
+	assert_int_equal(wv_trace_read(torn, &more, &n), 0);
+	assert_int_equal(n, 1);
+	free(more);
+	assert_int_equal(wv_trace_read(empty, &more, &n), 0);
+	assert_int_equal(n, 0);
+	free(more);
+	two[1].magic = 0;
+	other = make_file(two, sizeof(two));
+	assert_int_equal(wv_trace_read(other, &more, &n), -EPROTO);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_summary),	cmocka_unit_test(test_summary_of_two_processes),
+	    cmocka_unit_test(test_report_text), cmocka_unit_test(test_report_without_lease),
+	    cmocka_unit_test(test_report_json), cmocka_unit_test(test_trace_file),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}
