@@ -1,0 +1,112 @@
+/*
+ * What the lab's own programs share. They are plain verbs programs that know nothing of warmverbs:
+ * every result is checked, and what they print is the same in every run that is right.
+ */
+#pragma once
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define PORT	  1
+#define GID_INDEX 1 /* of rxe: the IPv4 address */
+#define PAYLOAD	  64
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Says what is wrong, and where, and exits with 1. */
+__attribute__((noreturn, format(printf, 3, 4))) void give_up(const char *file, int line,
+							     const char *format, ...);
+
+/* A verb that returns 0 or an errno value, or -1 and sets errno. */
+#define OK(call)                                                                                   \
+	do {                                                                                       \
+		int ok_ = (call);                                                                  \
+		if (ok_)                                                                           \
+			give_up(__FILE__, __LINE__, "%s: %s", #call,                               \
+				strerror(ok_ > 0 ? ok_ : errno));                                  \
+	} while (0)
+
+/* A verb that returns an object, or NULL and sets errno. */
+#define MADE(call)                                                                                 \
+	({                                                                                         \
+		__typeof__(call) made_ = (call);                                                   \
+		if (!made_)                                                                        \
+			give_up(__FILE__, __LINE__, "%s: %s", #call, strerror(errno));             \
+		made_;                                                                             \
+	})
+
+/* A system call that returns a count or a descriptor, or -1 and sets errno. */
+#define DONE(call)                                                                                 \
+	({                                                                                         \
+		__typeof__(call) done_ = (call);                                                   \
+		if (done_ < 0)                                                                     \
+			give_up(__FILE__, __LINE__, "%s: %s", #call, strerror(errno));             \
+		done_;                                                                             \
+	})
+
+#define EXPECT(condition)                                                                          \
+	do {                                                                                       \
+		if (!(condition))                                                                  \
+			give_up(__FILE__, __LINE__, "not so: %s", #condition);                     \
+	} while (0)
+
+/* Opens the first device; the list is freed again. */
+struct ibv_context *open_device(void);
+
+/*
+ * Moves a queue pair to INIT, RTR, RTS; 0 or an errno value, as ibv_modify_qp() does. @peer is the
+ * number of a queue pair of the same device.
+ */
+int to_state(struct ibv_qp *qp, enum ibv_qp_state state);
+int to_init(struct ibv_qp *qp, unsigned int access);
+int to_rtr(struct ibv_qp *qp, uint32_t peer);
+int to_rts(struct ibv_qp *qp);
+
+/* All three for both, so that each is the other's peer. */
+void connect_pair(struct ibv_qp *a, struct ibv_qp *b);
+
+/* Memory of two halves, registered: what is sent lies in the first and arrives in the second. */
+struct memory {
+	char *bytes;
+	struct ibv_mr *mr;
+};
+#define MEMORY_BYTES 8192
+#define MEMORY_HALF  (MEMORY_BYTES / 2)
+
+struct memory memory_new(struct ibv_pd *pd);
+void memory_free(struct memory memory);
+
+void post_receive(struct ibv_qp *qp, struct memory memory);
+void post_srq_receive(struct ibv_srq *srq, struct memory memory);
+/* Sends @text; a failure of ibv_post_send() is returned, as it returns it. */
+int post_text(struct ibv_qp *qp, struct memory memory, const char *text);
+/* RDMA-writes @text into the second half of the memory. */
+int post_write(struct ibv_qp *qp, struct memory memory, const char *text);
+
+/* Polls until @n completions came, every one a success; gives up after some seconds. */
+void await_completions(struct ibv_cq *cq, int n);
+/* Whether the second half of the memory begins with @text. */
+bool arrived(struct memory memory, const char *text);
+
+/* A context with one PD, one CQ and two queue pairs connected to each other. */
+struct pair {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp[2];
+	struct memory memory;
+};
+
+struct pair pair_new(struct ibv_context *context);
+/* Sends @text from one queue pair to the other and checks that it arrived. */
+void pair_send(struct pair *pair, const char *text);
+void pair_free(struct pair *pair);
+
+/* Prints "at NAME" and waits for a line of input, so that a test can act at this point. */
+void stage(const char *name);

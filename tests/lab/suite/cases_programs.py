@@ -1,0 +1,155 @@
+"""Real programs: with warmverbs they do what they do without."""
+
+import shutil
+from dataclasses import dataclass
+
+from . import places, trace
+from .lab import accepting, device_options, listening, same
+from .report import Case, Skip, require, require_equal
+
+TOPIC = "program"
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A server and its client. HOST in the arguments is the address of the device."""
+    name: str
+    server: list
+    client: list
+    ready: object
+    unsupported: str = ""  # why it cannot run; then it must fail alike
+    endless: bool = False  # the server serves for ever
+    kernel: tuple | None = ()  # what an adopting run still makes in the kernel; None: timing decides
+
+
+# librdmacm moves a queue pair to INIT when it makes it, and again, with the access that the other
+# side asks for, when it connects it; no step of a recipe can be both.
+CM = ("init",)
+# perftest first connects a queue pair to exchange data with; recordings end when that is connected.
+CM_FIRST = ("init", "alloc_pd", "create_cq", "create_qp", "init", "init")
+CM_FIRST_SEND = ("init", "alloc_pd", "create_cq", "create_cq", "create_qp", "init", "init")
+
+
+def pingpong(name, *options, **more):
+    command = [f"ibv_{name}_pingpong", *device_options(), "-n", "100", *options]
+    return Pair(" ".join([command[0], *options]), command, [*command, "HOST"], listening(18515), **more)
+
+
+def perftest(name, *options, **more):
+    command = [f"ib_{name}", *device_options("-x"), "-F", "-n", "100", *options]
+    ready = accepting if "-R" in options else listening(18515)
+    return Pair(" ".join([command[0], *options]), command, [*command, "HOST"], ready, **more)
+
+
+def rdmacm(name, server, client, kernel=CM, **more):
+    return Pair(name, server, client, accepting, kernel=kernel, **more)
+
+
+PAIRS = [
+    pingpong("rc"),
+    pingpong("rc", "-e"),
+    pingpong("rc", "-c"),
+    pingpong("rc", "-N"),
+    pingpong("rc", "-t", unsupported="no completion timestamps"),
+    pingpong("rc", "-o", unsupported="no on-demand paging"),
+    pingpong("uc"),
+    pingpong("uc", "-e"),
+    pingpong("ud"),
+    pingpong("ud", "-e"),
+    pingpong("srq"),
+    pingpong("srq", "-e"),
+    pingpong("xsrq", unsupported="no XRC"),
+    perftest("write_lat"),
+    perftest("read_lat"),
+    perftest("send_lat"),
+    perftest("atomic_lat"),
+    perftest("write_bw"),
+    perftest("read_bw"),
+    perftest("send_bw"),
+    perftest("atomic_bw"),
+    perftest("send_lat", "-e"),
+    perftest("send_bw", "-e"),
+    perftest("write_bw", "-e", unsupported="perftest has no events for writes"),
+    perftest("write_bw", "-q", "4"),
+    perftest("send_bw", "-q", "4"),
+    perftest("send_bw", "--use-srq"),
+    perftest("send_lat", "--use-srq"),
+    perftest("send_lat", "-c", "UD"),
+    perftest("send_bw", "-c", "UD"),
+    perftest("write_lat", "-c", "UC"),
+    perftest("write_lat", "-R", kernel=CM_FIRST),
+    perftest("send_bw", "-R", kernel=CM_FIRST_SEND),
+    rdmacm("rping", ["rping", "-s", "-a", "HOST", "-C", "10", "-v", "-V"],
+           ["rping", "-c", "-a", "HOST", "-C", "10", "-v", "-V"]),
+    rdmacm("ucmatose", ["ucmatose"], ["ucmatose", "-s", "HOST"]),
+    rdmacm("udaddy", ["udaddy"], ["udaddy", "-s", "HOST"], kernel=()),
+    rdmacm("rdma_server", ["rdma_server"], ["rdma_client", "-s", "HOST"]),
+    rdmacm("rstream", ["rstream", "-S", "64", "-C", "10"],
+           ["rstream", "-s", "HOST", "-S", "64", "-C", "10"]),
+    rdmacm("cmtime", ["cmtime"], ["cmtime", "-s", "HOST", "-c", "10"], endless=True, kernel=None),
+]
+
+SINGLE = [["ibv_devices"], ["ibv_devinfo", "-v"], ["ibv_devinfo", "-l"]]
+
+
+def command(words):
+    if not shutil.which(words[0]):
+        raise Skip(f"{words[0]} is not installed")
+    return [places.address() if word == "HOST" else word for word in words]
+
+
+def run_pair(lab, pair, warm):
+    results = lab.pair(command(pair.server), command(pair.client), warm, pair.ready, pair.endless)
+    if lab.daemon:
+        lab.daemon.settle()
+    return results
+
+
+def check_adopted(results, kernel):
+    """Everything that can be made ahead of time was."""
+    for result in results:
+        require(trace.opens(result.events, trace.ADOPTED), f"{result.command} got no lease")
+        if kernel is not None:
+            require_equal(trace.made(result.events, trace.KERNEL), list(kernel),
+                          f"what {result.command} makes in the kernel")
+
+
+def compare(plain, warm):
+    for a, b in zip(plain, warm):
+        same(a, b)
+
+
+def both_ways(pair):
+    def run(lab):
+        plain = run_pair(lab, pair, (False, False))
+        if not pair.unsupported:
+            require_equal([r.status for r in plain], [-15 if pair.endless else 0, 0],
+                          "exit statuses without warmverbs")
+        lab.start_daemon()
+        compare(plain, run_pair(lab, pair, (True, True)))
+        if pair.unsupported:
+            return
+        lab.daemon.await_leases()
+        second = run_pair(lab, pair, (True, True))
+        compare(plain, second)
+        check_adopted(second, pair.kernel)
+        for warm in ((True, False), (False, True)):
+            lab.daemon.await_leases()
+            compare(plain, run_pair(lab, pair, warm))
+    return run
+
+
+def alone(words):
+    def run(lab):
+        plain = lab.run(command(words))
+        require_equal(plain.status, 0, "exit status without warmverbs")
+        lab.start_daemon()
+        for _ in range(2):
+            same(plain, lab.run(command(words), warm=True), "exact")
+            lab.daemon.settle()
+    return run
+
+
+def cases():
+    return ([Case(TOPIC, pair.name, both_ways(pair)) for pair in PAIRS] +
+            [Case(TOPIC, " ".join(words), alone(words)) for words in SINGLE])

@@ -1,0 +1,116 @@
+"""warmverbsd under test control."""
+
+import os
+import signal
+import subprocess
+
+from . import places, resources
+from .report import Failure, require, require_equal
+
+
+class Daemon:
+    """A daemon with a socket, a state folder and a log in a folder of its own."""
+
+    def __init__(self, build, folder, prefix=()):
+        self.folder = folder
+        self.socket = folder / "socket"
+        self.log = folder / "daemon.log"
+        self._command = [*prefix, str(build.daemon), "--socket", str(self.socket),
+                         "--state-dir", str(folder / "state"), "--log-level", "debug"]
+        self._process = None
+        self._other_descriptors = None
+
+    @property
+    def pid(self):
+        return self._process.pid
+
+    @property
+    def running(self):
+        return self._process is not None and self._process.poll() is None
+
+    def start(self):
+        (self.folder / "state").mkdir(mode=0o700, exist_ok=True)
+        before = self._stamp()
+        with open(self.log, "ab") as log:
+            self._process = subprocess.Popen(self._command, stdout=log, stderr=log,
+                                             stdin=subprocess.DEVNULL)
+        ready = resources.until(lambda: not self.running or self._stamp() not in (None, before), 20)
+        require(ready and self.running, f"the daemon does not start: {' '.join(self._command)}")
+        self._other_descriptors = resources.steady(lambda: resources.other_descriptors(self.pid), 3)
+        return self
+
+    def _stamp(self):
+        try:
+            return self.socket.stat().st_ino, self.socket.stat().st_ctime_ns
+        except FileNotFoundError:
+            return None
+
+    def stop(self):
+        """Ends it the kind way, which must work at once and with success."""
+        if self._process is None:
+            return
+        process, self._process = self._process, None
+        process.send_signal(signal.SIGCONT)
+        process.terminate()
+        try:
+            status = process.wait(10)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+            raise Failure("the daemon does not end when it is told to") from None
+        require_equal(status, 0, "exit status of the daemon")
+
+    def kill(self):
+        self._process.kill()
+        self._process.wait()
+        self._process = None
+
+    def pause(self):
+        os.kill(self.pid, signal.SIGSTOP)
+
+    def resume(self):
+        os.kill(self.pid, signal.SIGCONT)
+
+    def ufiles(self):
+        """How many leases it holds ready."""
+        return resources.ufiles(self.pid)
+
+    def settle(self):
+        """Waits until it makes no more leases; how many it has."""
+        return resources.steady(self.ufiles)
+
+    def await_leases(self, least=1):
+        """Waits until there are leases, and it makes no more."""
+        require(resources.until(lambda: self.ufiles() >= least, 10),
+                f"the daemon has {self.ufiles()} leases ready, not {least}")
+        return self.settle()
+
+    def check_descriptors(self):
+        """It holds no more than at its start, besides the leases that are ready."""
+        require(resources.until(lambda: resources.other_descriptors(self.pid) <= self._other_descriptors, 3),
+                f"descriptors of the daemon: {sorted(resources.descriptors(self.pid))}, "
+                f"{self._other_descriptors} of them at its start")
+
+    def check_ufiles(self, base):
+        """No uverbs file is open but those that it holds."""
+        def extra():
+            self.settle()
+            return resources.counts().get("ctx", 0) - base.get("ctx", 0) - self.ufiles()
+        require(resources.until(lambda: extra() == 0, 5), f"{extra()} leases are nobody's but open")
+
+    def log_text(self):
+        return self.log.read_text(errors="replace") if self.log.exists() else ""
+
+
+def socket_folder(folder):
+    """A folder that other users can look into, as /run/warmverbs is."""
+    path = folder / "daemon"
+    path.mkdir()
+    path.chmod(0o755)
+    return path
+
+
+def other_user(command):
+    """The command as a user without rights."""
+    uid = str(places.OTHER_USER)
+    return ["setpriv", "--reuid", uid, "--regid", uid, "--clear-groups", *command]

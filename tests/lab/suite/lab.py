@@ -1,0 +1,113 @@
+"""What a case works with: a daemon, programs, and a look at what is left behind."""
+
+import os
+import pathlib
+import shutil
+
+from . import daemon, places, resources
+from .programs import Running
+from .report import require, require_equal
+
+
+class Lab:
+    def __init__(self, build, folder, base):
+        self.build = build
+        self.folder = pathlib.Path(folder)
+        self.base = base
+        self.folder.mkdir()
+        self.folder.chmod(0o777)
+        self.daemon = None
+        self._socket_folder = daemon.socket_folder(self.folder)
+        self._running = []
+
+    def start_daemon(self, prefix=()):
+        if self.daemon is None or prefix:
+            self.daemon = daemon.Daemon(self.build, self._socket_folder, prefix)
+        return self.daemon.start()
+
+    @property
+    def socket(self):
+        return self._socket_folder / "socket"
+
+    def environment(self, warm, trace_path=None, extra=None):
+        env = {name: value for name, value in os.environ.items()
+               if not name.startswith("WARMVERBS_") and name != "LD_PRELOAD"}
+        if warm:
+            env.update(LD_PRELOAD=str(self.build.preload), WARMVERBS_SOCKET=str(self.socket))
+        if warm and trace_path:
+            env.update(WARMVERBS_TRACE=str(trace_path))
+        env.update(extra or {})
+        return env
+
+    def start(self, command, warm=False, env=None, name=None):
+        name = f"{len(self._running):02}-{name or pathlib.Path(command[0]).name}"
+        trace_path = self.folder / f"{name}.trace" if warm else None
+        running = Running(command, self.environment(warm, trace_path, env), self.folder, name, trace_path)
+        self._running.append(running)
+        return running
+
+    def run(self, command, warm=False, env=None, name=None, limit=60):
+        return self.start(command, warm, env, name).wait(limit)
+
+    def pair(self, server, client, warm, ready, endless=False):
+        """Runs a server and its client; warm says which of them. Their results."""
+        running = self.start(server, warm[0], name="server")
+        require(resources.until(lambda: ready(running) or running.process.poll() is not None, 20),
+                "the server does not listen")
+        result = self.run(client, warm[1], name="client")
+        return running.terminate() if endless else running.wait(), result
+
+    def end(self):
+        """Ends whatever the case has started."""
+        for running in self._running:
+            running.abort()
+        if self.daemon and self.daemon.running:
+            self.daemon.check_descriptors()
+            self.daemon.check_ufiles(self.base)
+            self.daemon.stop()
+
+    def check_nothing_left(self):
+        require(resources.until(lambda: resources.counts() == self.base, 5),
+                f"RDMA objects are left: {resources.counts()}, at first {self.base}")
+
+    def remove(self):
+        shutil.rmtree(self.folder)
+
+    def transcript(self):
+        for running in self._running:
+            yield from running.transcript()
+        if self.daemon:
+            yield "daemon:"
+            for line in self.daemon.log_text().splitlines()[-60:]:
+                yield f"  {line}"
+        if self.daemon and self.daemon.running:
+            self.daemon.kill()
+
+
+def listening(port):
+    """For Lab.pair(): whether a TCP server listens there."""
+    needle = f":{port:04X} "
+
+    def ready(_running):
+        for table in ("/proc/net/tcp", "/proc/net/tcp6"):
+            for line in pathlib.Path(table).read_text().splitlines()[1:]:
+                fields = line.split()
+                if fields[1].endswith(needle.strip()) and fields[3] == "0A":
+                    return True
+        return False
+    return ready
+
+
+def accepting(running):
+    """For Lab.pair(): whether a server of librdmacm listens."""
+    out = os.popen("rdma resource show cm_id").read()
+    return any("state LISTEN" in line and f"pid {running.pid} " in line for line in out.splitlines())
+
+
+def same(plain, warm, how="shape"):
+    """Whether two runs of a program came out the same."""
+    require_equal(getattr(warm, how)(), getattr(plain, how)(), f"result of {warm.command}")
+
+
+def device_options(gid="-g"):
+    return ["-d", places.DEVICE, gid, "1"]

@@ -1,0 +1,47 @@
+"""Where things are."""
+
+import os
+import pathlib
+import subprocess
+
+DEVICE = os.environ.get("LAB_DEVICE", "rxe0")
+NODES = pathlib.Path("/dev/infiniband")
+OTHER_USER = 65534
+
+
+class Build:
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder).resolve()
+        self.preload = self.folder / "src/shim/libwarmverbs.so.0"
+        self.command_line = self.folder / "src/cli/warmverbs"
+        self.daemon = pathlib.Path(os.environ.get("WARMVERBS_TEST_DAEMON",
+                                                  self.folder / "src/daemon/warmverbsd"))
+        self.programs = self.folder / "tests/lab/programs"
+        self.kernel_tests = self.folder / "tests/kernel"
+
+    def program(self, name):
+        return str(self.programs / name)
+
+    def missing(self):
+        return [str(path) for path in (self.preload, self.daemon, self.programs) if not path.exists()]
+
+
+def node():
+    """The device node of DEVICE."""
+    folder = pathlib.Path(f"/sys/class/infiniband/{DEVICE}/device/infiniband_verbs")
+    names = [path.name for path in folder.glob("uverbs*")] or [
+        path.name for path in pathlib.Path("/sys/class/infiniband_verbs").glob("uverbs*")
+        if (path / "ibdev").read_text().strip() == DEVICE]
+    return NODES / names[0]
+
+
+def netdev():
+    """The network device under DEVICE."""
+    return pathlib.Path(f"/sys/class/infiniband/{DEVICE}/ports/1/gid_attrs/ndevs/0").read_text().strip()
+
+
+def address():
+    """The IPv4 address of the network device under DEVICE."""
+    out = subprocess.run(["ip", "-4", "-oneline", "address", "show", "dev", netdev()],
+                         capture_output=True, text=True, check=True).stdout
+    return out.split()[3].split("/")[0]

@@ -1,0 +1,80 @@
+"""Running cases one after the other and telling how each ended."""
+
+import fnmatch
+import time
+import traceback
+from dataclasses import dataclass
+from typing import Callable
+
+
+class Skip(Exception):
+    """This case cannot be tried here; the reason is its text."""
+
+
+class Failure(Exception):
+    """What was found is not what must be."""
+
+
+@dataclass(frozen=True)
+class Case:
+    topic: str
+    name: str
+    run: Callable  # called with a lab.Lab
+
+    @property
+    def title(self):
+        return f"{self.topic}: {self.name}"
+
+
+def require(condition, text):
+    if not condition:
+        raise Failure(text)
+
+
+def require_equal(actual, expected, what):
+    if actual != expected:
+        raise Failure(f"{what}: expected {expected!r}, got {actual!r}")
+
+
+def chosen(cases, patterns):
+    """The cases of which one of the patterns is in the title, or matches all of it."""
+    return [case for case in cases
+            if not patterns or any(pattern in case.title or fnmatch.fnmatch(case.title, pattern)
+                                   for pattern in patterns)]
+
+
+def run_all(cases, make_lab):
+    """Runs the cases; the exit code."""
+    counts = {"passed": 0, "failed": 0, "skipped": 0}
+    for case in cases:
+        counts[_run_one(case, make_lab)] += 1
+    print(", ".join(f"{n} {outcome}" for outcome, n in counts.items()), flush=True)
+    return 1 if counts["failed"] or not counts["passed"] else 0
+
+
+def _run_one(case, make_lab):
+    start = time.monotonic()
+    lab = make_lab(case)
+    outcome, reason = _attempt(case, lab)
+    seconds = time.monotonic() - start
+    word = {"passed": "ok", "failed": "FAIL", "skipped": "skip"}[outcome]
+    print(f"{word:4} {case.title} ({seconds:.1f} s){': ' + reason if reason else ''}", flush=True)
+    if outcome == "failed":
+        print("\n".join("     | " + line for line in lab.transcript()), flush=True)
+    lab.remove()
+    return outcome
+
+
+def _attempt(case, lab):
+    """Runs a case and looks what it leaves behind, also if it failed."""
+    failures = []
+    for step in (lambda: case.run(lab), lab.end, lab.check_nothing_left):
+        try:
+            step()
+        except Skip as skip:
+            return "skipped", str(skip)
+        except Failure as failure:
+            failures.append(str(failure))
+        except Exception:  # pylint: disable=broad-except  # One case must not end the others.
+            failures.append(traceback.format_exc())
+    return ("failed", "; ".join(failures)) if failures else ("passed", "")

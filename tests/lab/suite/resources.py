@@ -1,0 +1,61 @@
+"""What RDMA objects and descriptors exist."""
+
+import os
+import pathlib
+import subprocess
+import time
+
+from . import places
+
+NODE_PREFIX = "/dev/infiniband/uverbs"
+EVENTS = "anon_inode:[infinibandevent]"
+
+
+def counts():
+    """{"qp": 1, ...} of the device, as `rdma resource show` tells; {} if there is no device."""
+    out = subprocess.run(["rdma", "resource", "show", places.DEVICE],
+                         capture_output=True, text=True, check=False).stdout.split()
+    return {kind: int(n) for kind, n in zip(out[2::2], out[3::2])}
+
+
+def descriptors(pid):
+    """What the descriptors of a process are."""
+    targets = []
+    for link in pathlib.Path(f"/proc/{pid}/fd").iterdir():
+        try:
+            targets.append(os.readlink(link))
+        except FileNotFoundError:
+            continue
+    return targets
+
+
+def ufiles(pid):
+    """How many uverbs files a process holds."""
+    return sum(target.startswith(NODE_PREFIX) for target in descriptors(pid))
+
+
+def other_descriptors(pid):
+    """How many descriptors of a process are neither a uverbs file nor its events."""
+    return sum(not target.startswith(NODE_PREFIX) and target != EVENTS for target in descriptors(pid))
+
+
+def until(condition, seconds, pause=0.02):
+    """Waits for a condition; what it last was."""
+    end = time.monotonic() + seconds
+    while True:
+        value = condition()
+        if value or time.monotonic() > end:
+            return value
+        time.sleep(pause)
+
+
+def steady(measure, times=5, pause=0.05, seconds=10):
+    """Waits until a measure stays what it is; what it is."""
+    end = time.monotonic() + seconds
+    last, same = measure(), 0
+    while same < times and time.monotonic() < end:
+        time.sleep(pause)
+        now = measure()
+        same = same + 1 if now == last else 0
+        last = now
+    return last

@@ -1,0 +1,70 @@
+"""What the preload did, from its trace (struct wv_trace in src/wire/trace.h)."""
+
+import errno
+import struct
+from dataclasses import dataclass
+
+RECORD = struct.Struct("<IHHIIQQHHIiHHHHI")
+MAGIC = 0x43525457
+LIST, OPEN, COMMAND, ROLLBACK, PURGE = range(5)
+KERNEL, ADOPTED, RECORDED = range(3)
+NO_WRITE_CMD = 0xffffffff
+INIT = 1
+
+# Objects and methods of rdma/ib_user_ioctl_cmds.h, legacy commands of rdma/ib_user_verbs.h.
+_INVOKE_WRITE = (0, 0)
+_CREATING = {
+    (0, 3, NO_WRITE_CMD): "get_context",
+    (16, 0, NO_WRITE_CMD): "async_event_alloc",
+    (3, 0, NO_WRITE_CMD): "create_cq",
+    (4, 0, NO_WRITE_CMD): "create_qp",
+    (5, 0, NO_WRITE_CMD): "create_srq",
+    _INVOKE_WRITE + (3,): "alloc_pd",
+    _INVOKE_WRITE + (17,): "create_comp_channel",
+}
+_MODIFY_QP = (_INVOKE_WRITE + (26,), _INVOKE_WRITE + (0x80000000 | 26,))
+
+
+@dataclass(frozen=True)
+class Event:
+    kind: int
+    how: int
+    pid: int
+    command: tuple  # object, method, legacy command
+    error: int
+    qp_state: int
+    no_lease: int
+
+    def __str__(self):
+        kind = ("list", "open", self.makes or "/".join(map(str, self.command)), "rollback", "purge")[self.kind]
+        how = ("kernel", "adopted", "recorded")[self.how]
+        return f"{kind}:{how}" + (f":{errno.errorcode.get(self.error, self.error)}" if self.error else "")
+
+    @property
+    def makes(self):
+        """What it makes ahead of time: the name of a creating command, "init", or None."""
+        if self.command in _MODIFY_QP and self.qp_state == INIT:
+            return "init"
+        return _CREATING.get(self.command)
+
+
+def read(path):
+    try:
+        data = path.read_bytes()
+    except FileNotFoundError:
+        return []
+    events = []
+    for fields in RECORD.iter_unpack(data[:len(data) - len(data) % RECORD.size]):
+        magic, kind, how, pid, _, _, _, obj, method, cmd, error, state, none = fields[:13]
+        assert magic == MAGIC, "a trace is one record after the other"
+        events.append(Event(kind, how, pid, (obj, method, cmd), error, state, none))
+    return events
+
+
+def opens(events, how=None):
+    return [e for e in events if e.kind == OPEN and not e.error and how in (None, e.how)]
+
+
+def made(events, how):
+    """The names of what was made in this way, for commands that did not fail."""
+    return [e.makes for e in events if e.kind == COMMAND and e.makes and e.how == how and not e.error]
