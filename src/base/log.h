@@ -29,5 +29,5 @@ struct wv_log_limit {
 	uint32_t count;
 };
 
-/* Whether to log now, at @now_us of any steady clock. The tenth should say that it is the last. */
+/* Whether to log now, at @now_us of any steady clock. */
 int wv_log_allowed(struct wv_log_limit *limit, int64_t now_us);

@@ -61,10 +61,11 @@ static void turn_away(struct wv_server *s)
 {
 	int fd;
 
-	wv_log(WV_WARNING,
-	       "out of descriptors with %u clients: raise LimitNOFILE=, or lower "
-	       "--max-leases",
-	       s->n_clients);
+	if (wv_log_allowed(&s->descriptors_limit, wv_now(s)))
+		wv_log(WV_WARNING,
+		       "out of descriptors with %u clients: raise LimitNOFILE=, or lower "
+		       "--max-leases",
+		       s->n_clients);
 	wv_close_fd(&s->spare_fd);
 	fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	wv_close_fd(&fd);

@@ -40,6 +40,11 @@ static int take_activated(struct wv_server *s)
 	}
 	if (getsockname(fd, (struct sockaddr *)&name, &bytes))
 		return -errno;
+	if (*name.sun_path != '/') {
+		wv_log(WV_ERROR, "the socket from systemd has no path: programs look for the list "
+				 "of providers beside it");
+		return -EINVAL;
+	}
 	memcpy(s->socket, name.sun_path, sizeof(s->socket) - 1);
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 	s->activated = true;

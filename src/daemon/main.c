@@ -39,47 +39,81 @@ static int give_up_rights(void)
 	return err;
 }
 
+static void scan(struct wv_server *s)
+{
+	int err = wv_devices_scan(&s->devices, s->config.provider_dir);
+
+	if (err)
+		wv_log(WV_WARNING, "devices cannot be listed: %s", strerror(-err));
+}
+
 static int handle_signals(struct wv_server *s)
 {
-	sigset_t ends;
-	int err;
+	static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
+	sigset_t blocked;
+	int err = 0;
 
-	sigemptyset(&ends);
-	sigaddset(&ends, SIGTERM);
-	sigaddset(&ends, SIGINT);
-	sigprocmask(SIG_BLOCK, &ends, NULL);
 	signal(SIGPIPE, SIG_IGN);
+	sigemptyset(&blocked);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(ends); i++)
+		sigaddset(&blocked, ends[i]);
+	sigprocmask(SIG_BLOCK, &blocked, NULL);
 	/* Without a handler of ours, sd-event ends the loop. */
-	err = sd_event_add_signal(s->event, NULL, SIGTERM, NULL, NULL);
-	if (err >= 0)
-		err = sd_event_add_signal(s->event, NULL, SIGINT, NULL, NULL);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(ends) && err >= 0; i++)
+		err = sd_event_add_signal(s->event, NULL, ends[i], NULL, NULL);
 	return err < 0 ? err : 0;
 }
 
+static int run(struct wv_server *s)
+{
+	int err;
+
+	sd_event_set_watchdog(s->event, true);
+	sd_notifyf(0, "READY=1\nSTATUS=Devices: %u, listening on %s", s->devices.n, s->socket);
+	wv_log(WV_NOTICE, "devices: %u, listening on %s", s->devices.n, s->socket);
+	err = sd_event_loop(s->event);
+	sd_notify(0, "STOPPING=1");
+	return err < 0 ? err : 0;
+}
+
+/* @listen_fd becomes the server's. */
 static int serve(struct wv_server *s, int listen_fd)
 {
 	int err = wv_server_init(s, listen_fd);
 
-	if (!err)
+	if (!err) {
 		err = handle_signals(s);
-	if (err) {
-		wv_log(WV_ERROR, "cannot start: %s", strerror(-err));
-		return err;
+		if (!err)
+			err = run(s);
+		wv_server_finish(s);
 	}
-	sd_event_set_watchdog(s->event, true);
-	sd_notifyf(0, "READY=1\nSTATUS=%u devices, listening on %s", s->devices.n, s->socket);
-	wv_log(WV_NOTICE, "%u devices, listening on %s", s->devices.n, s->socket);
-	err = sd_event_loop(s->event);
-	sd_notify(0, "STOPPING=1");
+	if (err)
+		wv_log(WV_ERROR, "cannot go on: %s", strerror(-err));
+	return err;
+}
+
+static int listen_and_serve(struct wv_server *s)
+{
+	int listen_fd = wv_listen(s);
+	int err;
+
+	if (listen_fd < 0)
+		return listen_fd;
+	err = give_up_rights();
+	if (err) {
+		close(listen_fd);
+	} else {
+		scan(s);
+		err = serve(s, listen_fd);
+	}
 	wv_unlisten(s);
-	wv_server_finish(s);
-	return err < 0 ? err : 0;
+	return err;
 }
 
 int main(int argc, char **argv)
 {
 	struct wv_server *s = &server;
-	int listen_fd, err;
+	int err;
 
 	wv_log_init(WV_NOTICE);
 	wv_config_read(&s->config, argc, argv);
@@ -87,13 +121,7 @@ int main(int argc, char **argv)
 	wv_raise_descriptor_limit();
 	if (open_store(s))
 		return EXIT_FAILURE;
-	listen_fd = wv_listen(s);
-	if (listen_fd < 0 || give_up_rights())
-		return EXIT_FAILURE;
-	err = wv_devices_scan(&s->devices, s->config.provider_dir);
-	if (err)
-		wv_log(WV_WARNING, "devices cannot be listed: %s", strerror(-err));
-	err = serve(s, listen_fd);
+	err = listen_and_serve(s);
 	wv_store_close(&s->store);
 	return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }

@@ -9,7 +9,7 @@
 
 #define MINUTE_US	 INT64_C(60000000)
 #define SAVE_RETRY_US	 MINUTE_US
-#define SAVE_COUNTERS_US MINUTE_US
+#define SAVE_COUNTERS_US (5 * MINUTE_US)
 
 static int save(struct wv_server *s, struct wv_recipe *recipe)
 {

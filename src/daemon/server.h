@@ -20,7 +20,7 @@
 
 /* Limits that protect the daemon from its clients. */
 #define WV_MAX_CLIENTS		4096
-#define WV_MAX_CLIENTS_PER_USER 1024
+#define WV_MAX_CLIENTS_PER_USER 512
 #define WV_FIRST_MESSAGE_US	5000000 /* a client that says nothing for so long is closed */
 #define WV_SPARE_FDS		64	/* of RLIMIT_NOFILE, for files, libraries and the like */
 
@@ -67,7 +67,7 @@ struct wv_server {
 	LIST_HEAD(, wv_client) clients;
 	unsigned int n_clients, max_clients;
 	sd_event_source *silence_source;
-	struct wv_log_limit malformed_limit;
+	struct wv_log_limit malformed_limit, descriptors_limit;
 	uint64_t message[(WV_WIRE_MAX + 7) / 8]; /* being received */
 
 	/* watch.c */

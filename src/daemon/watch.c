@@ -84,9 +84,18 @@ static bool is_settled(const struct wv_devices *devices)
 	return true;
 }
 
+static bool same_device(const struct wv_device *a, const struct wv_device *b)
+{
+	return a->rdev == b->rdev && a->driver_id == b->driver_id && !strcmp(a->name, b->name) &&
+	       !strcmp(a->ibdev, b->ibdev) && !strcmp(a->provider, b->provider);
+}
+
 static bool same_devices(const struct wv_devices *a, const struct wv_devices *b)
 {
-	return a->n == b->n && !memcmp(a->all, b->all, a->n * sizeof(a->all[0]));
+	for (unsigned int i = 0; i < a->n && i < b->n; i++)
+		if (!same_device(&a->all[i], &b->all[i]))
+			return false;
+	return a->n == b->n;
 }
 
 static void announce(struct wv_server *s)
