@@ -2,6 +2,7 @@
 
 #include "shim/client.h"
 #include "shim/real.h"
+#include "shim/settings.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -64,8 +65,8 @@ static struct wv_context *memory_for(uint16_t index)
 
 	if (!index)
 		return &first;
-	memory = mmap(NULL, sizeof(first), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-		      0);
+	memory =
+	    mmap(NULL, sizeof(first), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -176,6 +177,7 @@ static void forget_private(int fd)
 		if (contexts[i]->sock == fd)
 			contexts[i]->sock = -1;
 	wv_client_forget_fd(fd);
+	wv_settings_forget_fd(fd);
 }
 
 void wv_context_close(int fd)

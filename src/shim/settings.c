@@ -1,5 +1,6 @@
 #include "shim/settings.h"
 
+#include "shim/files.h"
 #include "shim/real.h"
 #include "wire/trace.h"
 #include "wire/wire.h"
@@ -36,12 +37,20 @@ static void read_environment(void)
 	if (settings.enabled && trace && *trace)
 		settings.trace =
 		    real_open(trace, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (settings.trace >= 0)
+		wv_file_track(settings.trace, (struct wv_file){.kind = WV_FILE_PRIVATE});
 }
 
 const struct wv_settings *wv_settings(void)
 {
 	pthread_once(&once, read_environment);
 	return &settings;
+}
+
+void wv_settings_forget_fd(int fd)
+{
+	if (fd == settings.trace)
+		settings.trace = -1;
 }
 
 /* glibc hands every initialiser what main() gets; there is no cheaper way to it for a library. */

@@ -14,5 +14,8 @@ struct wv_settings {
 
 const struct wv_settings *wv_settings(void);
 
+/* The program closed @fd, which may be the trace: the number may be a file of its own next. */
+void wv_settings_forget_fd(int fd);
+
 /* The program's argument vector, as it was at start; NULL if unknown. */
 char **wv_argv(void);
