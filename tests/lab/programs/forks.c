@@ -1,0 +1,247 @@
+/*
+ * Processes that a program with an opened device makes. The environment variable FORKS names how;
+ * without it the device is only used. A deadlock ends in a signal.
+ */
+#include "kit.h"
+
+#include <pthread.h>
+#include <spawn.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+
+#define PATIENCE_S 40
+#define ROUNDS	   60
+
+extern char **environ;
+
+static struct pair pair;
+
+/* Registered memory that parent and child both see. */
+static struct memory shared_memory(struct ibv_pd *pd)
+{
+	struct memory memory = {.bytes = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE,
+					      MAP_SHARED | MAP_ANONYMOUS, -1, 0)};
+
+	EXPECT(memory.bytes != MAP_FAILED);
+	memory.mr = MADE(ibv_reg_mr(pd, memory.bytes, MEMORY_BYTES,
+				    IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE));
+	return memory;
+}
+
+static void join(pid_t child)
+{
+	int status;
+
+	EXPECT(waitpid(child, &status, 0) == child);
+	if (status)
+		give_up(__FILE__, __LINE__, "the child's status is %#x", status);
+}
+
+static void say(const char *text)
+{
+	printf("%s\n", text);
+	fflush(stdout);
+}
+
+/* 0, or the error of the doorbell: plainly, soft-RoCE refuses everybody but the opener. */
+static int write_and_wait(struct memory memory, const char *text)
+{
+	int error = post_write(pair.qp[0], memory, text);
+
+	if (error)
+		return error;
+	await_completions(pair.cq, 1);
+	EXPECT(arrived(memory, text));
+	return 0;
+}
+
+static void child_inherits(struct memory shared)
+{
+	int error = write_and_wait(shared, "by the child");
+	struct memory own = shared_memory(pair.pd);
+
+	printf("inherited memory: %s\n", error ? strerrorname_np(error) : "0");
+	error = write_and_wait(own, "from the child's memory");
+	printf("own memory: %s\n", error ? strerrorname_np(error) : "0");
+	OK(ibv_dereg_mr(own.mr));
+	exit(0);
+}
+
+static void inherit(void)
+{
+	struct memory shared = shared_memory(pair.pd);
+	pid_t child;
+
+	OK(write_and_wait(shared, "by the parent"));
+	fflush(stdout);
+	child = DONE(fork());
+	if (!child)
+		child_inherits(shared);
+	join(child);
+	OK(write_and_wait(shared, "by the parent again"));
+	OK(ibv_dereg_mr(shared.mr));
+}
+
+/* The child uses the device by itself; the parent's objects are no concern of it. */
+static void own(void)
+{
+	pid_t child = DONE(fork());
+
+	if (!child) {
+		struct ibv_context *context = open_device();
+		struct pair mine = pair_new(context);
+
+		pair_send(&mine, "the child's own");
+		pair_free(&mine);
+		OK(ibv_close_device(context));
+		exit(0);
+	}
+	join(child);
+}
+
+static void child_closes_all(void)
+{
+	pid_t child = DONE(fork());
+
+	if (!child) {
+		for (int fd = 3; fd < 1024; fd++)
+			close(fd);
+		_exit(0);
+	}
+	join(child);
+	say("closed");
+}
+
+static void child_destroys(void)
+{
+	pid_t child = DONE(fork());
+
+	if (!child) {
+		OK(ibv_destroy_qp(pair.qp[0]));
+		_exit(0);
+	}
+	join(child);
+	/* The kernel has one table of objects for both. */
+	EXPECT(ibv_destroy_qp(pair.qp[0]) == EINVAL || errno == ENOENT);
+	exit(0);
+}
+
+static void vfork_and_exec(void)
+{
+	pid_t child = vfork();
+
+	if (!child) {
+		for (int fd = 3; fd < 64; fd++)
+			close(fd);
+		execl("/bin/true", "true", NULL);
+		_exit(127);
+	}
+	join(child);
+}
+
+static void spawn(void)
+{
+	posix_spawn_file_actions_t actions;
+	char *argv[] = {"true", NULL};
+	pid_t child;
+
+	OK(posix_spawn_file_actions_init(&actions));
+	OK(posix_spawn_file_actions_adddup2(&actions, 1, pair.context->cmd_fd));
+	OK(posix_spawn_file_actions_addclose(&actions, pair.context->async_fd));
+	OK(posix_spawn(&child, "/bin/true", &actions, NULL, argv, environ));
+	join(child);
+	OK(posix_spawn_file_actions_destroy(&actions));
+	OK(system("exec /bin/true"));
+}
+
+static void *open_and_close(void *argument)
+{
+	(void)argument;
+	for (int i = 0; i < ROUNDS / 4; i++) {
+		struct ibv_context *context = open_device();
+		struct pair mine = pair_new(context);
+
+		pair_send(&mine, "thread");
+		pair_free(&mine);
+		OK(ibv_close_device(context));
+	}
+	return NULL;
+}
+
+/* What a child of a process with threads may do: calls that are safe in a signal handler. */
+static void child_of_threads(int round)
+{
+	int ends[2];
+
+	for (int fd = 3; fd < 64; fd++)
+		close(fd);
+	EXPECT(!pipe(ends) && dup2(ends[0], 40) == 40 && write(ends[1], "x", 1) == 1);
+	if (round % 4 == 0)
+		execl("/bin/true", "true", NULL);
+	_exit(0);
+}
+
+static void storm(void)
+{
+	pthread_t threads[2];
+
+	for (unsigned int i = 0; i < COUNT(threads); i++)
+		OK(pthread_create(&threads[i], NULL, open_and_close, NULL));
+	for (int i = 0; i < ROUNDS; i++) {
+		pid_t child = DONE(fork());
+
+		if (!child)
+			child_of_threads(i);
+		join(child);
+	}
+	for (unsigned int i = 0; i < COUNT(threads); i++)
+		OK(pthread_join(threads[i], NULL));
+}
+
+static void storm_of_vforks(void)
+{
+	pthread_t thread;
+
+	OK(pthread_create(&thread, NULL, open_and_close, NULL));
+	for (int i = 0; i < ROUNDS / 2; i++)
+		vfork_and_exec();
+	OK(pthread_join(thread, NULL));
+}
+
+static void nothing(void)
+{
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} ways[] = {
+    {"nothing", nothing},
+    {"inherit", inherit},
+    {"own", own},
+    {"child-closes-all", child_closes_all},
+    {"child-destroys", child_destroys},
+    {"vfork", vfork_and_exec},
+    {"spawn", spawn},
+    {"storm", storm},
+    {"storm-of-vforks", storm_of_vforks},
+};
+
+int main(void)
+{
+	const char *how = getenv("FORKS") ? getenv("FORKS") : "nothing";
+	struct ibv_context *context;
+
+	alarm(PATIENCE_S);
+	context = open_device();
+	pair = pair_new(context);
+	pair_send(&pair, "before");
+	for (unsigned int i = 0; i < COUNT(ways); i++)
+		if (!strcmp(ways[i].name, how))
+			ways[i].run();
+	pair_send(&pair, "after");
+	pair_free(&pair);
+	OK(ibv_close_device(context));
+	say("ok");
+	return 0;
+}

@@ -1,0 +1,114 @@
+"""Descriptors that are closed, copied and used again, and processes that are forked."""
+
+import sys
+
+from . import trace
+from .lab import same
+from .report import Case, require, require_equal
+
+DESCRIPTORS = [
+    ("closed, the number used again", "close"),
+    ("replaced by dup2()", "dup2"),
+    ("replaced by dup3()", "dup3"),
+    ("closed, replaced by fcntl(F_DUPFD)", "fcntl"),
+    ("closed, replaced by fcntl(F_DUPFD_CLOEXEC)", "fcntl-cloexec"),
+    ("closed by close_range()", "close-range"),
+    ("closed by closefrom()", "closefrom"),
+    ("used by a dup()", "copy-dup"),
+    ("used by a fcntl(F_DUPFD_CLOEXEC)", "copy-fcntl"),
+    ("used by a dup2()", "copy-dup2"),
+    ("moved away and back", "there-and-back"),
+    ("calls that fail", "failing-calls"),
+    ("close_range(CLOEXEC)", "only-cloexec"),
+    ("all closed by close() before the open", "all-close"),
+    ("all closed by close_range() before the open", "all-close-range"),
+    ("all closed by closefrom() before the open", "all-closefrom"),
+    ("all closed, their numbers used for files", "all-files"),
+]
+
+FORKS = [
+    ("the child opens the device itself", "own"),
+    ("the child closes everything", "child-closes-all"),
+    ("the child destroys a queue pair", "child-destroys"),
+    ("vfork() and exec()", "vfork"),
+    ("posix_spawn() and system()", "spawn"),
+    ("fork() while threads adopt", "storm"),
+    ("vfork() while a thread adopts", "storm-of-vforks"),
+]
+
+# A Python program with a device open that starts others, which closes all descriptors on the way.
+SUBPROCESS = """
+import ctypes, subprocess
+verbs = ctypes.CDLL("libibverbs.so.1", use_errno=True)
+for name in ("ibv_get_device_list", "ibv_open_device", "ibv_alloc_pd"):
+    getattr(verbs, name).restype = ctypes.c_void_p
+verbs.ibv_get_device_list.restype = ctypes.POINTER(ctypes.c_void_p)
+context = ctypes.c_void_p(verbs.ibv_open_device(ctypes.c_void_p(verbs.ibv_get_device_list(None)[0])))
+pd = ctypes.c_void_p(verbs.ibv_alloc_pd(context))
+for close_fds in (True, False):
+    print(subprocess.run(["echo", "child"], close_fds=close_fds, capture_output=True, text=True).stdout)
+print(verbs.ibv_dealloc_pd(pd), verbs.ibv_close_device(context))
+"""
+
+
+def adopted(program, variable, value):
+    """The program does the same plainly, recorded, and from a lease."""
+    def test(lab):
+        words = [lab.build.program(program)]
+        env = {variable: value} if variable else None
+        plain = lab.run(words, env=env)
+        require_equal(plain.status, 0, f"exit status of {program} without warmverbs")
+        lab.start_daemon()
+        first = lab.run(words, warm=True)
+        require_equal(first.status, 0, f"exit status of {program} while it is recorded")
+        lab.daemon.await_leases()
+        warm = lab.run(words, warm=True, env=env)
+        same(plain, warm, "exact")
+        return warm
+    return test
+
+
+def with_lease(test):
+    def run(lab):
+        require(trace.opens(test(lab).events, trace.ADOPTED), "there was no lease")
+    return run
+
+
+def without_lease(test):
+    """For programs that close the request's socket before it is answered."""
+    def run(lab):
+        test(lab)
+    return run
+
+
+def inherit(lab):
+    """What a child cannot do plainly, it can with a leased device."""
+    words = [lab.build.program("forks")]
+    plain = lab.run(words, env={"FORKS": "inherit"})
+    require(plain.out.startswith("inherited memory: EACCES\n"), "a child can ring another's doorbell")
+    lab.start_daemon()
+    require_equal(lab.run(words, warm=True).status, 0, "exit status while it is recorded")
+    lab.daemon.await_leases()
+    warm = lab.run(words, warm=True, env={"FORKS": "inherit"})
+    require_equal(warm.exact(), (0, "inherited memory: 0\nown memory: 0\nok\n"), "with a lease")
+
+
+def python_subprocess(lab):
+    words = [sys.executable, "-c", SUBPROCESS]
+    plain = lab.run(words)
+    require_equal(plain.status, 0, "exit status without warmverbs")
+    lab.start_daemon()
+    for _ in range(2):
+        same(plain, lab.run(words, warm=True), "exact")
+        lab.daemon.settle()
+
+
+def cases():
+    for name, value in DESCRIPTORS:
+        wrap = without_lease if value.startswith("all-") else with_lease
+        yield Case("descriptor", name, wrap(adopted("descriptors", "DESCRIPTORS", value)))
+    yield Case("fork", "the child uses what it inherits", inherit)
+    for name, value in FORKS:
+        yield Case("fork", name, with_lease(adopted("forks", "FORKS", value)))
+    yield Case("fork", "Python's subprocess", python_subprocess)
+    yield Case("errno", "is kept by calls that succeed", with_lease(adopted("errno", None, None)))
