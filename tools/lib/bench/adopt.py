@@ -23,7 +23,7 @@ def measure(products, runs):
                 warm=[each["claims"] / each["commands"] for each in samples],
                 commands=sample["commands"],
                 lease_bytes=sample["lease_bytes"],
-                plain_is="a system call that does nothing: the least that an unadopted command costs",
+                note="plain: a system call that does nothing",
             )
         )
         rows.append(round_trip(products, runs, name, sample["lease_bytes"]))
@@ -32,7 +32,7 @@ def measure(products, runs):
 
 def round_trip(products, runs, name, lease_bytes):
     samples = [run(products.bench("roundtrip"), TIMES, lease_bytes)["round_trip"] for _ in range(runs)]
-    return row(f"request and lease of {name}", warm=samples, lease_bytes=lease_bytes)
+    return row(f"asking for a lease of {name}", warm=samples, lease_bytes=lease_bytes, note=f"{lease_bytes} bytes")
 
 
 def run(*command):

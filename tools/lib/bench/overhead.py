@@ -2,9 +2,8 @@
 
 import subprocess
 
-import session
-
 from . import warm
+from .phases import TO_INIT, total
 from .results import figures, row
 
 SPAWNS_PER_RUN = 50
@@ -18,21 +17,24 @@ def true(products, runs):
     command = [str(products.bench("spawn")), "-n", str(spawns), *options, "/bin/true"]
     result = figures(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout.decode())
     plain, empty, ours = (result[str(name)] / 1000 for name in ("plain", *libraries))
-    native = {"bed": "native", "runs": spawns}
-    return [
-        row("true", plain=[plain], warm=[ours], added=round(ours - plain, 3), **native),
-        row("true, an empty library", plain=[plain], warm=[empty], added=round(empty - plain, 3), **native),
-    ]
+    return [spawned("true", plain, ours, spawns), spawned("true, an empty library", plain, empty, spawns)]
+
+
+def spawned(name, plain, preloaded, spawns):
+    note = f"{preloaded - plain:+.1f} us"
+    return row(name, plain=[plain], warm=[preloaded], bed="native", runs=spawns, note=note)
 
 
 def miss_path(products, runs):
-    """A first run, which is recorded. What is paid for it is the difference to the same run that nobody records: the
-    provider preload, which a first run has as well, must not hide it."""
+    """A first run, which is recorded."""
     command = [products.bench("phases")]
     with warm.node(products, command) as node:
         run = FirstRuns(node, command)
         samples = warm.interleave(node, runs, run.once)
-    return [added("miss_path", {mode: [total(sample) for sample in samples[mode]] for mode in session.MODES})]
+    return [
+        recorded("miss_path", list, samples),
+        recorded("miss_path, list_to_init", lambda _: TO_INIT, samples),
+    ]
 
 
 class FirstRuns:
@@ -48,12 +50,9 @@ class FirstRuns:
         return figures(self.node.run(self.command, mode, WARMVERBS_NAME=f"first-{self.count}"))
 
 
-def total(sample):
-    return sum(sample.values()) / 1000
-
-
-def added(name, totals):
-    """A row whose note is the time of a first run, had it no provider preload, as a multiple of plain."""
-    each = row(name, **totals)
+def recorded(name, parts, samples):
+    """A row of first runs. What is paid for one is the difference to a run that nobody records: the provider preload,
+    which a first run has as well, must not hide it."""
+    each = row(name, **{mode: [total(sample, parts(sample)) for sample in samples[mode]] for mode in samples})
     times = (each["plain"] + each["warm"] - each["preload"]) / each["plain"]
-    return {**each, "times_plain": round(times, 4)}
+    return {**each, "times_plain": round(times, 4), "note": f"{times:.3f} times plain without the provider preload"}

@@ -62,7 +62,8 @@ def rdma_listening(port):
 
 
 def run(node, which, mode, wrap=None, preload=()):
-    """Run server and client to their ends. Both get the environment and wrapping command that wrap(side) returns."""
+    """Run server and client to their ends; wrap(side) returns words to put before the command, and its environment. The
+    client starts when the node is at rest again, so that its time holds no work done for its server."""
     processes = {}
     for side in SIDES:
         words, extra = wrap(side) if wrap else ([], {})
@@ -71,6 +72,7 @@ def run(node, which, mode, wrap=None, preload=()):
             session.wait_until(
                 which.listening, LISTEN_SECONDS, lambda: f"{which.name} does not listen on port {which.port}"
             )
+            node.settle()
     return {side: session.finish(process) for side, process in processes.items()}
 
 

@@ -1,8 +1,6 @@
 """Real, unmodified programs: time to the first queue pair in INIT and in RTS, and the commands that reach the kernel.
 Figures are the client's; a server's time to RTS depends on when its client comes."""
 
-import session
-
 from . import warm
 from .pairs import PAIRS, counted, timed
 from .results import row
@@ -16,28 +14,36 @@ def measure(products, runs):
 
 
 def measure_pair(node, runs, which):
-    samples = warm.interleave(node, runs, lambda mode: timed(node, which, mode))
-    commands = count(node, which)
+    samples = warm.interleave(node, runs, lambda mode: timed(node, which, mode)["client"])
+    rows = {"exec to INIT": from_exec, "list to INIT": to_init, "list to RTS": to_rts}
     return [
-        row(
-            f"{which.name} to {state.upper()}",
-            **{mode: [each["client"][f"list_to_{state}"] / 1000 for each in samples[mode]] for mode in session.MODES},
-            **(commands if state == "init" else {}),
-        )
-        for state in ("init", "rts")
-    ]
+        row(f"{which.name}, {name}", **{mode: [time(each) / 1000 for each in samples[mode]] for mode in samples})
+        for name, time in rows.items()
+    ] + [count(node, which)]
+
+
+def from_exec(sample):
+    return sample["start_to_list"] + sample["list_to_init"]
+
+
+def to_init(sample):
+    return sample["list_to_init"]
+
+
+def to_rts(sample):
+    return sample["list_to_rts"]
 
 
 def count(node, which):
-    """In runs of their own, because counting takes time."""
-    result = {}
+    """Kernel commands, in runs of their own, because counting takes time."""
+    commands = {}
     for mode in COUNTED_MODES:
         node.settle()
-        result[mode] = counted(node, which, mode)["client"]
-    return {
-        "commands": {mode: sum(times for times, _ in result[mode].values()) for mode in COUNTED_MODES},
-        "commands_leased_kind": {mode: leased_kind(result[mode]) for mode in COUNTED_MODES},
-    }
+        commands[mode] = counted(node, which, mode)["client"]
+    totals = {mode: [sum(times for times, _ in commands[mode].values())] for mode in COUNTED_MODES}
+    of_leases = {mode: leased_kind(commands[mode]) for mode in COUNTED_MODES}
+    note = "creating or to INIT: {plain} plain, {warm} warm".format(**of_leases)
+    return row(f"{which.name}, kernel commands", **totals, unit="commands", of_leases=of_leases, note=note)
 
 
 def leased_kind(commands):

@@ -11,7 +11,7 @@ def figures(text):
 
 
 def row(name, plain=None, preload=None, warm=None, **fields):
-    """One row of a result, from lists of samples; further fields are only in the JSON."""
+    """One row of a result, from lists of samples. Of further fields the table shows note, unit and bed, the JSON all."""
     medians = {"plain": median(plain), "preload": median(preload), "warm": median(warm)}
     ratio = medians["plain"] / medians["warm"] if medians["plain"] and medians["warm"] else None
     return {"name": name, **medians, "ratio": ratio and round(ratio, 3), **fields}
@@ -23,18 +23,20 @@ def median(samples):
 
 def table(result):
     """A result as aligned text."""
-    lines = [("", *COLUMNS)] + [cells(each, result) for each in result["rows"]]
+    lines = [("", *COLUMNS, "")] + [cells(each, result) for each in result["rows"]]
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     heading = f"{result['bench']}: {result['unit']}, medians of {result['runs']}, {result['bed']}"
     return "\n".join([heading, *("  ".join(align(line, widths)).rstrip() for line in lines)])
 
 
 def align(line, widths):
-    return (line[0].ljust(widths[0]), *(cell.rjust(width) for cell, width in zip(line[1:], widths[1:])))
+    name, *values, note = line
+    return (name.ljust(widths[0]), *(value.rjust(width) for value, width in zip(values, widths[1:])), note)
 
 
 def cells(each, result):
-    notes = [each[key] for key in ("unit", "bed") if each.get(key, result[key]) != result[key]]
-    name = f"{each['name']} ({', '.join(notes)})" if notes else each["name"]
+    others = [each[key] for key in ("unit", "bed") if each.get(key, result[key]) != result[key]]
+    name = f"{each['name']} ({', '.join(others)})" if others else each["name"]
     values = [f"{each[key]:,.1f}" if each[key] is not None else "-" for key in ("plain", "preload", "warm")]
-    return (name, *values, f"{each['ratio']:.2f}" if each["ratio"] is not None else "-")
+    ratio = f"{each['ratio']:.2f}" if each["ratio"] is not None else "-"
+    return (name, *values, ratio, each.get("note", ""))

@@ -67,9 +67,15 @@ def phases(rows):
 def served(rows):
     print("\nServed from a lease, not by the kernel")
     for each in rows:
-        for side in SIDES:
-            names = [f"{times} {name}" for name, times in each.served(side).items()]
-            print(f"  {each.name} {side}: {', '.join(names) or 'nothing'}")
+        texts = {side: names(each.served(side)) for side in SIDES}
+        if len(set(texts.values())) == 1:
+            texts = {"server and client": texts["client"]}
+        for side, text in texts.items():
+            print(f"  {each.name} {side}: {text}")
+
+
+def names(commands):
+    return ", ".join(name if times == 1 else f"{times} {name}" for name, times in commands.items()) or "nothing"
 
 
 def aligned(lines):
