@@ -18,9 +18,9 @@ static const struct {
 	int err;
 	const char *remedy;
 } remedies[] = {
-    {ENOENT, "start it with 'systemctl start warmverbsd.socket', or name its socket by --socket"},
-    {ECONNREFUSED, "it has ended: start it with 'systemctl start warmverbsd.socket'"},
-    {EACCES, "ask to become a member of the group that owns the socket"},
+    {ENOENT, "start it with 'systemctl start warmverbsd', or name its socket by --socket"},
+    {ECONNREFUSED, "it has ended: start it with 'systemctl start warmverbsd'"},
+    {EACCES, "become a member of the group that the socket belongs to"},
     {EPROTO, "daemon and command line are of different versions: restart the daemon"},
     {ETIMEDOUT, "it is stopped or overloaded: see its log"},
     {ECONNRESET, "it gave up on this question: see its log"},

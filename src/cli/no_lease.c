@@ -5,14 +5,16 @@
 
 static const struct wv_no_lease_row rows[] = {
     [0] = {"not asked", "no daemon was asked for a lease",
-	   "is one running? 'warmverbs status' tells; see also IBV_DRIVERS in warmverbs(7)"},
+	   "'warmverbs status' tells if there is one that you may ask; see also IBV_DRIVERS in "
+	   "warmverbs(7)"},
     [WV_NO_LEASE_RECORD] = {"not known yet",
 			    "the daemon did not know this program, so this run was recorded",
 			    "run it again: from now on there are leases for it"},
     [WV_NO_LEASE_EMPTY] = {"all taken", "the daemon knows this program, but had no lease ready",
 			   "it makes more on demand; if this goes on, see 'warmverbs status'"},
-    [WV_NO_LEASE_DENIED] = {"denied", "the daemon refused: no right to the device, or over a limit",
-			    "see 'warmverbs status' for your budget, and the daemon's log"},
+    [WV_NO_LEASE_DENIED] =
+	{"denied", "the daemon refused: it does not know the device, or a limit was reached",
+	 "see 'warmverbs status' for devices and limits, and the daemon's log"},
     [WV_NO_LEASE_UNFIT] = {"none to be had",
 			   "this program or device gets no leases, or the daemon was too slow",
 			   "the daemon's log tells which"},
