@@ -84,7 +84,8 @@ int wv_print_objects(json_t *array, const struct wv_json_column *columns, unsign
 	for (unsigned int c = 0; c < n_columns; c++)
 		titles[c] = (struct wv_column){columns[c].title, is_number(columns[c].cell)};
 	wv_table_begin(&table, titles, n_columns);
-	json_array_foreach(array, i, object) for (unsigned int c = 0; c < n_columns; c++)
-	    add_cell(&table, object, &columns[c]);
+	json_array_foreach (array, i, object)
+		for (unsigned int c = 0; c < n_columns; c++)
+			add_cell(&table, object, &columns[c]);
 	return wv_table_end(&table, out);
 }

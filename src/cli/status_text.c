@@ -135,7 +135,8 @@ int wv_print_status(json_t *status, FILE *out)
 		return err;
 	fputc('\n', out);
 	err = wv_print_objects(recipes, service_columns, WV_ARRAY_SIZE(service_columns), out);
-	json_array_foreach(recipes, i, recipe) print_remarks(recipe, out);
+	json_array_foreach (recipes, i, recipe)
+		print_remarks(recipe, out);
 	return err;
 }
 

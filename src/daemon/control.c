@@ -36,8 +36,7 @@ static struct wv_recipe *named_recipe(struct wv_server *s, uid_t who, json_t *qu
 
 	if (!text || wv_unhex_u64(text, &id))
 		return NULL;
-	wv_each_user(s, user)
-	{
+	wv_each_user (s, user) {
 		struct wv_recipe *recipe;
 
 		if (!wv_may_see(who, user->uid))

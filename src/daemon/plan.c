@@ -39,8 +39,7 @@ static void count(struct wv_server *s, unsigned int *n_pools, unsigned int *n_us
 	struct wv_user *user;
 
 	*n_pools = *n_users = 0;
-	wv_each_user(s, user)
-	{
+	wv_each_user (s, user) {
 		*n_pools += user->n_recipes;
 		*n_users += 1;
 	}
@@ -52,13 +51,14 @@ static unsigned int list_wants(struct wv_server *s, struct wv_want *wants)
 	struct wv_user *user;
 	struct wv_recipe *recipe;
 
-	wv_each_user(s, user)
-	{
-		wv_each_recipe(user, recipe) if (recipe->pool) wants[n++] = (struct wv_want){
-		    .cost = &recipe->cost,
-		    .user = user_index,
-		    .target = wanted(s, recipe->pool),
-		};
+	wv_each_user (s, user) {
+		wv_each_recipe (user, recipe)
+			if (recipe->pool)
+				wants[n++] = (struct wv_want){
+				    .cost = &recipe->cost,
+				    .user = user_index,
+				    .target = wanted(s, recipe->pool),
+				};
 		user_index++;
 	}
 	return n;
@@ -69,10 +69,8 @@ static void set_targets(struct wv_server *s, const struct wv_want *wants)
 	struct wv_user *user;
 	struct wv_recipe *recipe;
 
-	wv_each_user(s, user)
-	{
-		wv_each_recipe(user, recipe)
-		{
+	wv_each_user (s, user) {
+		wv_each_recipe (user, recipe) {
 			struct wv_pool *pool = recipe->pool;
 
 			if (!pool)
@@ -106,12 +104,10 @@ struct wv_use wv_use_of(struct wv_server *s, const struct wv_user *only)
 	struct wv_user *user;
 	struct wv_recipe *recipe;
 
-	wv_each_user(s, user)
-	{
+	wv_each_user (s, user) {
 		if (only && user != only)
 			continue;
-		wv_each_recipe(user, recipe)
-		{
+		wv_each_recipe (user, recipe) {
 			uint32_t n = recipe->pool ? recipe->pool->n_ready : 0;
 
 			use.leases += n;

@@ -13,6 +13,7 @@
 #define FIRST_RETRY_US	   (SECOND_US / 10)
 #define LAST_RETRY_US	   (60 * SECOND_US)
 #define MAX_CONTRADICTIONS 4
+#define ACCURACY_US	   1000 /* sd-event's default is longer than the refill delay */
 #define LOOK_AGAIN_US	   (30 * SECOND_US)
 
 static int64_t delay_us(const struct wv_server *s)
@@ -27,10 +28,8 @@ static struct wv_pool *neediest(struct wv_server *s)
 	struct wv_user *user;
 	struct wv_recipe *recipe;
 
-	wv_each_user(s, user)
-	{
-		wv_each_recipe(user, recipe)
-		{
+	wv_each_user (s, user) {
+		wv_each_recipe (user, recipe) {
 			struct wv_pool *p = recipe->pool;
 
 			if (!p || p->n_ready >= p->target)
@@ -82,10 +81,8 @@ static bool shrink_one(struct wv_server *s)
 	struct wv_user *user;
 	struct wv_recipe *recipe;
 
-	wv_each_user(s, user)
-	{
-		wv_each_recipe(user, recipe)
-		{
+	wv_each_user (s, user) {
+		wv_each_recipe (user, recipe) {
 			if (!recipe->pool || recipe->pool->n_ready <= recipe->pool->target)
 				continue;
 			wv_pool_shrink(recipe->pool);
@@ -128,10 +125,11 @@ static void rest(struct wv_server *s)
 	sd_event_source_set_enabled(s->work_source, SD_EVENT_OFF);
 	if (due > now + wv_idle_us(s))
 		due = now + wv_idle_us(s);
-	wv_each_user(s, user)
-	    wv_each_recipe(user, recipe) if (recipe->pool && recipe->pool->retry_us > now &&
-					     recipe->pool->retry_us < due &&
-					     wv_device_of(s, recipe)) due = recipe->pool->retry_us;
+	wv_each_user (s, user)
+		wv_each_recipe (user, recipe)
+			if (recipe->pool && recipe->pool->retry_us > now &&
+			    recipe->pool->retry_us < due && wv_device_of(s, recipe))
+				due = recipe->pool->retry_us;
 	if (!LIST_EMPTY(&s->catalog.users))
 		arm(s, due);
 }
@@ -190,9 +188,10 @@ void wv_refill_drop_device(struct wv_server *s, const char *ibdev)
 	struct wv_user *user;
 	struct wv_recipe *recipe;
 
-	wv_each_user(s, user)
-	    wv_each_recipe(user, recipe) if (recipe->pool && !strcmp(recipe->key.ibdev, ibdev))
-		wv_pool_empty(recipe->pool);
+	wv_each_user (s, user)
+		wv_each_recipe (user, recipe)
+			if (recipe->pool && !strcmp(recipe->key.ibdev, ibdev))
+				wv_pool_empty(recipe->pool);
 }
 
 void wv_refill_retry(struct wv_server *s)
@@ -200,10 +199,8 @@ void wv_refill_retry(struct wv_server *s)
 	struct wv_user *user;
 	struct wv_recipe *recipe;
 
-	wv_each_user(s, user)
-	{
-		wv_each_recipe(user, recipe)
-		{
+	wv_each_user (s, user) {
+		wv_each_recipe (user, recipe) {
 			recipe->unfit = false;
 			if (!recipe->pool)
 				continue;
@@ -216,7 +213,8 @@ void wv_refill_retry(struct wv_server *s)
 
 int wv_refill_start(struct wv_server *s)
 {
-	int err = sd_event_add_time(s->event, &s->refill_timer, CLOCK_MONOTONIC, 0, 0, on_timer, s);
+	int err = sd_event_add_time(s->event, &s->refill_timer, CLOCK_MONOTONIC, 0, ACCURACY_US,
+				    on_timer, s);
 
 	if (err >= 0)
 		err = sd_event_add_defer(s->event, &s->work_source, on_idle, s);

@@ -32,9 +32,10 @@ static struct wv_recipe *find_unsaved(struct wv_server *s, bool also_stale)
 	struct wv_user *user;
 	struct wv_recipe *recipe;
 
-	wv_each_user(s, user) wv_each_recipe(
-	    user, recipe) if (!recipe->refused &&
-			      (recipe->dirty || (also_stale && recipe->stale))) return recipe;
+	wv_each_user (s, user)
+		wv_each_recipe (user, recipe)
+			if (!recipe->refused && (recipe->dirty || (also_stale && recipe->stale)))
+				return recipe;
 	return NULL;
 }
 

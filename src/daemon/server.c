@@ -114,11 +114,12 @@ static void end_leases(struct wv_server *s)
 	struct wv_user *user;
 	struct wv_recipe *recipe;
 
-	wv_each_user(s, user) wv_each_recipe(user, recipe) if (recipe->pool)
-	{
-		wv_pool_free(recipe->pool);
-		recipe->pool = NULL;
-	}
+	wv_each_user (s, user)
+		wv_each_recipe (user, recipe)
+			if (recipe->pool) {
+				wv_pool_free(recipe->pool);
+				recipe->pool = NULL;
+			}
 }
 
 void wv_server_finish(struct wv_server *s)

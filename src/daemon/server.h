@@ -146,5 +146,5 @@ bool wv_save_one(struct wv_server *s);
 void wv_save_all(struct wv_server *s);
 
 /* The loops over all recipes. */
-#define wv_each_user(s, user)	LIST_FOREACH(user, &(s)->catalog.users, link)
-#define wv_each_recipe(user, r) TAILQ_FOREACH(r, &(user)->recipes, link)
+#define wv_each_user(s, user)	LIST_FOREACH (user, &(s)->catalog.users, link)
+#define wv_each_recipe(user, r) TAILQ_FOREACH (r, &(user)->recipes, link)

@@ -24,9 +24,10 @@ static uint32_t leases_on(struct wv_server *s, const struct wv_device *device)
 	struct wv_recipe *r;
 	uint32_t n = 0;
 
-	wv_each_user(s, user)
-	    wv_each_recipe(user, r) if (r->pool && !strcmp(r->key.ibdev, device->ibdev)) n +=
-	    r->pool->n_ready;
+	wv_each_user (s, user)
+		wv_each_recipe (user, r)
+			if (r->pool && !strcmp(r->key.ibdev, device->ibdev))
+				n += r->pool->n_ready;
 	return n;
 }
 
@@ -145,12 +146,12 @@ json_t *wv_status(struct wv_server *s, uid_t who)
 	struct wv_user *u;
 	struct wv_recipe *r;
 
-	wv_each_user(s, u)
-	{
+	wv_each_user (s, u) {
 		if (!wv_may_see(who, u->uid))
 			continue;
 		json_array_append_new(users, user(s, u));
-		wv_each_recipe(u, r) json_array_append_new(recipes, recipe(r));
+		wv_each_recipe (u, r)
+			json_array_append_new(recipes, recipe(r));
 	}
 	return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
 			 WV_VERSION, "uptime_s",

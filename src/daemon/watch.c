@@ -14,6 +14,7 @@
 
 /* A device's node appears a little before the rest of the kernel knows the device. */
 #define SETTLE_US   50000
+#define ACCURACY_US 1000
 #define MAX_RESCANS 8
 
 static void rescan_soon(struct wv_server *s, int64_t after_us)
@@ -135,8 +136,8 @@ static int on_rescan(sd_event_source *source, uint64_t now, void *data)
 
 int wv_watch_start(struct wv_server *s)
 {
-	int err =
-	    sd_event_add_time(s->event, &s->rescan_source, CLOCK_MONOTONIC, 0, 0, on_rescan, s);
+	int err = sd_event_add_time(s->event, &s->rescan_source, CLOCK_MONOTONIC, 0, ACCURACY_US,
+				    on_rescan, s);
 
 	if (err < 0)
 		return err;

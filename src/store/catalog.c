@@ -36,9 +36,9 @@ struct wv_user *wv_catalog_user(struct wv_catalog *c, uid_t uid, bool make)
 {
 	struct wv_user *user;
 
-	LIST_FOREACH(user, &c->users, link)
-	if (user->uid == uid)
-		return user;
+	LIST_FOREACH (user, &c->users, link)
+		if (user->uid == uid)
+			return user;
 	user = make ? calloc(1, sizeof(*user)) : NULL;
 	if (!user)
 		return NULL;
@@ -61,9 +61,9 @@ struct wv_recipe *wv_catalog_find(struct wv_catalog *c, uid_t uid, uint64_t id)
 
 	if (!user)
 		return NULL;
-	TAILQ_FOREACH(recipe, &user->recipes, link)
-	if (recipe->id == id)
-		return recipe;
+	TAILQ_FOREACH (recipe, &user->recipes, link)
+		if (recipe->id == id)
+			return recipe;
 	return NULL;
 }
 
@@ -71,9 +71,9 @@ static struct wv_recipe *find_equal(struct wv_user *user, const struct wv_recipe
 {
 	struct wv_recipe *recipe;
 
-	TAILQ_FOREACH(recipe, &user->recipes, link)
-	if (wv_recipe_equal(recipe, like))
-		return recipe;
+	TAILQ_FOREACH (recipe, &user->recipes, link)
+		if (wv_recipe_equal(recipe, like))
+			return recipe;
 	return NULL;
 }
 
@@ -83,8 +83,7 @@ static struct wv_recipe *surplus_variant(struct wv_user *user, const struct wv_r
 	struct wv_recipe *recipe, *least = NULL;
 	unsigned int n = 0;
 
-	TAILQ_FOREACH(recipe, &user->recipes, link)
-	{
+	TAILQ_FOREACH (recipe, &user->recipes, link) {
 		if (!wv_key_equal(&recipe->key, &newest->key))
 			continue;
 		n++;
@@ -99,9 +98,9 @@ static void insert(struct wv_catalog *c, struct wv_user *user, struct wv_recipe 
 	struct wv_recipe *other;
 
 	recipe->success = ++c->successes;
-	TAILQ_FOREACH(other, &user->recipes, link)
-	if (other->used <= recipe->used)
-		break;
+	TAILQ_FOREACH (other, &user->recipes, link)
+		if (other->used <= recipe->used)
+			break;
 	if (other)
 		TAILQ_INSERT_BEFORE(other, recipe, link);
 	else
@@ -161,8 +160,7 @@ static struct wv_recipe *exact_variant(struct wv_user *user, const struct wv_key
 	struct wv_recipe *recipe;
 
 	*best = NULL;
-	TAILQ_FOREACH(recipe, &user->recipes, link)
-	{
+	TAILQ_FOREACH (recipe, &user->recipes, link) {
 		if (!wv_key_equal(&recipe->key, key))
 			continue;
 		if (wv_recipe_argv(recipe, argv))

@@ -145,8 +145,7 @@ static int read_argv(struct reader *r, json_t *json, struct wv_recipe *recipe)
 
 	if (!json_is_array(json) || json_array_size(json) > WV_RECIPE_MAX_ARGV)
 		return bad(r, "argv is not a list, or too long");
-	json_array_foreach(json, i, entry)
-	{
+	json_array_foreach (json, i, entry) {
 		json_int_t divergent, patience;
 		struct wv_argv *argv;
 		json_error_t error;

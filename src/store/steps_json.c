@@ -128,8 +128,7 @@ static int read_attrs(struct reader *r, json_t *attrs, const struct wv_command_r
 	json_t *json;
 	int err;
 
-	json_array_foreach(attrs, i, json)
-	{
+	json_array_foreach (attrs, i, json) {
 		err = read_attr(r, json, &wv_step_attrs(r->out.step)[i], row);
 		if (err)
 			return err;
@@ -175,8 +174,7 @@ static int read_steps(struct reader *r, json_t *steps)
 
 	if (!json_is_array(steps))
 		return bad(r, "steps are not a list");
-	json_array_foreach(steps, i, json)
-	{
+	json_array_foreach (steps, i, json) {
 		err = read_step(r, json);
 		if (err)
 			return err;
