@@ -1,5 +1,6 @@
 """What a lease costs warmverbsd: CPU time to hand one out and to make another, and memory while it waits."""
 
+import os
 import pathlib
 import re
 import time
@@ -64,5 +65,8 @@ def memory_per_lease(node, command):
 
 
 def free_memory():
+    """Bytes, with the pages in the lists per CPU, where pages just freed wait and which MemFree leaves out."""
     time.sleep(REFILL_SECONDS)
-    return 1024 * int(re.search(r"MemFree: +(\d+)", pathlib.Path("/proc/meminfo").read_text())[1])
+    kilobytes = re.search(r"MemFree: +(\d+)", pathlib.Path("/proc/meminfo").read_text())[1]
+    listed = re.findall(r"^ +count: (\d+)", pathlib.Path("/proc/zoneinfo").read_text(), re.MULTILINE)
+    return 1024 * int(kilobytes) + os.sysconf("SC_PAGE_SIZE") * sum(map(int, listed))
