@@ -22,6 +22,7 @@ static const struct {
     {ECONNREFUSED, "it has ended: start it with 'systemctl start warmverbsd'"},
     {EACCES, "become a member of the group that the socket belongs to"},
     {EPROTO, "daemon and command line are of different versions: restart the daemon"},
+    {EAGAIN, "it is stopped or overloaded: see its log"},
     {ETIMEDOUT, "it is stopped or overloaded: see its log"},
     {ECONNRESET, "it gave up on this question: see its log"},
 };
@@ -37,8 +38,10 @@ static int no_answer(const char *path, int err)
 	return WV_EXIT_NO_DAEMON;
 }
 
+/* A daemon that is stopped does not accept: then connect() waits no longer than for an answer. */
 static int connect_to(const char *path)
 {
+	const struct timeval patience = {.tv_sec = WAIT_MS / 1000};
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	wv_auto_fd sock = -1;
 
@@ -46,7 +49,8 @@ static int connect_to(const char *path)
 		return -ENAMETOOLONG;
 	strcpy(to.sun_path, path);
 	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (sock < 0 || connect(sock, (struct sockaddr *)&to, sizeof(to)))
+	if (sock < 0 || setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) ||
+	    connect(sock, (struct sockaddr *)&to, sizeof(to)))
 		return -errno;
 	return wv_steal_fd(&sock);
 }

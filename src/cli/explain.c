@@ -124,10 +124,18 @@ static int write_json(const struct wv_run *run, FILE *out)
 	return err ? -ENOMEM : 0;
 }
 
+/* As the program was told, by this command line or by its environment. */
+static bool lease_wanted(void)
+{
+	const char *lease = getenv("WARMVERBS_LEASE");
+
+	return !lease || strcmp(lease, "0");
+}
+
 static int report(const struct explain *e, int trace, FILE *out)
 {
 	wv_auto_free struct wv_trace *records = NULL;
-	struct wv_run run = {.lease_wanted = e->launch.lease};
+	struct wv_run run = {.lease_wanted = lease_wanted()};
 	int err = wv_trace_read(trace, &records, &run.n);
 
 	run.records = records;

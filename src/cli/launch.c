@@ -107,7 +107,7 @@ static int set_environment(const struct wv_launch *launch)
 	return err ? err : set_preload(library);
 }
 
-int wv_launch_prepare(struct wv_launch *launch)
+int wv_launch_prepare(const struct wv_launch *launch)
 {
 	char path[PATH_MAX];
 	const char *obstacle = NULL;
@@ -117,7 +117,6 @@ int wv_launch_prepare(struct wv_launch *launch)
 		obstacle = wv_program_obstacle(path);
 	if (!obstacle)
 		return set_environment(launch);
-	launch->plain = true;
 	wv_complain("it runs as it would without warmverbs", "%s is %s: nothing can be preloaded",
 		    path, obstacle);
 	return 0;

@@ -9,7 +9,6 @@
 
 struct wv_launch {
 	bool lease;
-	bool plain; /* found by wv_launch_prepare(): nothing can be preloaded into it */
 	const char *socket, *name; /* NULL: as the environment says */
 	char **program;		   /* its argument vector */
 };
@@ -21,7 +20,7 @@ extern const struct argp wv_launch_argp;
  * Changes the environment of this process to the one that the program is to have. 0, or the exit
  * code after the user was told why.
  */
-int wv_launch_prepare(struct wv_launch *launch);
+int wv_launch_prepare(const struct wv_launch *launch);
 
 /* Becomes the program. Returns the exit code, after a word to the user, if that is impossible. */
 int wv_launch_exec(const struct wv_launch *launch);

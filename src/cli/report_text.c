@@ -50,7 +50,7 @@ static void print_opens(const struct wv_run *run, const struct wv_summary *s, FI
 	if (s->leased)
 		fprintf(out, "lease: %u of %u opens of a device\n", s->leased, s->opens);
 	if (!run->lease_wanted) {
-		fputs("no lease: none was to be taken (--no-lease)\n", out);
+		fputs("no lease: none was to be taken (--no-lease, or WARMVERBS_LEASE=0)\n", out);
 		return;
 	}
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(s->without_lease); i++)

@@ -100,20 +100,48 @@ static void print_remarks(json_t *recipe, FILE *out)
 		print_divergence(recipe, divergence, out);
 }
 
+/* Connections that ended badly, if there were any. */
+static void print_trouble(json_t *clients, FILE *out)
+{
+	static const char *const kinds[] = {"malformed", "silent", "over_limit", "denied"};
+	const char *separator = "trouble with programs: ";
+
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(kinds); i++) {
+		unsigned long long n = wv_json_number_at(clients, kinds[i]);
+
+		if (!n)
+			continue;
+		fprintf(out, "%s%llu %s", separator, n, kinds[i]);
+		separator = ", ";
+	}
+	if (*separator == ',')
+		fputc('\n', out);
+}
+
+static void print_use(const char *title, json_t *status, const char *leases, const char *memory,
+		      FILE *out)
+{
+	char text[WV_QUANTITY_MAX];
+
+	fprintf(out, "%s%llu leases, %s\n", title,
+		(unsigned long long)wv_json_number_at(status, leases),
+		wv_format_bytes(wv_json_number_at(status, memory), text));
+}
+
 static void print_head(json_t *status, FILE *out)
 {
-	char used[WV_QUANTITY_MAX], limit[WV_QUANTITY_MAX];
 	unsigned long long up = wv_json_number_at(status, "uptime_s");
 
 	fprintf(out, "warmverbsd %s at %s, up %llu:%02llu:%02llu\n",
 		json_string_value(json_object_get(status, "version")) ?: "?",
 		json_string_value(json_object_get(status, "socket")) ?: "?", up / 3600,
 		up / 60 % 60, up % 60);
-	fprintf(out, "waiting: %llu of at most %llu leases, %s of %s\n\n",
-		(unsigned long long)wv_json_number_at(status, "use.leases"),
-		(unsigned long long)wv_json_number_at(status, "budgets.leases"),
-		wv_format_bytes(wv_json_number_at(status, "use.memory"), used),
-		wv_format_bytes(wv_json_number_at(status, "budgets.memory"), limit));
+	print_use("waiting:    ", status, "use.leases", "use.memory", out);
+	print_use("at most:    ", status, "budgets.leases", "budgets.memory", out);
+	print_use("for a user: ", status, "budgets.leases_per_user", "budgets.memory_per_user",
+		  out);
+	print_trouble(json_object_get(status, "clients"), out);
+	fputc('\n', out);
 }
 
 int wv_print_status(json_t *status, FILE *out)

@@ -185,7 +185,9 @@ static void test_find_program(void **state)
 /* As the daemon answers, without what is not printed. */
 static const char status_text[] =
     "{'version': '1.2.3', 'socket': '/run/s', 'uptime_s': 3723,"
-    " 'budgets': {'leases': 8, 'memory': 1048576}, 'use': {'leases': 2, 'memory': 2048},"
+    " 'budgets': {'leases': 8, 'memory': 1048576, 'leases_per_user': 4, 'memory_per_user': "
+    "524288}, 'clients': {'malformed': 2, 'silent': 0, 'denied': 1}, 'use': {'leases': 2, "
+    "'memory': 2048},"
     " 'devices': [{'name': 'rxe0', 'node': '/dev/infiniband/uverbs0', 'driver': 'rxe',"
     "              'leased': true, 'leases': 2},"
     "             {'name': 'x', 'node': '/dev/infiniband/uverbs1', 'driver': null,"
@@ -225,7 +227,10 @@ static void test_status_text(void **state)
 	assert_int_equal(wv_print_status(status, c.out), 0);
 	capture_expect(
 	    &c, "warmverbsd 1.2.3 at /run/s, up 1:02:03\n"
-		"waiting: 2 of at most 8 leases, 2.00 KiB of 1.00 MiB\n"
+		"waiting:    2 leases, 2.00 KiB\n"
+		"at most:    8 leases, 1.00 MiB\n"
+		"for a user: 4 leases, 512 KiB\n"
+		"trouble with programs: 2 malformed, 1 denied\n"
 		"\n"
 		"device  node                     driver  leased  leases\n"
 		"rxe0    /dev/infiniband/uverbs0  rxe     yes          2\n"
