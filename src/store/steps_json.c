@@ -14,9 +14,19 @@ static int is_reference(uint8_t kind)
 	return kind == WV_HANDLE || kind == WV_FD;
 }
 
+/* The input bytes of an attribute, in hexadecimal. */
+static json_t *bytes_to_json(struct wv_step *step, const struct wv_attr *attr)
+{
+	wv_auto_free char *text = malloc(2u * attr->len + 1);
+
+	if (!text)
+		return NULL;
+	wv_hex(wv_attr_bytes(step, attr), attr->len, text);
+	return json_string(text);
+}
+
 static json_t *attr_to_json(struct wv_step *step, const struct wv_attr *attr)
 {
-	char bytes[2 * UINT16_MAX + 1];
 	json_t *json = json_pack("{s:s, s:i, s:i, s:i}", "kind", wv_kind_name(attr->kind), "id",
 				 attr->id, "len", attr->len, "flags", attr->flags);
 
@@ -24,8 +34,7 @@ static json_t *attr_to_json(struct wv_step *step, const struct wv_attr *attr)
 		json_object_set_new(json, "step", json_integer((json_int_t)attr->data));
 	if (attr->kind != WV_EQUAL)
 		return json;
-	wv_hex(wv_attr_bytes(step, attr), attr->len, bytes);
-	if (json_object_set_new(json, "bytes", json_string(bytes))) {
+	if (json_object_set_new(json, "bytes", bytes_to_json(step, attr))) {
 		json_decref(json);
 		return NULL;
 	}
