@@ -20,8 +20,8 @@ def folder():
 
 
 def remove(keep=()):
-    """Empty the cache. The lock file stays: a waiting run must not be left with a deleted one."""
-    for entry in folder().glob("*"):
+    """Empty the cache, but for the lock file, which others wait for, and the temporary folders of this run."""
+    for entry in folder().glob("[!.]*"):
         if entry.is_dir() and entry not in keep:
             shutil.rmtree(entry)
 
