@@ -33,6 +33,13 @@ static void on_node_gone(struct wv_server *s, const char *name)
 	wv_log(WV_NOTICE, "%s (%s) is being removed: its leases are closed", device->ibdev, name);
 }
 
+/* Events were lost, so any device may be gone. */
+static void on_overflow(struct wv_server *s)
+{
+	for (unsigned int i = 0; i < s->devices.n; i++)
+		wv_refill_drop_device(s, s->devices.all[i].ibdev);
+}
+
 static int on_node_event(sd_event_source *source, const struct inotify_event *event, void *data)
 {
 	struct wv_server *s = data;
@@ -40,6 +47,8 @@ static int on_node_event(sd_event_source *source, const struct inotify_event *ev
 	(void)source;
 	if (event->mask & (IN_DELETE | IN_MOVED_FROM) && event->len)
 		on_node_gone(s, event->name);
+	if (event->mask & IN_Q_OVERFLOW)
+		on_overflow(s);
 	if (event->mask & IN_IGNORED) /* the directory itself is gone */
 		s->node_watch = sd_event_source_disable_unref(s->node_watch);
 	s->rescans_left = MAX_RESCANS;
