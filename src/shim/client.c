@@ -196,8 +196,8 @@ static bool lease_fits(struct wv_msg_lease *msg, unsigned int n_fds, const char 
 	if (wv_tape_check(msg + 1, msg->msg.bytes - sizeof(*msg), WV_LEASE) ||
 	    n_fds != msg->n_fds + 1 || msg->n_fds != ((struct wv_tape *)(msg + 1))->n_fds)
 		return false;
-	wv_provider_id(path, &provider);
-	return !memcmp(&provider, &msg->provider, sizeof(provider));
+	return wv_provider_id(path, &provider) &&
+	       !memcmp(&provider, &msg->provider, sizeof(provider));
 }
 
 /* Makes the lease in @c->message the program's. The descriptors become the context's, or stay. */
@@ -282,7 +282,9 @@ static bool is_pending(const char *path)
 int wv_client_open(const char *path)
 {
 	uint64_t start = wv_trace_now();
+	struct wv_build_id provider;
 	int node, sock, fd;
+	bool known;
 
 	wv_context_prepare();
 	if (!wv_providers_known()) {
@@ -290,10 +292,12 @@ int wv_client_open(const char *path)
 		wv_providers_load(false);
 	}
 	wv_lock();
-	if (!is_pending(path)) {
+	/* A lease fits one provider; whoever has another, or none that we know, is not served. */
+	known = wv_provider_id(path, &provider);
+	if (!is_pending(path) || !known)
 		drop_locked();
+	if (known)
 		request_locked(path);
-	}
 	if (is_pending(path)) {
 		node = pending.node;
 		sock = pending.sock;

@@ -55,13 +55,13 @@ static bool read_list(char *text, size_t capacity)
 	return got > 0;
 }
 
-/* "uverbs0 /usr/lib/.../librxe-rdmav34.so" */
+/* "uverbs0 /usr/lib/.../librxe-rdmav34.so", or "uverbs0 -" if its provider is not known. */
 static void parse_line(char *line)
 {
 	struct device *device = &devices[n_devices];
 	char *path = strchr(line, ' ');
 
-	if (!path || path[1] != '/' || n_devices == MAX_DEVICES)
+	if (!path || n_devices == MAX_DEVICES)
 		return;
 	*path++ = '\0';
 	device->loaded = device->loaded && !strcmp(device->provider, path);
@@ -104,7 +104,7 @@ static bool next_provider(unsigned int i, char *path)
 	there = i < n_devices;
 	if (there)
 		wv_copy_string(path, sizeof(devices[i].provider),
-			       devices[i].loaded ? "" : devices[i].provider);
+			       devices[i].loaded ? "-" : devices[i].provider);
 	wv_unlock();
 	return there;
 }
@@ -133,7 +133,7 @@ void wv_providers_load(bool load)
 	char path[sizeof(devices[0].provider)];
 
 	for (unsigned int i = 0; next_provider(i, path); i++)
-		if (*path)
+		if (*path == '/')
 			look_up(path, load);
 }
 
@@ -152,10 +152,13 @@ bool wv_only_device(char *path, size_t capacity)
 	return only;
 }
 
-void wv_provider_id(const char *path, struct wv_build_id *id)
+bool wv_provider_id(const char *path, struct wv_build_id *id)
 {
-	memset(id, 0, sizeof(*id));
-	for (unsigned int i = 0; i < n_devices; i++)
-		if (!strcmp(devices[i].node, path) && devices[i].loaded)
-			*id = devices[i].id;
+	for (unsigned int i = 0; i < n_devices; i++) {
+		if (strcmp(devices[i].node, path) || !devices[i].loaded)
+			continue;
+		*id = devices[i].id;
+		return true;
+	}
+	return false;
 }

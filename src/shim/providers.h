@@ -25,5 +25,8 @@ bool wv_providers_known(void);
 /* Copies the path of the node's only device. False if it has none or several. */
 bool wv_only_device(char *path, size_t capacity);
 
-/* The build-id of the provider loaded for the device node @path, zero if unknown. */
-void wv_provider_id(const char *path, struct wv_build_id *id);
+/*
+ * The build-id of the provider loaded for the device node @path. False if it is not known. Call
+ * with the lock held.
+ */
+bool wv_provider_id(const char *path, struct wv_build_id *id);
