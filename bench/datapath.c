@@ -32,13 +32,13 @@ static struct ibv_qp *create_qp(const struct endpoint *e)
 {
 	/* The extended interface can ring the doorbell with an empty queue. */
 	struct ibv_qp_init_attr_ex attr = {
-		.send_cq = e->cq,
-		.recv_cq = e->cq,
-		.cap = {DEPTH, DEPTH, 1, 1, 0},
-		.qp_type = IBV_QPT_RC,
-		.comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
-		.pd = e->pd,
-		.send_ops_flags = IBV_QP_EX_WITH_SEND,
+	    .send_cq = e->cq,
+	    .recv_cq = e->cq,
+	    .cap = {DEPTH, DEPTH, 1, 1, 0},
+	    .qp_type = IBV_QPT_RC,
+	    .comp_mask = IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_SEND_OPS_FLAGS,
+	    .pd = e->pd,
+	    .send_ops_flags = IBV_QP_EX_WITH_SEND,
 	};
 
 	return made(ibv_create_qp_ex(e->context, &attr), "ibv_create_qp_ex");
@@ -79,11 +79,11 @@ static struct cost post_and_wait(struct endpoint *e, enum ibv_wr_opcode opcode, 
 {
 	struct ibv_sge sge = {(uintptr_t)e->memory, MESSAGE, e->mr->lkey};
 	struct ibv_send_wr *bad, wr = {
-					 .sg_list = &sge,
-					 .num_sge = 1,
-					 .opcode = opcode,
-					 .send_flags = IBV_SEND_SIGNALED,
-					 .wr.rdma = {(uintptr_t)e->memory + MESSAGE, e->mr->rkey},
+				     .sg_list = &sge,
+				     .num_sge = 1,
+				     .opcode = opcode,
+				     .send_flags = IBV_SEND_SIGNALED,
+				     .wr.rdma = {(uintptr_t)e->memory + MESSAGE, e->mr->rkey},
 				 };
 	uint64_t start = clock_ns(), posted;
 	int err = ibv_post_send(e->qp, &wr, &bad);

@@ -37,10 +37,10 @@ static void modify(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask, const 
 void modify_to_init(struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_INIT,
-		.port_num = PORT,
-		.qp_access_flags =
-			IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
+	    .qp_state = IBV_QPS_INIT,
+	    .port_num = PORT,
+	    .qp_access_flags =
+		IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
 	};
 
 	modify(qp, &attr, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
@@ -49,46 +49,46 @@ void modify_to_init(struct ibv_qp *qp)
 void modify_to_rtr(struct ibv_qp *qp, const struct loopback *loopback)
 {
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTR,
-		.path_mtu = loopback->port.active_mtu,
-		.dest_qp_num = qp->qp_num,
-		.rq_psn = PSN,
-		.max_dest_rd_atomic = 1,
-		.min_rnr_timer = 12,
-		.ah_attr =
+	    .qp_state = IBV_QPS_RTR,
+	    .path_mtu = loopback->port.active_mtu,
+	    .dest_qp_num = qp->qp_num,
+	    .rq_psn = PSN,
+	    .max_dest_rd_atomic = 1,
+	    .min_rnr_timer = 12,
+	    .ah_attr =
+		{
+		    .dlid = loopback->port.lid,
+		    .port_num = PORT,
+		    .is_global = loopback->port.link_layer == IBV_LINK_LAYER_ETHERNET,
+		    .grh =
 			{
-				.dlid = loopback->port.lid,
-				.port_num = PORT,
-				.is_global = loopback->port.link_layer == IBV_LINK_LAYER_ETHERNET,
-				.grh =
-					{
-						.dgid = loopback->gid,
-						.sgid_index = (uint8_t)loopback->gid_index,
-						.hop_limit = 1,
-					},
+			    .dgid = loopback->gid,
+			    .sgid_index = (uint8_t)loopback->gid_index,
+			    .hop_limit = 1,
 			},
+		},
 	};
 
 	modify(qp, &attr,
 	       IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
-		       IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
+		   IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER,
 	       "RTR");
 }
 
 void modify_to_rts(struct ibv_qp *qp)
 {
 	struct ibv_qp_attr attr = {
-		.qp_state = IBV_QPS_RTS,
-		.timeout = 14,
-		.retry_cnt = 7,
-		.rnr_retry = 7,
-		.sq_psn = PSN,
-		.max_rd_atomic = 1,
+	    .qp_state = IBV_QPS_RTS,
+	    .timeout = 14,
+	    .retry_cnt = 7,
+	    .rnr_retry = 7,
+	    .sq_psn = PSN,
+	    .max_rd_atomic = 1,
 	};
 
 	modify(qp, &attr,
 	       IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
-		       IBV_QP_MAX_QP_RD_ATOMIC,
+		   IBV_QP_MAX_QP_RD_ATOMIC,
 	       "RTS");
 }
 

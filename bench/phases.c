@@ -34,19 +34,19 @@ enum phase {
 };
 
 static const char *const phase_names[PHASES] = {
-	[GET_DEVICE_LIST] = "get_device_list",
-	[OPEN_DEVICE] = "open_device",
-	[ALLOC_PD] = "alloc_pd",
-	[REG_MR] = "reg_mr",
-	[CREATE_CQ] = "create_cq",
-	[CREATE_SRQ] = "create_srq",
-	[CREATE_QP] = "create_qp",
-	[MODIFY_INIT] = "modify_init",
-	[QUERY_PORT_AND_GID] = "query_port_and_gid",
-	[MODIFY_RTR] = "modify_rtr",
-	[MODIFY_RTS] = "modify_rts",
-	[DATA] = "data",
-	[DESTROY] = "destroy",
+    [GET_DEVICE_LIST] = "get_device_list",
+    [OPEN_DEVICE] = "open_device",
+    [ALLOC_PD] = "alloc_pd",
+    [REG_MR] = "reg_mr",
+    [CREATE_CQ] = "create_cq",
+    [CREATE_SRQ] = "create_srq",
+    [CREATE_QP] = "create_qp",
+    [MODIFY_INIT] = "modify_init",
+    [QUERY_PORT_AND_GID] = "query_port_and_gid",
+    [MODIFY_RTR] = "modify_rtr",
+    [MODIFY_RTS] = "modify_rts",
+    [DATA] = "data",
+    [DESTROY] = "destroy",
 };
 
 struct options {
@@ -98,17 +98,17 @@ static struct ibv_srq *create_srq(struct ibv_pd *pd)
 static struct ibv_qp *create_qp(const struct objects *o)
 {
 	struct ibv_qp_init_attr attr = {
-		.send_cq = o->cq,
-		.recv_cq = o->cq,
-		.srq = o->srq,
-		.cap =
-			{
-				.max_send_wr = QUEUE_DEPTH,
-				.max_recv_wr = o->srq ? 0 : QUEUE_DEPTH,
-				.max_send_sge = 1,
-				.max_recv_sge = o->srq ? 0 : 1,
-			},
-		.qp_type = IBV_QPT_RC,
+	    .send_cq = o->cq,
+	    .recv_cq = o->cq,
+	    .srq = o->srq,
+	    .cap =
+		{
+		    .max_send_wr = QUEUE_DEPTH,
+		    .max_recv_wr = o->srq ? 0 : QUEUE_DEPTH,
+		    .max_send_sge = 1,
+		    .max_recv_sge = o->srq ? 0 : 1,
+		},
+	    .qp_type = IBV_QPT_RC,
 	};
 
 	return made(ibv_create_qp(o->pd, &attr), "ibv_create_qp");
@@ -118,10 +118,10 @@ static void create_objects(struct objects *o, const struct options *options, voi
 {
 	o->pd = made(ibv_alloc_pd(o->context), "ibv_alloc_pd");
 	end(ALLOC_PD);
-	o->mr = made(ibv_reg_mr(o->pd, memory, options->bytes,
-				IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE |
-					IBV_ACCESS_REMOTE_READ),
-		     "ibv_reg_mr");
+	o->mr = made(
+	    ibv_reg_mr(o->pd, memory, options->bytes,
+		       IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ),
+	    "ibv_reg_mr");
 	end(REG_MR);
 	o->cq = made(ibv_create_cq(o->context, CQ_ENTRIES, NULL, NULL, 0), "ibv_create_cq");
 	end(CREATE_CQ);
@@ -158,12 +158,12 @@ static void check_data(const struct objects *o, struct ibv_qp *qp, const char *t
 	struct ibv_sge from_sge = {(uintptr_t)from, MESSAGE, o->mr->lkey};
 	struct ibv_recv_wr recv = {.sg_list = &to_sge, .num_sge = 1}, *bad_recv;
 	struct ibv_send_wr send =
-				   {
-					   .sg_list = &from_sge,
-					   .num_sge = 1,
-					   .opcode = IBV_WR_SEND,
-					   .send_flags = IBV_SEND_SIGNALED,
-				   },
+			       {
+				   .sg_list = &from_sge,
+				   .num_sge = 1,
+				   .opcode = IBV_WR_SEND,
+				   .send_flags = IBV_SEND_SIGNALED,
+			       },
 			   *bad_send;
 	int err;
 
@@ -259,7 +259,7 @@ int main(int argc, char **argv)
 	struct objects o = {.qps = made(calloc(options.qps, sizeof(*o.qps)), "calloc")};
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	void *memory =
-		made(aligned_alloc(page, (options.bytes + page - 1) / page * page), "memory");
+	    made(aligned_alloc(page, (options.bytes + page - 1) / page * page), "memory");
 
 	clock_ns(); /* The first call binds it. */
 	last = clock_ns();

@@ -17,7 +17,7 @@ DEVICE = "rxe0"
 GUEST_OUT = "/run/lab/out"
 GUEST_OWN = ("/dev", "/proc", "/run", "/sys")
 BOOT_SECONDS = 120
-CONSOLE_TAIL_LINES = 40
+CONSOLE_TAIL_LINES = 80  # A panic takes up to 50.
 KERNEL_OPTIONS = (
     "console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off audit=0 tsc=reliable nokaslr"
     # An emulated CPU on a busy host may stand still for longer than these watchdogs allow.
