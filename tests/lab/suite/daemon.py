@@ -4,19 +4,19 @@ import os
 import signal
 import subprocess
 
-from . import places, resources
+from . import resources
 from .report import Failure, require, require_equal
 
 
 class Daemon:
     """A daemon with a socket, a state folder and a log in a folder of its own."""
 
-    def __init__(self, build, folder, prefix=()):
+    def __init__(self, build, folder, options=(), prefix=()):
         self.folder = folder
         self.socket = folder / "socket"
         self.log = folder / "daemon.log"
         self._command = [*prefix, str(build.daemon), "--socket", str(self.socket),
-                         "--state-dir", str(folder / "state"), "--log-level", "debug"]
+                         "--state-dir", str(folder / "state"), "--log-level", "debug", *options]
         self._process = None
         self._other_descriptors = None
 
@@ -108,9 +108,3 @@ def socket_folder(folder):
     path.mkdir()
     path.chmod(0o755)
     return path
-
-
-def other_user(command):
-    """The command as a user without rights."""
-    uid = str(places.OTHER_USER)
-    return ["setpriv", "--reuid", uid, "--regid", uid, "--clear-groups", *command]

@@ -20,9 +20,10 @@ class Lab:
         self._socket_folder = daemon.socket_folder(self.folder)
         self._running = []
 
-    def start_daemon(self, prefix=()):
-        if self.daemon is None or prefix:
-            self.daemon = daemon.Daemon(self.build, self._socket_folder, prefix)
+    def start_daemon(self, options=(), prefix=()):
+        """Starts it for the first time, or again."""
+        if self.daemon is None:
+            self.daemon = daemon.Daemon(self.build, self._socket_folder, options, prefix)
         return self.daemon.start()
 
     @property
@@ -39,15 +40,17 @@ class Lab:
         env.update(extra or {})
         return env
 
-    def start(self, command, warm=False, env=None, name=None):
+    def start(self, command, warm=False, env=None, name=None, user=False):
+        """Starts a program; user: as one who has no rights."""
         name = f"{len(self._running):02}-{name or pathlib.Path(command[0]).name}"
         trace_path = self.folder / f"{name}.trace" if warm else None
+        command = places.as_other_user(command) if user else command
         running = Running(command, self.environment(warm, trace_path, env), self.folder, name, trace_path)
         self._running.append(running)
         return running
 
-    def run(self, command, warm=False, env=None, name=None, limit=60):
-        return self.start(command, warm, env, name).wait(limit)
+    def run(self, command, warm=False, env=None, name=None, user=False, limit=60):
+        return self.start(command, warm, env, name, user).wait(limit)
 
     def pair(self, server, client, warm, ready, endless=False):
         """Runs a server and its client; warm says which of them. Their results."""

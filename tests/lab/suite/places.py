@@ -7,6 +7,7 @@ import subprocess
 DEVICE = os.environ.get("LAB_DEVICE", "rxe0")
 NODES = pathlib.Path("/dev/infiniband")
 OTHER_USER = 65534
+OTHER_GROUP = "nogroup"
 
 
 class Build:
@@ -45,3 +46,8 @@ def address():
     out = subprocess.run(["ip", "-4", "-oneline", "address", "show", "dev", netdev()],
                          capture_output=True, text=True, check=True).stdout
     return out.split()[3].split("/")[0]
+
+
+def as_other_user(command):
+    """The command, run by a user without rights."""
+    return ["setpriv", f"--reuid={OTHER_USER}", f"--regid={OTHER_GROUP}", "--clear-groups", *command]

@@ -9,7 +9,7 @@ MAGIC = 0x43525457
 LIST, OPEN, COMMAND, ROLLBACK, PURGE = range(5)
 KERNEL, ADOPTED, RECORDED = range(3)
 NO_WRITE_CMD = 0xffffffff
-INIT = 1
+INIT, RTR, RTS = 1, 2, 3
 
 # Objects and methods of rdma/ib_user_ioctl_cmds.h, legacy commands of rdma/ib_user_verbs.h.
 _INVOKE_WRITE = (0, 0)
@@ -34,6 +34,7 @@ class Event:
     error: int
     qp_state: int
     no_lease: int
+    seconds: float
 
     def __str__(self):
         kind = ("list", "open", self.makes or "/".join(map(str, self.command)), "rollback", "purge")[self.kind]
@@ -55,9 +56,10 @@ def read(path):
         return []
     events = []
     for fields in RECORD.iter_unpack(data[:len(data) - len(data) % RECORD.size]):
-        magic, kind, how, pid, _, _, _, obj, method, cmd, error, state, none = fields[:13]
+        magic, kind, how, pid, _, start, end, obj, method, cmd, error, state, none = fields[:13]
         assert magic == MAGIC, "a trace is one record after the other"
-        events.append(Event(kind, how, pid, (obj, method, cmd), error, state, none))
+        events.append(Event(kind, how, pid, (obj, method, cmd), error, state, none,
+                            (end - start) / 1e9))
     return events
 
 
