@@ -13,6 +13,7 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/un.h>
 
 /* The request under way: at most one, for the next open of @path. */
@@ -189,14 +190,24 @@ static int receive(int sock, void *message, int *fds, unsigned int *n_fds)
 	return wv_msg_check(message, (size_t)got);
 }
 
-static bool lease_fits(struct wv_msg_lease *msg, unsigned int n_fds, const char *path)
+/* Whether @ufile is of the very device that the program opened as @node. */
+static bool is_same_device(const struct wv_msg_lease *msg, int ufile, int node)
+{
+	struct stat leased, opened;
+
+	return !fstat(ufile, &leased) && !fstat(node, &opened) && S_ISCHR(leased.st_mode) &&
+	       leased.st_rdev == opened.st_rdev && msg->rdev == opened.st_rdev;
+}
+
+static bool lease_fits(struct wv_msg_lease *msg, const int *fds, unsigned int n_fds,
+		       const char *path, int node)
 {
 	struct wv_build_id provider;
 
 	if (wv_tape_check(msg + 1, msg->msg.bytes - sizeof(*msg), WV_LEASE) ||
 	    n_fds != msg->n_fds + 1 || msg->n_fds != ((struct wv_tape *)(msg + 1))->n_fds)
 		return false;
-	return wv_provider_id(path, &provider) &&
+	return is_same_device(msg, fds[0], node) && wv_provider_id(path, &provider) &&
 	       !memcmp(&provider, &msg->provider, sizeof(provider));
 }
 
@@ -229,16 +240,16 @@ static void start_recording(struct wv_context *c, const char *path)
 
 /*
  * Collects the answer for @c, opened at @path. Returns the lease's command descriptor, or -1 to go
- * on with the node that the program opened itself.
+ * on with @node, which the program opened itself.
  */
-static int collect(struct wv_context *c, int sock, const char *path)
+static int collect(struct wv_context *c, int sock, const char *path, int node)
 {
 	int fds[WV_WIRE_MAX_FDS];
 	unsigned int n_fds = 0;
 	int type = receive(sock, c->message, fds, &n_fds);
 	struct wv_msg_no_lease *none = (void *)c->message;
 
-	if (type == WV_MSG_LEASE && lease_fits((void *)c->message, n_fds, path) &&
+	if (type == WV_MSG_LEASE && lease_fits((void *)c->message, fds, n_fds, path, node) &&
 	    take_lease(c, fds, n_fds))
 		return fds[0];
 	for (unsigned int i = 0; i < n_fds; i++)
@@ -262,7 +273,7 @@ static int open_locked(const char *path, int node, int sock)
 		return node;
 	}
 	if (sock >= 0)
-		leased = collect(c, sock, path);
+		leased = collect(c, sock, path, node);
 	if (leased >= 0)
 		close(node);
 	else if (!wv_context_track(c, node, WV_FILE_COMMAND, 0))
