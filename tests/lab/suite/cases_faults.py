@@ -16,13 +16,14 @@ REMOVAL_S = 2
 CROWD = 50
 
 
-def objects(lab, options="", **more):
-    return lab.run([lab.build.program("objects")], env={"OBJECTS": options}, **more)
+def objects(lab, options="", more=None, **how):
+    return lab.run([lab.build.program("objects")], env={"OBJECTS": options, **(more or {})}, **how)
 
 
-def start_at(lab, stage, **more):
+def start_at(lab, stage, more=None, **how):
     """The program, waiting at a stage of its life."""
-    running = lab.start([lab.build.program("objects")], env={"OBJECTS": f"-p {stage}"}, **more)
+    env = {"OBJECTS": f"-p {stage}", **(more or {})}
+    running = lab.start([lab.build.program("objects")], env=env, **how)
     running.await_text(f"at {stage}")
     return running
 

@@ -1,0 +1,289 @@
+"""Peers that break the protocol: a daemon that answers nonsense, clients that send it."""
+
+import os
+import random
+import socket
+import struct
+
+from . import places, resources, wire
+from .cases_faults import check_adopted, check_plain, check_right, objects, start_at, with_leases
+from .report import Case, require, require_equal
+
+TOPIC = "wire"
+SILENT = 200
+FLOOD = 3000
+
+
+def patched(data, at, layout, value):
+    return data[:at] + struct.pack(layout, value) + data[at + struct.calcsize(layout):]
+
+
+TAPE = wire.LEASE_HEAD
+STEP = TAPE + 24
+ATTR = STEP + 40
+
+
+def extra_fd(data, fds):
+    return data, [*fds, os.open("/dev/null", os.O_RDONLY)]
+
+
+def many_fds(data, fds):
+    return data, [*fds, *(os.open("/dev/null", os.O_RDONLY) for _ in range(60))]
+
+
+def one_fd_less(data, fds):
+    os.close(fds[-1])
+    return data, fds[:-1]
+
+
+def no_fds(data, fds):
+    wire.close_all(fds)
+    return data, []
+
+
+def other_kind_of_file(data, fds):
+    os.close(fds[0])
+    return data, [os.open("/dev/null", os.O_RDWR), *fds[1:]]
+
+
+def header_only(data, fds):
+    return wire.with_length(data[:16]), fds
+
+
+def cut(n):
+    return lambda data, fds: (wire.with_length(data[:n]), fds)
+
+
+def put(at, layout, value):
+    return lambda data, fds: (patched(data, at, layout, value), fds)
+
+
+# What becomes of a good lease on its way to the program.
+SPOILED = [
+    ("another version", put(4, "<H", wire.VERSION + 1)),
+    ("another magic", put(0, "<I", 1)),
+    ("a message of an unknown type", put(6, "<H", 99)),
+    ("a request in answer", put(6, "<H", wire.REQUEST)),
+    ("a wrong length", put(8, "<I", 1 << 30)),
+    ("a header and no more", header_only),
+    ("a lease without a tape", cut(TAPE)),
+    ("half a tape header", cut(TAPE + 10)),
+    ("a tape that is cut off", lambda data, fds: (wire.with_length(data[:-40]), fds)),
+    ("a message that is cut off", lambda data, fds: (data[:-40], fds)),
+    ("trailing bytes", lambda data, fds: (wire.with_length(data + bytes(64)), fds)),
+    ("a tape of another kind", put(TAPE + 6, "<H", 1)),
+    ("a tape of another format", put(TAPE + 4, "<H", 9)),
+    ("a tape of a wrong size", put(TAPE + 8, "<I", 1 << 20)),
+    ("more steps than there are", put(TAPE + 12, "<H", 500)),
+    ("too many descriptors on the tape", put(TAPE + 14, "<H", 31)),
+    ("a step of no size", put(STEP, "<I", 0)),
+    ("a step of a huge size", put(STEP, "<I", 0xfffffff8)),
+    ("a step of an odd size", put(STEP, "<I", 41)),
+    ("a step of an unknown class", put(STEP + 13, "<B", 200)),
+    ("a step with too many attributes", put(STEP + 12, "<B", 255)),
+    ("an attribute of an unknown kind", put(ATTR + 5, "<B", 200)),
+    ("an attribute whose payload is elsewhere", put(ATTR + 8, "<I", 1 << 20)),
+    ("an attribute of an unknown command", put(STEP + 4, "<H", 99)),
+    ("an attribute that is huge", put(ATTR + 2, "<H", 0xffff)),
+    ("a descriptor less", one_fd_less),
+    ("a descriptor more", extra_fd),
+    ("sixty descriptors more", many_fds),
+    ("no descriptors", no_fds),
+    ("another number of descriptors", put(wire.N_FDS_AT, "<I", 7)),
+    ("another provider", put(wire.PROVIDER_AT, "<Q", 1)),
+    ("another device", put(24, "<Q", 0x1234)),
+    ("a file that is not a device", other_kind_of_file),
+]
+
+
+def real_lease(lab, data, fds):
+    """What the true daemon answers to a program's request."""
+    with wire.connect(lab.daemon.socket) as sock:
+        wire.send(sock, data, fds)
+        return wire.receive(sock)
+
+
+def answered_by(make_answer):
+    """The program runs plainly, without a descriptor too many, whatever a daemon answers."""
+    def run(lab):
+        with_leases(lab)
+        plain = start_at(lab, "done")
+        expected = len(resources.descriptors(plain.pid)) + 1  # its trace
+        plain.proceed()
+        folder = lab.folder / "fake"
+        folder.mkdir()
+        fake = wire.FakeDaemon(folder, lambda data, fds: make_answer(lab, data, fds),
+                               (lab.socket.parent / "providers").read_text())
+        running = start_at(lab, "done", warm=True, more={"WARMVERBS_SOCKET": str(folder / "socket")})
+        files = resources.descriptors(running.pid)
+        require_equal(len(files), expected, f"number of descriptors of the program: {files}")
+        running.proceed()
+        check_plain(running.wait())
+        fake.stop()
+    return run
+
+
+def spoiled(spoil):
+    return answered_by(lambda lab, data, fds: spoil(*real_lease(lab, data, fds)))
+
+
+def noise(data, _fds):
+    return random.Random(1).randbytes(len(data)), []
+
+
+def passed_on(lab):
+    with_leases(lab)
+    folder = lab.folder / "fake"
+    folder.mkdir()
+    fake = wire.FakeDaemon(folder, lambda data, fds: real_lease(lab, data, fds),
+                           (lab.socket.parent / "providers").read_text())
+    check_adopted(objects(lab, warm=True, more={"WARMVERBS_SOCKET": str(folder / "socket")}))
+    fake.stop()
+
+
+ANSWERS = [
+    ("the daemon hangs up", lambda lab, data, fds: None),
+    ("the daemon is a newer one", lambda lab, data, fds: (wire.no_lease(version=wire.VERSION + 1), [])),
+    ("the daemon sends noise", lambda lab, data, fds: noise(data, fds)),
+    ("the daemon sends a byte", lambda lab, data, fds: (b"x", [])),
+    ("the daemon has an unknown reason", lambda lab, data, fds: (wire.no_lease(77), [])),
+    ("the daemon sends descriptors with no lease",
+     lambda lab, data, fds: (wire.no_lease(2), [os.dup(fds[0])])),
+]
+
+
+def node():
+    return os.open(places.node(), os.O_RDWR | os.O_CLOEXEC)
+
+
+def path_only():
+    return os.open(places.node(), os.O_PATH)
+
+
+def read_only():
+    return os.open(places.node(), os.O_RDONLY)
+
+
+def null():
+    return os.open("/dev/null", os.O_RDWR)
+
+
+# What a client sends, and the descriptors with it.
+HOSTILE = [
+    ("nothing", None, []),
+    ("a byte", b"x", []),
+    ("another version", wire.request(version=wire.VERSION + 1), [node]),
+    ("another magic", wire.request(magic=7), [node]),
+    ("a wrong length", wire.request(claimed=1 << 30), [node]),
+    ("a request without descriptor", wire.request(), []),
+    ("a request with two", wire.request(), [node, node]),
+    ("a request with fifty", wire.request(), [null] * 50),
+    ("a request with another file", wire.request(), [null]),
+    ("a request with an O_PATH descriptor", wire.request(), [path_only]),
+    ("a request with a read-only descriptor", wire.request(), [read_only]),
+    ("a short request", wire.message(wire.REQUEST, b"short"), [node]),
+    ("a long request", wire.message(wire.REQUEST, bytes(1000)), [node]),
+    ("a lease", wire.message(wire.LEASE, bytes(200)), [node]),
+    ("a recording that nobody asked for", wire.message(wire.RECORD, bytes(200)), []),
+    ("a report that nobody asked for", wire.message(wire.REPORT, bytes(32)), []),
+    ("a question that is no JSON", wire.message(wire.CONTROL, b"{{{{"), []),
+    ("a question of no known kind", wire.message(wire.CONTROL, b'{"command": "explode"}'), []),
+    ("deep JSON", wire.message(wire.CONTROL, b"[" * 50000), []),
+    ("a question with a descriptor", wire.message(wire.CONTROL, b"{}"), [node]),
+]
+
+# What a client that was told to record sends as its recording.
+RECORDINGS = [
+    ("nothing", b""),
+    ("zeros", bytes(4096)),
+    ("noise", random.Random(2).randbytes(4096)),
+    ("a tape that claims too much",
+     bytes(24) + struct.pack("<IHHIHHII", 0x45504154, 1, 1, 1 << 20, 500, 0, 15, 0) + bytes(400)),
+]
+
+
+def send_to(lab, data, makers):
+    fds = [make() for make in makers]
+    with wire.connect(lab.daemon.socket) as sock:
+        if data is not None:
+            try:
+                wire.send(sock, data, fds)
+                wire.close_all(wire.receive(sock)[1])
+            except (OSError, TimeoutError):
+                pass
+    wire.close_all(fds)
+
+
+def check_serves(lab):
+    require(lab.daemon.running, "the daemon ended")
+    lab.daemon.await_leases()
+    check_adopted(objects(lab, warm=True))
+
+
+def hostile(data, makers):
+    def run(lab):
+        with_leases(lab)
+        for _ in range(3):
+            send_to(lab, data, makers)
+        check_serves(lab)
+    return run
+
+
+def bad_recording(body):
+    def run(lab):
+        with_leases(lab)
+        fds = [node()]
+        with wire.connect(lab.daemon.socket) as sock:
+            wire.send(sock, wire.request(b"unheard of"), fds)
+            require_equal(wire.receive(sock)[0], wire.no_lease(wire.PLEASE_RECORD), "the daemon's answer")
+            wire.send(sock, wire.message(wire.RECORD, body))
+        wire.close_all(fds)
+        check_serves(lab)
+    return run
+
+
+def silent(lab):
+    """Many clients that say nothing do not keep others from being served, once they are gone."""
+    with_leases(lab)
+    socks = []
+    for _ in range(SILENT):
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        sock.setblocking(False)
+        try:
+            sock.connect(str(lab.daemon.socket))
+        except OSError:
+            pass
+        socks.append(sock)
+    check_right(objects(lab, warm=True))
+    for sock in socks:
+        sock.close()
+    check_serves(lab)
+
+
+def flood(lab):
+    """Messages of all kinds, faster than they can be answered; nobody reads the answers."""
+    with_leases(lab)
+    dice = random.Random(3)
+    for _ in range(FLOOD // 100):
+        fd = node()
+        with wire.connect(lab.daemon.socket) as sock:
+            sock.setblocking(False)
+            for _ in range(100):
+                body = dice.randbytes(dice.randrange(200))
+                data = dice.choice([body, wire.message(dice.randrange(9), body), wire.request()])
+                try:
+                    wire.send(sock, data, [fd] * dice.randrange(3))
+                except OSError:
+                    break
+        os.close(fd)
+    check_serves(lab)
+
+
+def cases():
+    yield Case(TOPIC, "a lease that is passed on whole", passed_on)
+    yield from (Case(TOPIC, f"the lease has {name}", spoiled(spoil)) for name, spoil in SPOILED)
+    yield from (Case(TOPIC, name, answered_by(make)) for name, make in ANSWERS)
+    yield from (Case(TOPIC, f"a client sends {name}", hostile(data, fds)) for name, data, fds in HOSTILE)
+    yield from (Case(TOPIC, f"a client records {name}", bad_recording(body)) for name, body in RECORDINGS)
+    yield Case(TOPIC, f"{SILENT} silent clients", silent)
+    yield Case(TOPIC, f"a flood of {FLOOD} messages", flood)
