@@ -51,19 +51,13 @@ int wv_recipe_assemble(uid_t uid, const struct wv_key *key, const struct wv_buil
 }
 
 int wv_recipe_new(uid_t uid, const struct wv_key *key, const struct wv_build_id *provider,
-		  struct wv_tape *tape, struct wv_recipe **recipe)
+		  const struct wv_tape *tape, struct wv_recipe **recipe)
 {
-	json_t *steps = wv_steps_to_json(tape);
-	struct wv_tape *copy = NULL;
-	char why[160];
-	int err;
+	struct wv_tape *copy = malloc(tape->bytes);
 
-	if (!steps)
+	if (!copy)
 		return -ENOMEM;
-	err = wv_steps_from_json(steps, tape->driver_id, &copy, why, sizeof(why));
-	json_decref(steps);
-	if (err)
-		return err == -ENOMEM ? err : -EPROTO;
+	memcpy(copy, tape, tape->bytes);
 	return wv_recipe_assemble(uid, key, provider, copy, recipe);
 }
 

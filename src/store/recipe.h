@@ -76,14 +76,12 @@ struct wv_recipe {
 };
 
 /*
- * A recipe for @uid from a WV_RECIPE tape that passed wv_tape_check(), which is copied into the
- * form it has when loaded from a file, so that equal recipes are equal byte by byte. If the tape
- * may not be carried out, `refused` says why. 0 and *@recipe, the caller's; -ENOMEM; -EPROTO if the
- * tape has values that no kernel answers.
+ * A recipe for @uid from a tape that wv_normalise() wrote and wv_tape_check() passed; it is copied.
+ * If the tape may not be carried out, `refused` says why. 0 and *@recipe, the caller's; -ENOMEM.
  */
 int wv_recipe_new(uid_t uid, const struct wv_key *key, const struct wv_build_id *provider,
-		  struct wv_tape *tape, struct wv_recipe **recipe);
-/* The same from a tape that has this form already and is taken over, on failure too. */
+		  const struct wv_tape *tape, struct wv_recipe **recipe);
+/* The same from a tape that is taken over, on failure too. */
 int wv_recipe_assemble(uid_t uid, const struct wv_key *key, const struct wv_build_id *provider,
 		       struct wv_tape *tape, struct wv_recipe **recipe);
 void wv_recipe_free(struct wv_recipe *recipe);

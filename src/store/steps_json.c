@@ -116,7 +116,7 @@ static int read_attr(struct reader *r, json_t *json, struct wv_attr *attr,
 			   &kind, "id", &id, "len", &len, "flags", &flags, "step", &step, "bytes",
 			   &bytes))
 		return bad(r, error.text);
-	if (!fits(id, UINT16_MAX) || !fits(len, UINT16_MAX) || !fits(flags, UINT16_MAX) ||
+	if (!fits(id, UINT16_MAX) || !fits(len, UINT16_MAX) || !fits(flags, UINT8_MAX) ||
 	    !fits(step, UINT32_MAX))
 		return bad(r, "an attribute's number is out of range");
 	known = wv_abi_attr(row, (uint16_t)id);
@@ -124,10 +124,10 @@ static int read_attr(struct reader *r, json_t *json, struct wv_attr *attr,
 		return bad(r, "an attribute that the command does not have");
 	attr->id = (uint16_t)id;
 	attr->len = (uint16_t)len;
-	attr->flags = (uint16_t)flags;
+	attr->flags = (uint8_t)flags;
 	attr->kind = known->kind;
 	if (is_reference(attr->kind))
-		attr->data = (uint64_t)step;
+		attr->data = (uint32_t)step;
 	return attr->kind == WV_EQUAL ? read_payload(r, attr, bytes) : 0;
 }
 

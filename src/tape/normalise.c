@@ -126,18 +126,38 @@ static void forget_made(struct normaliser *n, struct wv_step *step)
 	forget(n, step->new_fd, 1);
 }
 
+/*
+ * Only what makes the command: two programs that do the same have recipes that are the same byte by
+ * byte, whatever else their records hold.
+ */
+static bool copy_step(struct normaliser *n, struct wv_step *copy, struct wv_step *step)
+{
+	struct wv_attr *to = wv_step_attrs(copy);
+
+	copy->error = step->error;
+	copy->target = step->target;
+	wv_each_attr (step, from) {
+		*to = (struct wv_attr){
+		    .id = from->id, .len = from->len, .flags = from->flags, .kind = from->kind};
+		if (from->kind == WV_HANDLE || from->kind == WV_FD)
+			to->data = from->data;
+		if (from->kind == WV_EQUAL)
+			to->payload =
+			    wv_tape_payload(&n->out, wv_attr_bytes(step, from), from->len);
+		if (n->out.full)
+			return false;
+		to++;
+	}
+	return true;
+}
+
 static void keep(struct normaliser *n, struct wv_step *step)
 {
-	const struct wv_command_row *row = wv_step_row(step);
-	struct wv_step *copy = wv_tape_step(&n->out, row, step->n_attrs);
+	struct wv_step *copy = wv_tape_step(&n->out, wv_step_row(step), step->n_attrs);
 	uint32_t index = n->out.tape->n_steps;
-	size_t rest = step->bytes - sizeof(*step) - step->n_attrs * sizeof(struct wv_attr);
 
-	if (!copy || (rest && !wv_tape_payload(&n->out, NULL, rest)))
+	if (!copy || !copy_step(n, copy, step))
 		return;
-	memcpy(copy, step, step->bytes);
-	copy->new_handle = WV_NONE;
-	copy->new_fd = WV_NONE;
 	if (resolve_attrs(n, copy) || (copy->target != WV_NONE && resolve(n, &copy->target, 0))) {
 		wv_tape_abandon(&n->out);
 		forget_made(n, step);

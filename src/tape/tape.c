@@ -5,6 +5,8 @@
 #include <errno.h>
 #include <string.h>
 
+#define MAX_ERRNO 4095 /* the largest that a kernel answers (include/linux/err.h) */
+
 static int payload_in_bounds(const struct wv_step *step, uint32_t offset, size_t len)
 {
 	size_t start = sizeof(*step) + step->n_attrs * sizeof(struct wv_attr);
@@ -60,7 +62,7 @@ static int step_check(struct wv_step *step, const struct wv_tape *tape)
 	const struct wv_command_row *row = find_row(step);
 
 	if (!row || row->class_ != step->class_ || step->state != WV_FREE ||
-	    step->n_attrs > WV_TAPE_MAX_ATTRS)
+	    step->n_attrs > WV_TAPE_MAX_ATTRS || step->error < 0 || step->error > MAX_ERRNO)
 		return -EPROTO;
 	if (sizeof(*step) + step->n_attrs * sizeof(struct wv_attr) > step->bytes)
 		return -EPROTO;
