@@ -1,0 +1,58 @@
+#!/usr/bin/env python3
+"""What a library that is loaded into every process may contain.
+
+usage: check_library.py LIBRARY EXPORTS
+"""
+
+import pathlib
+import subprocess
+import sys
+
+POINTER = 8
+# The compiler's own, and the one that remembers the argument vector.
+CONSTRUCTORS = 2
+
+
+def output(*command):
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout.splitlines()
+
+
+def exports(library):
+    names = [line.split()[2] for line in output("nm", "-D", "--defined-only", library)
+             if line.split()[1] != "A"]
+    return sorted(names)
+
+
+def needed(library):
+    return [line.split("[")[1].rstrip("]") for line in output("readelf", "-dW", library) if "(NEEDED)" in line]
+
+
+def dynamic_tags(library):
+    return [line.split("(")[1].split(")")[0] for line in output("readelf", "-dW", library) if "(" in line]
+
+
+def constructors(library):
+    for line in output("readelf", "-SW", library):
+        fields = line.replace("[ ", "[").split()
+        if len(fields) > 5 and fields[1] == ".init_array":
+            return int(fields[5], 16) // POINTER
+    return 0
+
+
+def main():
+    library, expected = sys.argv[1], pathlib.Path(sys.argv[2]).read_text().split()
+    wrong = []
+    for name in sorted(set(exports(library)) ^ set(expected)):
+        wrong.append(f"{name} is {'missing' if name in expected else 'exported, but not expected'}")
+    if set(needed(library)) - {"libc.so.6", "ld-linux-x86-64.so.2"}:
+        wrong.append(f"it needs {needed(library)}, more than libc")
+    if "TEXTREL" in dynamic_tags(library):
+        wrong.append("it has text relocations")
+    if constructors(library) > CONSTRUCTORS:
+        wrong.append(f"it has {constructors(library)} constructors, not {CONSTRUCTORS}")
+    print("\n".join(wrong))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
