@@ -16,11 +16,14 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-/* The request under way: at most one, for the next open of @path. */
-static struct {
-	int sock, node; /* -1: none */
+struct request {
+	int sock, node; /* the daemon's answer comes here; opened by ourselves; -1: none */
+	dev_t rdev;	/* of the node */
 	char path[64];
-} pending = {.sock = -1, .node = -1};
+};
+
+/* The request under way: at most one, for the next open of its path. */
+static struct request pending = {.sock = -1, .node = -1};
 
 static bool daemon_gone;     /* did not answer once: not asked again */
 static uint32_t open_number; /* opens of RDMA devices so far */
@@ -30,6 +33,14 @@ static int open_node(const char *path)
 	int fd = real_open(path, O_RDWR | O_CLOEXEC, 0);
 
 	return fd < 0 ? -errno : fd;
+}
+
+/* The device that @fd is a node of; 0, which no device has, if it is none. */
+static dev_t rdev_of(int fd)
+{
+	struct stat st;
+
+	return !fstat(fd, &st) && S_ISCHR(st.st_mode) ? st.st_rdev : 0;
 }
 
 static void hide(int fd)
@@ -120,6 +131,7 @@ static void request_locked(const char *path)
 	pending.node = open_node(path);
 	if (pending.node < 0)
 		return;
+	pending.rdev = rdev_of(pending.node);
 	pending.sock = ask(pending.node);
 	if (pending.sock < 0) {
 		daemon_gone = true;
@@ -190,24 +202,26 @@ static int receive(int sock, void *message, int *fds, unsigned int *n_fds)
 	return wv_msg_check(message, (size_t)got);
 }
 
-/* Whether @ufile is of the very device that the program opened as @node. */
-static bool is_same_device(const struct wv_msg_lease *msg, int ufile, int node)
+/*
+ * Whether @fd is a ufile whose device is still there. An empty header is refused by uverbs alone
+ * with EINVAL (ib_uverbs_ioctl()), and costs a tenth of asking for its status.
+ */
+static bool is_ufile(int fd)
 {
-	struct stat leased, opened;
+	struct ib_uverbs_ioctl_hdr empty = {0};
 
-	return !fstat(ufile, &leased) && !fstat(node, &opened) && S_ISCHR(leased.st_mode) &&
-	       leased.st_rdev == opened.st_rdev && msg->rdev == opened.st_rdev;
+	return real_ioctl(fd, RDMA_VERBS_IOCTL, &empty) < 0 && errno == EINVAL;
 }
 
 static bool lease_fits(struct wv_msg_lease *msg, const int *fds, unsigned int n_fds,
-		       const char *path, int node)
+		       const char *path, dev_t rdev)
 {
 	struct wv_build_id provider;
 
 	if (wv_tape_check(msg + 1, msg->msg.bytes - sizeof(*msg), WV_LEASE) ||
 	    n_fds != msg->n_fds + 1 || msg->n_fds != ((struct wv_tape *)(msg + 1))->n_fds)
 		return false;
-	return is_same_device(msg, fds[0], node) && wv_provider_id(path, &provider) &&
+	return rdev && msg->rdev == rdev && is_ufile(fds[0]) && wv_provider_id(path, &provider) &&
 	       !memcmp(&provider, &msg->provider, sizeof(provider));
 }
 
@@ -239,17 +253,17 @@ static void start_recording(struct wv_context *c, const char *path)
 }
 
 /*
- * Collects the answer for @c, opened at @path. Returns the lease's command descriptor, or -1 to go
- * on with @node, which the program opened itself.
+ * Collects the answer to @r for @c. Returns the lease's command descriptor, or -1 to go on with the
+ * node that the program opened itself.
  */
-static int collect(struct wv_context *c, int sock, const char *path, int node)
+static int collect(struct wv_context *c, const struct request *r, const char *path)
 {
 	int fds[WV_WIRE_MAX_FDS];
 	unsigned int n_fds = 0;
-	int type = receive(sock, c->message, fds, &n_fds);
+	int type = receive(r->sock, c->message, fds, &n_fds);
 	struct wv_msg_no_lease *none = (void *)c->message;
 
-	if (type == WV_MSG_LEASE && lease_fits((void *)c->message, fds, n_fds, path, node) &&
+	if (type == WV_MSG_LEASE && lease_fits((void *)c->message, fds, n_fds, path, r->rdev) &&
 	    take_lease(c, fds, n_fds))
 		return fds[0];
 	for (unsigned int i = 0; i < n_fds; i++)
@@ -262,27 +276,27 @@ static int collect(struct wv_context *c, int sock, const char *path, int node)
 	return -1;
 }
 
-/* Opens @path; @node and @sock are the request's, if one was made. Call with the lock held. */
-static int open_locked(const char *path, int node, int sock)
+/* Opens @path as @r has prepared it. Call with the lock held. */
+static int open_locked(const char *path, struct request *r)
 {
 	struct wv_context *c = wv_context_new(WV_PLAIN);
 	int leased = -1;
 
-	if (!c || node < 0) {
-		close_private(&sock);
-		return node;
+	if (!c || r->node < 0) {
+		close_private(&r->sock);
+		return r->node;
 	}
-	if (sock >= 0)
-		leased = collect(c, sock, path, node);
+	if (r->sock >= 0)
+		leased = collect(c, r, path);
 	if (leased >= 0)
-		close(node);
-	else if (!wv_context_track(c, node, WV_FILE_COMMAND, 0))
+		close(r->node);
+	else if (!wv_context_track(c, r->node, WV_FILE_COMMAND, 0))
 		c->mode = WV_PLAIN;
 	if (c->mode != WV_PLAIN)
-		c->sock = sock;
+		c->sock = r->sock;
 	else
-		close_private(&sock);
-	return leased >= 0 ? leased : node;
+		close_private(&r->sock);
+	return leased >= 0 ? leased : r->node;
 }
 
 static bool is_pending(const char *path)
@@ -290,12 +304,28 @@ static bool is_pending(const char *path)
 	return pending.sock >= 0 && !strcmp(pending.path, path);
 }
 
+/* The pending request if it is for @path, else just the node. */
+static struct request take_request(const char *path)
+{
+	struct request r = {.sock = -1, .node = -1};
+
+	if (!is_pending(path)) {
+		r.node = open_node(path);
+		return r;
+	}
+	r = pending;
+	unhide(&r.node);
+	pending.node = pending.sock = -1;
+	return r;
+}
+
 int wv_client_open(const char *path)
 {
 	uint64_t start = wv_trace_now();
 	struct wv_build_id provider;
-	int node, sock, fd;
+	struct request request;
 	bool known;
+	int fd;
 
 	wv_context_prepare();
 	if (!wv_providers_known()) {
@@ -309,16 +339,8 @@ int wv_client_open(const char *path)
 		drop_locked();
 	if (known)
 		request_locked(path);
-	if (is_pending(path)) {
-		node = pending.node;
-		sock = pending.sock;
-		unhide(&node);
-		pending.node = pending.sock = -1;
-	} else {
-		node = open_node(path);
-		sock = -1;
-	}
-	fd = open_locked(path, node, sock);
+	request = take_request(path);
+	fd = open_locked(path, &request);
 	open_number++;
 	wv_unlock();
 	wv_trace_open(start, fd);
