@@ -29,25 +29,17 @@ def miss_path(products, runs):
     """A first run, which is recorded."""
     command = [products.bench("phases")]
     with warm.node(products, command) as node:
-        run = FirstRuns(node, command)
-        samples = warm.interleave(node, runs, run.once)
+        samples = warm.interleave(node, runs, lambda mode: first_run(node, command, mode))
     return [
         recorded("miss_path", list, samples),
         recorded("miss_path, list_to_init", lambda _: TO_INIT, samples),
     ]
 
 
-class FirstRuns:
-    """Runs a program so that each warm run is its first: a name of its own makes it another program."""
-
-    def __init__(self, node, command):
-        self.node = node
-        self.command = command
-        self.count = 0
-
-    def once(self, mode):
-        self.count += 1
-        return figures(self.node.run(self.command, mode, WARMVERBS_NAME=f"first-{self.count}"))
+def first_run(node, command, mode):
+    result = figures(node.run(command, mode))
+    node.forget()
+    return result
 
 
 def recorded(name, parts, samples):
