@@ -1,6 +1,7 @@
 """Real programs: with warmverbs they do what they do without."""
 
 import shutil
+import subprocess
 from dataclasses import dataclass
 
 from . import places, trace
@@ -150,6 +151,32 @@ def alone(words):
     return run
 
 
+def set_link(netdev, state):
+    subprocess.run(["ip", "link", "set", "dev", netdev, state], check=True)
+
+
+def watch(lab, warm):
+    """What ibv_asyncwatch tells of a port that goes down and comes back."""
+    running = lab.start(command(["stdbuf", "-oL", "ibv_asyncwatch"]), warm, name="asyncwatch")
+    running.await_text("FD")
+    netdev = places.netdev()
+    set_link(netdev, "down")
+    try:
+        running.await_text("PORT_ERR")
+    finally:
+        set_link(netdev, "up")
+    running.await_text("PORT_ACTIVE")
+    return running.terminate()
+
+
+def asyncwatch(lab):
+    plain = watch(lab, False)
+    lab.start_daemon()
+    for _ in range(2):
+        same(plain, watch(lab, True))
+
+
 def cases():
     return ([Case(TOPIC, pair.name, both_ways(pair)) for pair in PAIRS] +
-            [Case(TOPIC, " ".join(words), alone(words)) for words in SINGLE])
+            [Case(TOPIC, " ".join(words), alone(words)) for words in SINGLE] +
+            [Case(TOPIC, "ibv_asyncwatch", asyncwatch)])

@@ -49,7 +49,7 @@ def until(condition, seconds, pause=0.02):
         time.sleep(pause)
 
 
-def steady(measure, times=5, pause=0.05, seconds=10):
+def steady(measure, times=4, pause=0.03, seconds=10):
     """Waits until a measure stays what it is; what it is."""
     end = time.monotonic() + seconds
     last, same = measure(), 0
