@@ -25,6 +25,7 @@ EPILOG = """\
 beds:
   soft-RoCE  in the lab's virtual machine, counting instructions: one takes 1 ns, so times are repeatable, whatever else
              the machine does, and ratios are ratios of work done; they are no hardware's times
+             (rows "wall clock": there, on two CPUs, in its own time, which scatters)
   native     on this machine itself; be the only user
 
 Progress goes to stderr. Exit status: 0, or 1 if anything could not be built, run or measured.
@@ -44,7 +45,10 @@ def parse(arguments):
     parser.add_argument("name", nargs="?", choices=BENCHES, metavar="NAME", help="the benchmark to run")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     parser.add_argument("--runs", type=positive, default=20, metavar="N", help="runs each way (default: %(default)s)")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if options.json and not options.name:
+        parser.error("--json needs a NAME")
+    return options
 
 
 def positive(text):
