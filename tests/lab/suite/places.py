@@ -2,6 +2,7 @@
 
 import os
 import pathlib
+import shutil
 import subprocess
 
 DEVICE = os.environ.get("LAB_DEVICE", "rxe0")
@@ -22,6 +23,14 @@ class Build:
 
     def program(self, name):
         return str(self.programs / name)
+
+    def publish(self, folder):
+        """Use copies in folder of what other users run: a checkout may lie where only its owner can read."""
+        files = [self.preload, *(path for path in self.programs.iterdir() if path.is_file())]
+        for path in files:
+            shutil.copy2(path, folder / path.name)
+        self.preload = folder / self.preload.name
+        self.programs = folder
 
     def missing(self):
         return [str(path) for path in (self.preload, self.daemon, self.programs) if not path.exists()]
