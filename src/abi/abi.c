@@ -189,7 +189,7 @@ static const struct wv_command_row rows[] = {
  * (rdma_user_rxe.h), so the core's rows describe it in full.
  */
 static const struct wv_driver_row drivers[] = {
-    {RDMA_DRIVER_RXE, "rxe", true},
+    {RDMA_DRIVER_RXE, "rxe"},
 };
 
 _Static_assert(sizeof(struct ib_uverbs_modify_qp) == 112, "as uverbs_cmd.c reads it");

@@ -35,7 +35,7 @@ enum wv_kind {
 enum wv_class {
 	WV_CREATE,   /* makes an object that is the program's alone: done ahead */
 	WV_CONSTANT, /* its answer does not change while the device lives: done ahead */
-	WV_MODIFY,   /* moves a QP: done ahead as far as wv_ahead_state() says */
+	WV_MODIFY,   /* moves a QP: done ahead as far as WV_AHEAD_STATE */
 	WV_QUERY,    /* reads a QP: done ahead only while the QP is as it was created */
 	WV_DESTROY,  /* ends an object: the kernel's, and ends what names it */
 	WV_PASS,     /* state, or memory of the program: always the kernel's */
@@ -73,7 +73,6 @@ struct wv_command_row {
 struct wv_driver_row {
 	uint32_t driver_id; /* enum rdma_driver_id */
 	const char *provider;
-	bool rings_by_write; /* the doorbell is write() on the command descriptor */
 };
 
 #define WV_NO_WRITE_CMD 0xffffffffu

@@ -213,16 +213,14 @@ static bool is_ufile(int fd)
 	return real_ioctl(fd, RDMA_VERBS_IOCTL, &empty) < 0 && errno == EINVAL;
 }
 
-static bool lease_fits(struct wv_msg_lease *msg, const int *fds, unsigned int n_fds,
-		       const char *path, dev_t rdev)
+static bool lease_fits(const struct wv_context *c, struct wv_msg_lease *msg, const int *fds,
+		       unsigned int n_fds, dev_t rdev)
 {
-	struct wv_build_id provider;
-
 	if (wv_tape_check(msg + 1, msg->msg.bytes - sizeof(*msg), WV_LEASE) ||
 	    n_fds != msg->n_fds + 1 || msg->n_fds != ((struct wv_tape *)(msg + 1))->n_fds)
 		return false;
-	return rdev && msg->rdev == rdev && is_ufile(fds[0]) && wv_provider_id(path, &provider) &&
-	       !memcmp(&provider, &msg->provider, sizeof(provider));
+	return rdev && msg->rdev == rdev && is_ufile(fds[0]) &&
+	       !memcmp(&c->provider, &msg->provider, sizeof(c->provider));
 }
 
 /* Makes the lease in @c->message the program's. The descriptors become the context's, or stay. */
@@ -244,9 +242,8 @@ static bool take_lease(struct wv_context *c, const int *fds, unsigned int n_fds)
 	return true;
 }
 
-static void start_recording(struct wv_context *c, const char *path)
+static void start_recording(struct wv_context *c)
 {
-	wv_provider_id(path, &c->provider);
 	wv_tape_begin(&c->record, c->message, sizeof(c->message), WV_RECORD, 0);
 	c->mode = WV_RECORDING;
 	c->stopped = false;
@@ -256,14 +253,14 @@ static void start_recording(struct wv_context *c, const char *path)
  * Collects the answer to @r for @c. Returns the lease's command descriptor, or -1 to go on with the
  * node that the program opened itself.
  */
-static int collect(struct wv_context *c, const struct request *r, const char *path)
+static int collect(struct wv_context *c, const struct request *r)
 {
 	int fds[WV_WIRE_MAX_FDS];
 	unsigned int n_fds = 0;
 	int type = receive(r->sock, c->message, fds, &n_fds);
 	struct wv_msg_no_lease *none = (void *)c->message;
 
-	if (type == WV_MSG_LEASE && lease_fits((void *)c->message, fds, n_fds, path, r->rdev) &&
+	if (type == WV_MSG_LEASE && lease_fits(c, (void *)c->message, fds, n_fds, r->rdev) &&
 	    take_lease(c, fds, n_fds))
 		return fds[0];
 	for (unsigned int i = 0; i < n_fds; i++)
@@ -272,12 +269,12 @@ static int collect(struct wv_context *c, const struct request *r, const char *pa
 		daemon_gone = true;
 	c->no_lease = type == WV_MSG_NO_LEASE ? none->reason : WV_NO_LEASE_UNFIT;
 	if (type == WV_MSG_NO_LEASE && none->reason == WV_NO_LEASE_RECORD)
-		start_recording(c, path);
+		start_recording(c);
 	return -1;
 }
 
-/* Opens @path as @r has prepared it. Call with the lock held. */
-static int open_locked(const char *path, struct request *r)
+/* Opens what @r has prepared, for @provider. Call with the lock held. */
+static int open_locked(struct request *r, const struct wv_build_id *provider)
 {
 	struct wv_context *c = wv_context_new(WV_PLAIN);
 	int leased = -1;
@@ -286,8 +283,9 @@ static int open_locked(const char *path, struct request *r)
 		close_private(&r->sock);
 		return r->node;
 	}
+	c->provider = *provider;
 	if (r->sock >= 0)
-		leased = collect(c, r, path);
+		leased = collect(c, r);
 	if (leased >= 0)
 		close(r->node);
 	else if (!wv_context_track(c, r->node, WV_FILE_COMMAND, 0))
@@ -322,7 +320,7 @@ static struct request take_request(const char *path)
 int wv_client_open(const char *path)
 {
 	uint64_t start = wv_trace_now();
-	struct wv_build_id provider;
+	struct wv_build_id provider = {0};
 	struct request request;
 	bool known;
 	int fd;
@@ -340,7 +338,7 @@ int wv_client_open(const char *path)
 	if (known)
 		request_locked(path);
 	request = take_request(path);
-	fd = open_locked(path, &request);
+	fd = open_locked(&request, &provider);
 	open_number++;
 	wv_unlock();
 	wv_trace_open(start, fd);

@@ -101,7 +101,7 @@ static int qp_step_allowed(struct normaliser *n, struct wv_step *step)
 		return fresh;
 	if (qp)
 		qp->moved = 1;
-	return fresh && wv_step_qp_state(step) == wv_ahead_state(0);
+	return fresh && wv_step_qp_state(step) == WV_AHEAD_STATE;
 }
 
 static int wanted(struct normaliser *n, struct wv_step *step)

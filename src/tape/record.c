@@ -148,12 +148,6 @@ uint32_t wv_command_made(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_
 	return WV_NONE;
 }
 
-int wv_ahead_state(uint32_t qp_type)
-{
-	(void)qp_type; /* RC and UC need a peer from RTR on, UD's RTS carries a random sq_psn */
-	return IBV_QPS_INIT;
-}
-
 static int qp_state_in(const void *core_in, size_t len)
 {
 	const struct ib_uverbs_modify_qp *modify = core_in;

@@ -39,10 +39,10 @@ uint32_t wv_command_made(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_
 int wv_normalise(struct wv_tape *record, void *memory, size_t capacity);
 
 /*
- * The last state to which a QP of @qp_type may be moved before the program asks, given that nothing
- * is known of a peer: an enum ibv_qp_state.
+ * The last state to which a QP may be moved before the program asks, given that nothing is known of
+ * a peer: RC and UC need one from RTR on, and UD's RTS carries a random sq_psn.
  */
-int wv_ahead_state(uint32_t qp_type);
+#define WV_AHEAD_STATE IBV_QPS_INIT
 
 /* The QP state that a WV_MODIFY step, or command, asks for; -1 if it asks for none. */
 int wv_step_qp_state(struct wv_step *step);

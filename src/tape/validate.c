@@ -196,7 +196,7 @@ static const char *check_qp_step(struct wv_step *step, struct wv_step *const *st
 {
 	if (step->target >= index || !makes(steps[step->target], UVERBS_OBJECT_QP))
 		return "a step about a queue pair that no step makes";
-	if (step->class_ == WV_MODIFY && wv_step_qp_state(step) != wv_ahead_state(0))
+	if (step->class_ == WV_MODIFY && wv_step_qp_state(step) != WV_AHEAD_STATE)
 		return "a queue pair may only be moved to INIT";
 	return NULL;
 }
