@@ -57,7 +57,7 @@ static int handle_signals(struct wv_server *s)
 	sigemptyset(&blocked);
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(ends); i++)
 		sigaddset(&blocked, ends[i]);
-	sigprocmask(SIG_BLOCK, &blocked, NULL);
+	pthread_sigmask(SIG_BLOCK, &blocked, NULL);
 	/* Without a handler of ours, sd-event ends the loop. */
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(ends) && err >= 0; i++)
 		err = sd_event_add_signal(s->event, NULL, ends[i], NULL, NULL);
@@ -99,7 +99,7 @@ static int listen_and_serve(struct wv_server *s)
 
 	if (listen_fd < 0)
 		return listen_fd;
-	err = give_up_rights();
+	err = give_up_rights(); /* before there are builders: each thread has rights of its own */
 	if (err) {
 		close(listen_fd);
 	} else {

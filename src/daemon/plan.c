@@ -29,8 +29,8 @@ static uint32_t wanted(struct wv_server *s, struct wv_pool *pool)
 		return 0;
 	target = wv_demand_target(&pool->demand, wv_now(s), wv_idle_us(s));
 	/* What failed is not tried again before its time. */
-	if (pool->retry_us > wv_now(s) && target > pool->n_ready)
-		target = pool->n_ready;
+	if (pool->retry_us > wv_now(s) && target > wv_pool_held(pool))
+		target = wv_pool_held(pool);
 	return target;
 }
 
@@ -98,6 +98,13 @@ void wv_plan_pools(struct wv_server *s)
 	set_targets(s, wants);
 }
 
+static void add_use(struct wv_use *use, const struct wv_cost *cost, uint32_t n)
+{
+	use->leases += n;
+	use->fds += n * cost->fds;
+	use->bytes += n * cost->bytes;
+}
+
 struct wv_use wv_use_of(struct wv_server *s, const struct wv_user *only)
 {
 	struct wv_use use = {0};
@@ -107,13 +114,12 @@ struct wv_use wv_use_of(struct wv_server *s, const struct wv_user *only)
 	wv_each_user (s, user) {
 		if (only && user != only)
 			continue;
-		wv_each_recipe (user, recipe) {
-			uint32_t n = recipe->pool ? recipe->pool->n_ready : 0;
-
-			use.leases += n;
-			use.fds += n * recipe->cost.fds;
-			use.bytes += n * recipe->cost.bytes;
-		}
+		wv_each_recipe (user, recipe)
+			if (recipe->pool)
+				add_use(&use, &recipe->cost, recipe->pool->n_ready);
 	}
+	/* Also what nothing will come of: it is there until the builder has stopped. */
+	wv_each_job(&s->builders, job) if (!only || job->uid == only->uid)
+	    add_use(&use, &job->cost, 1);
 	return use;
 }

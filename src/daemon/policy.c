@@ -1,7 +1,5 @@
 #include "daemon/policy.h"
 
-#include <stdbool.h>
-
 static uint32_t idle_periods(int64_t since_us, int64_t now_us, int64_t idle_us)
 {
 	int64_t periods = now_us > since_us ? (now_us - since_us) / idle_us : 0;
@@ -66,8 +64,7 @@ static struct wv_use user_limit(const struct wv_limits *l, unsigned int n_active
 	};
 }
 
-static bool has_room(const struct wv_use *use, const struct wv_use *limit,
-		     const struct wv_cost *cost)
+bool wv_has_room(const struct wv_use *use, const struct wv_use *limit, const struct wv_cost *cost)
 {
 	return use->leases < limit->leases && cost->fds <= limit->fds &&
 	       use->fds <= limit->fds - cost->fds && cost->bytes <= limit->bytes &&
@@ -111,8 +108,8 @@ void wv_plan(struct wv_want *wants, unsigned int n, struct wv_use *users, unsign
 			struct wv_want *w = &wants[i];
 
 			if (w->granted >= w->target || w->granted >= limits->leases_per_recipe ||
-			    !has_room(&users[w->user], &limit, w->cost) ||
-			    !has_room(&total, &limits->total, w->cost))
+			    !wv_has_room(&users[w->user], &limit, w->cost) ||
+			    !wv_has_room(&total, &limits->total, w->cost))
 				continue;
 			w->granted++;
 			charge(&users[w->user], w->cost);

@@ -10,6 +10,8 @@
 
 #include "tape/validate.h"
 
+#include <stdbool.h>
+
 #define WV_IDLE_PERIODS 6
 /* A burst lasts at most this long, so that a steady stream is not mistaken for one. */
 #define WV_BURST_US 1000000
@@ -45,6 +47,9 @@ struct wv_limits {
 	uint32_t leases_per_recipe;
 	struct wv_use user, total;
 };
+
+/* Whether one more lease of @cost fits into @limit, where @use is taken up already. */
+bool wv_has_room(const struct wv_use *use, const struct wv_use *limit, const struct wv_cost *cost);
 
 struct wv_want {
 	const struct wv_cost *cost;

@@ -2,9 +2,7 @@
 
 #include "base/base.h"
 
-#include <errno.h>
 #include <string.h>
-#include <time.h>
 
 struct wv_pool *wv_pool_new(struct wv_recipe *recipe, int64_t last_us)
 {
@@ -24,27 +22,11 @@ void wv_pool_free(struct wv_pool *pool)
 	free(pool);
 }
 
-static int64_t now_us(void)
+void wv_pool_add(struct wv_pool *pool, struct wv_ready *ready, uint32_t build_us)
 {
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
-}
-
-int wv_pool_fill(struct wv_pool *pool, const struct wv_device *device, wv_issue_fn issue)
-{
-	int64_t start = now_us();
-	struct wv_ready *ready;
-	int err =
-	    wv_ready_make(pool->recipe, device, issue, &ready, pool->error, sizeof(pool->error));
-
-	if (err)
-		return err;
-	pool->build_us[pool->n_built++ % WV_BUILD_TIMES] = (uint32_t)(now_us() - start);
+	pool->build_us[pool->n_built++ % WV_BUILD_TIMES] = build_us;
 	*pool->error = '\0';
 	wv_pool_put(pool, ready);
-	return 0;
 }
 
 struct wv_ready *wv_pool_take(struct wv_pool *pool)

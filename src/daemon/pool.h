@@ -8,7 +8,10 @@
 #include "store/recipe.h"
 #include "tape/replay.h"
 
+#include <stdatomic.h>
+
 #define WV_BUILD_TIMES 15
+#define WV_WHY_BYTES   160 /* what happened, for people */
 
 /* One lease, not yet handed out. It owns its descriptors. */
 struct wv_ready {
@@ -23,11 +26,13 @@ struct wv_pool {
 	struct wv_recipe *recipe;
 	SLIST_HEAD(, wv_ready) ready;
 	uint32_t n_ready, target;
+	uint32_t n_building; /* leases under construction */
 	struct wv_demand demand;
 	unsigned int failures;	     /* replays that failed in a row */
 	unsigned int contradictions; /* and those of them that the kernel answered otherwise */
+	unsigned int n_failed;	     /* failures, ever */
 	int64_t retry_us;	     /* not before */
-	char error[160];	     /* of the last failure; empty: none */
+	char error[WV_WHY_BYTES];    /* of the last failure; empty: none */
 	uint32_t build_us[WV_BUILD_TIMES]; /* of the last leases, in a ring */
 	uint32_t n_built;
 };
@@ -37,8 +42,14 @@ struct wv_pool *wv_pool_new(struct wv_recipe *recipe, int64_t last_us);
 /* Ends all leases in it. */
 void wv_pool_free(struct wv_pool *pool);
 
-/* Makes one more lease on @device. 0; or -errno, and `error` says what happened. */
-int wv_pool_fill(struct wv_pool *pool, const struct wv_device *device, wv_issue_fn issue);
+/* Leases that are ready or will be. */
+static inline uint32_t wv_pool_held(const struct wv_pool *pool)
+{
+	return pool->n_ready + pool->n_building;
+}
+
+/* Adds a new lease that took @build_us to make. */
+void wv_pool_add(struct wv_pool *pool, struct wv_ready *ready, uint32_t build_us);
 /* Takes a lease out, which is then the caller's; NULL if there is none. */
 struct wv_ready *wv_pool_take(struct wv_pool *pool);
 /* Puts an unused one back. */
@@ -47,12 +58,20 @@ void wv_pool_put(struct wv_pool *pool, struct wv_ready *ready);
 void wv_pool_shrink(struct wv_pool *pool);
 void wv_pool_empty(struct wv_pool *pool);
 
+/* How the commands of a lease reach the kernel. */
+struct wv_issuer {
+	wv_issue_fn issue;
+	const atomic_bool *cancelled; /* once true, set by another thread, no more of them do */
+};
+
 /*
- * Carries out @recipe on @device. 0 and *@ready, the caller's; -EPROTO if the kernel contradicts
- * the recipe; -errno if it could not be tried. @why then says what happened.
+ * Carries out @recipe, a tape that passed wv_validate(), on @device. 0 and *@ready, the caller's;
+ * -EPROTO if the kernel contradicts the recipe; -ECANCELED; -errno if it could not be tried. @why
+ * then says what happened. Takes as long as the device does.
  */
-int wv_ready_make(struct wv_recipe *recipe, const struct wv_device *device, wv_issue_fn issue,
-		  struct wv_ready **ready, char *why, size_t capacity);
+int wv_ready_make(struct wv_tape *recipe, const struct wv_device *device,
+		  const struct wv_issuer *issuer, struct wv_ready **ready, char *why,
+		  size_t capacity);
 /* Closes its descriptors and frees it. */
 void wv_ready_free(struct wv_ready *ready);
 

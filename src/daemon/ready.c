@@ -16,6 +16,21 @@ int wv_issue(void *kernel, struct ib_uverbs_ioctl_hdr *cmd)
 	return ioctl(*(int *)kernel, RDMA_VERBS_IOCTL, cmd) ? errno : 0;
 }
 
+/* Where the commands of one replay go. */
+struct target {
+	const struct wv_issuer *issuer;
+	int *fd;
+};
+
+static int issue_unless_cancelled(void *kernel, struct ib_uverbs_ioctl_hdr *cmd)
+{
+	const struct target *target = kernel;
+
+	if (atomic_load(target->issuer->cancelled))
+		return ECANCELED;
+	return target->issuer->issue(target->fd, cmd);
+}
+
 /* The node as it was when the device was found, not whatever has its name by now. */
 static int open_node(const struct wv_device *device)
 {
@@ -46,14 +61,14 @@ static const char *step_name(struct wv_tape *tape, unsigned int index)
 	return "?";
 }
 
-static void explain(struct wv_recipe *recipe, const struct wv_replay *replay, int err, char *why,
+static void explain(struct wv_tape *recipe, const struct wv_replay *replay, int err, char *why,
 		    size_t capacity)
 {
 	unsigned int i = replay->failed_step;
 
 	if (err == -EPROTO)
 		snprintf(why, capacity, "step %u, %s: the kernel answers %s", i,
-			 step_name(recipe->tape, i),
+			 step_name(recipe, i),
 			 replay->failed_errno ? strerror(replay->failed_errno) : "success");
 	else
 		snprintf(why, capacity, "%s", strerror(-err));
@@ -71,6 +86,7 @@ static int classify(int err, int failed_errno)
 	case ENFILE:
 	case EAGAIN:
 	case EINTR:
+	case ECANCELED:
 	case EIO: /* the device is going away */
 	case ENODEV:
 		return -failed_errno;
@@ -80,12 +96,13 @@ static int classify(int err, int failed_errno)
 }
 
 /* The slots' descriptors are @ready's, on failure too. */
-static int play(struct wv_ready *ready, struct wv_recipe *recipe, wv_issue_fn issue, char *why,
-		size_t capacity)
+static int play(struct wv_ready *ready, struct wv_tape *recipe, const struct wv_issuer *issuer,
+		char *why, size_t capacity)
 {
+	struct target target = {.issuer = issuer, .fd = &ready->fds[0]};
 	struct wv_replay replay;
-	int err =
-	    wv_replay(recipe->tape, issue, &ready->fds[0], ready->tape, WV_TAPE_MAX_BYTES, &replay);
+	int err = wv_replay(recipe, issue_unless_cancelled, &target, ready->tape, WV_TAPE_MAX_BYTES,
+			    &replay);
 	struct wv_tape *small;
 
 	memcpy(&ready->fds[1], replay.fds, replay.n_fds * sizeof(replay.fds[0]));
@@ -101,8 +118,8 @@ static int play(struct wv_ready *ready, struct wv_recipe *recipe, wv_issue_fn is
 }
 
 /* Opens the device and carries the recipe out in it. */
-static int fill(struct wv_ready *ready, struct wv_recipe *recipe, const struct wv_device *device,
-		wv_issue_fn issue, char *why, size_t capacity)
+static int fill(struct wv_ready *ready, struct wv_tape *recipe, const struct wv_device *device,
+		const struct wv_issuer *issuer, char *why, size_t capacity)
 {
 	int fd = open_node(device);
 
@@ -113,11 +130,12 @@ static int fill(struct wv_ready *ready, struct wv_recipe *recipe, const struct w
 	ready->fds[0] = fd;
 	ready->n_fds = 1;
 	ready->rdev = device->rdev;
-	return play(ready, recipe, issue, why, capacity);
+	return play(ready, recipe, issuer, why, capacity);
 }
 
-int wv_ready_make(struct wv_recipe *recipe, const struct wv_device *device, wv_issue_fn issue,
-		  struct wv_ready **ready, char *why, size_t capacity)
+int wv_ready_make(struct wv_tape *recipe, const struct wv_device *device,
+		  const struct wv_issuer *issuer, struct wv_ready **ready, char *why,
+		  size_t capacity)
 {
 	struct wv_ready *r = calloc(1, sizeof(*r));
 	int err;
@@ -129,7 +147,7 @@ int wv_ready_make(struct wv_recipe *recipe, const struct wv_device *device, wv_i
 		snprintf(why, capacity, "%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	err = fill(r, recipe, device, issue, why, capacity);
+	err = fill(r, recipe, device, issuer, why, capacity);
 	if (err)
 		wv_ready_free(r);
 	else

@@ -1,6 +1,6 @@
 /*
- * Keeping the pools at their size, when nobody is being served: one lease, or one file, per idle
- * turn of the loop.
+ * Keeping the pools at their size, when nobody is being served: one lease is started or ended, or
+ * one file written, per idle turn of the loop.
  */
 #include "base/base.h"
 #include "daemon/server.h"
@@ -8,71 +8,71 @@
 #include <errno.h>
 #include <string.h>
 
-#define SECOND_US	   INT64_C(1000000)
-#define MOST_POSTPONED	   10 /* times the refill delay, if requests never pause */
-#define FIRST_RETRY_US	   (SECOND_US / 10)
-#define LAST_RETRY_US	   (60 * SECOND_US)
-#define MAX_CONTRADICTIONS 4
-#define ACCURACY_US	   1000 /* sd-event's default is longer than the refill delay */
-#define LOOK_AGAIN_US	   (30 * SECOND_US)
+#define SECOND_US      INT64_C(1000000)
+#define MOST_POSTPONED 10   /* times the refill delay, if requests never pause */
+#define ACCURACY_US    1000 /* sd-event's default is longer than the refill delay */
+#define LOOK_AGAIN_US  (30 * SECOND_US)
 
 static int64_t delay_us(const struct wv_server *s)
 {
 	return s->config.refill_delay * INT64_C(1000);
 }
 
-/* The pool that lacks most, for its size; of equals the first. */
+/*
+ * Whether a lease may be started for @recipe. One that failed is tried by one builder alone, not by
+ * all of them.
+ */
+static bool may_start(struct wv_server *s, const struct wv_recipe *recipe)
+{
+	const struct wv_pool *p = recipe->pool;
+
+	return p && wv_pool_held(p) < p->target && !(p->failures && p->n_building) &&
+	       wv_device_of(s, recipe);
+}
+
+static bool lacks_more(const struct wv_pool *a, const struct wv_pool *b)
+{
+	return (uint64_t)wv_pool_held(a) * b->target < (uint64_t)wv_pool_held(b) * a->target;
+}
+
+/*
+ * The pool that lacks most, for its size; of equals the first. Targets are within the budgets, but
+ * what is there may not be yet: leases that are to end, or that nothing will come of.
+ */
 static struct wv_pool *neediest(struct wv_server *s)
 {
+	struct wv_use total = wv_use_of(s, NULL);
 	struct wv_pool *best = NULL;
 	struct wv_user *user;
 	struct wv_recipe *recipe;
 
 	wv_each_user (s, user) {
-		wv_each_recipe (user, recipe) {
-			struct wv_pool *p = recipe->pool;
+		struct wv_use use = wv_use_of(s, user);
 
-			if (!p || p->n_ready >= p->target)
+		wv_each_recipe (user, recipe) {
+			if (!may_start(s, recipe) ||
+			    !wv_has_room(&total, &s->limits.total, &recipe->cost) ||
+			    !wv_has_room(&use, &s->limits.user, &recipe->cost))
 				continue;
-			if (!best || (uint64_t)p->n_ready * best->target <
-					 (uint64_t)best->n_ready * p->target)
-				best = p;
+			if (!best || lacks_more(recipe->pool, best))
+				best = recipe->pool;
 		}
 	}
 	return best;
 }
 
-static void note_failure(struct wv_server *s, struct wv_pool *pool, int err)
+/* Starts one more lease, if one is needed, fits, and a builder is free. */
+static bool start_one(struct wv_server *s)
 {
-	struct wv_recipe *recipe = pool->recipe;
-	int64_t wait = FIRST_RETRY_US << (pool->failures < 16 ? pool->failures : 16);
-
-	pool->failures++;
-	pool->retry_us = wv_now(s) + (wait < LAST_RETRY_US ? wait : LAST_RETRY_US);
-	wv_log(pool->failures == 1 ? WV_NOTICE : WV_DEBUG,
-	       "%s of user %u, recipe %016llx: no lease could be made: %s", recipe->comm,
-	       recipe->uid, (unsigned long long)recipe->id, pool->error);
-	if (err != -EPROTO || ++pool->contradictions < MAX_CONTRADICTIONS)
-		return;
-	wv_catalog_unfit(recipe);
-	wv_log(WV_WARNING,
-	       "%s of user %u, recipe %016llx: not prepared any more, since %s; it is tried again "
-	       "when the program records anew or the device comes back",
-	       recipe->comm, recipe->uid, (unsigned long long)recipe->id, pool->error);
-}
-
-static bool fill_one(struct wv_server *s)
-{
-	struct wv_pool *pool = neediest(s);
+	struct wv_job *job = wv_builders_idle(&s->builders);
+	struct wv_pool *pool = job ? neediest(s) : NULL;
 	int err;
 
 	if (!pool)
 		return false;
-	err = wv_pool_fill(pool, wv_device_of(s, pool->recipe), s->issue);
+	err = wv_job_give(job, pool, wv_device_of(s, pool->recipe), s->issue);
 	if (err)
-		note_failure(s, pool, err);
-	else
-		pool->failures = pool->contradictions = 0;
+		wv_note_failure(s, pool, err, strerror(-err));
 	return true;
 }
 
@@ -114,14 +114,18 @@ static bool is_on(sd_event_source *source)
 	return enabled != SD_EVENT_OFF;
 }
 
-/* All is done for now: sleeps until a pool decays, or something failed can be tried again. */
+/*
+ * All is done for now: sleeps until a builder is done, a pool decays, or something failed can be
+ * tried again.
+ */
 static void rest(struct wv_server *s)
 {
 	int64_t now = wv_now(s), due = now + LOOK_AGAIN_US;
 	struct wv_user *user;
 	struct wv_recipe *recipe;
 
-	s->behind_us = 0;
+	if (!wv_builders_busy(&s->builders))
+		s->behind_us = 0;
 	sd_event_source_set_enabled(s->work_source, SD_EVENT_OFF);
 	if (due > now + wv_idle_us(s))
 		due = now + wv_idle_us(s);
@@ -144,18 +148,22 @@ static int on_idle(sd_event_source *source, void *data)
 		return 0;
 	}
 	wv_plan_pools(s);
-	if (!fill_one(s) && !shrink_one(s) && !wv_save_one(s))
+	if (!shrink_one(s) && !start_one(s) && !wv_save_one(s))
 		rest(s);
 	return 0;
 }
 
+void wv_refill_go_on(struct wv_server *s)
+{
+	sd_event_source_set_enabled(s->work_source, SD_EVENT_ON);
+}
+
 static int on_timer(sd_event_source *source, uint64_t now, void *data)
 {
-	struct wv_server *s = data;
-
 	(void)source;
 	(void)now;
-	return sd_event_source_set_enabled(s->work_source, SD_EVENT_ON);
+	wv_refill_go_on(data);
+	return 0;
 }
 
 void wv_refill_poke(struct wv_server *s)
@@ -192,6 +200,20 @@ void wv_refill_drop_device(struct wv_server *s, const char *ibdev)
 		wv_each_recipe (user, recipe)
 			if (recipe->pool && !strcmp(recipe->key.ibdev, ibdev))
 				wv_pool_empty(recipe->pool);
+	wv_each_job(&s->builders, job) if (!strcmp(job->device.ibdev, ibdev)) wv_job_cancel(job);
+}
+
+void wv_refill_drop_recipe(struct wv_server *s, struct wv_recipe *recipe)
+{
+	if (!recipe->pool)
+		return;
+	wv_each_job(&s->builders, job) if (job->pool == recipe->pool)
+	{
+		wv_job_cancel(job);
+		job->pool = NULL;
+	}
+	wv_pool_free(recipe->pool);
+	recipe->pool = NULL;
 }
 
 void wv_refill_retry(struct wv_server *s)

@@ -33,8 +33,7 @@ static void on_drop(void *data, struct wv_recipe *recipe)
 	if (err)
 		wv_log(WV_WARNING, "recipe %016llx of user %u cannot be removed from %s: %s",
 		       (unsigned long long)recipe->id, recipe->uid, s->store.path, strerror(-err));
-	if (recipe->pool)
-		wv_pool_free(recipe->pool);
+	wv_refill_drop_recipe(s, recipe);
 }
 
 /* The store's. */
@@ -78,8 +77,10 @@ static void name_kernel(struct wv_server *s)
 
 static int start(struct wv_server *s)
 {
-	int err = wv_refill_start(s);
+	int err = wv_results_start(s);
 
+	if (err >= 0)
+		err = wv_refill_start(s);
 	if (err >= 0)
 		err = wv_watch_start(s);
 	if (err < 0)
@@ -116,10 +117,7 @@ static void end_leases(struct wv_server *s)
 
 	wv_each_user (s, user)
 		wv_each_recipe (user, recipe)
-			if (recipe->pool) {
-				wv_pool_free(recipe->pool);
-				recipe->pool = NULL;
-			}
+			wv_refill_drop_recipe(s, recipe);
 }
 
 void wv_server_finish(struct wv_server *s)
@@ -127,6 +125,7 @@ void wv_server_finish(struct wv_server *s)
 	wv_accept_stop(s);
 	wv_watch_stop(s);
 	wv_refill_stop(s);
+	wv_results_stop(s);
 	end_leases(s);
 	wv_save_all(s);
 	wv_catalog_finish(&s->catalog);

@@ -1,5 +1,6 @@
 /*
- * The daemon: one event loop, one thread.
+ * The daemon: one event loop, in one thread, and beside it the builders (build.h), which make
+ * leases and touch nothing of what is here.
  *
  * The loop is libsystemd's sd-event: timers, signals, inotify, the watchdog, socket activation and
  * notification come from one library that is kept with the system's own service manager, and
@@ -8,6 +9,7 @@
 #pragma once
 
 #include "base/log.h"
+#include "daemon/build.h"
 #include "daemon/config.h"
 #include "daemon/devices.h"
 #include "daemon/pool.h"
@@ -29,7 +31,8 @@ enum wv_priority {
 	WV_PRIORITY_DEVICES = -10, /* a device that goes away must not wait for us */
 	WV_PRIORITY_CLIENTS = 0,
 	WV_PRIORITY_TIMERS = 10,
-	WV_PRIORITY_WORK = 100, /* when nobody is being served */
+	WV_PRIORITY_RESULTS = 50, /* of builders */
+	WV_PRIORITY_WORK = 100,	  /* when nobody is being served */
 };
 
 struct wv_client;
@@ -46,7 +49,7 @@ struct wv_tally {
 struct wv_server {
 	struct wv_config config;
 	sd_event *event;
-	wv_issue_fn issue; /* how commands reach the kernel */
+	wv_issue_fn issue; /* how commands reach the kernel; called by several threads at once */
 	struct wv_devices devices;
 	struct wv_store store;
 	struct wv_catalog catalog;
@@ -74,8 +77,9 @@ struct wv_server {
 	sd_event_source *dev_watch, *node_watch, *rescan_source;
 	unsigned int rescans_left;
 
-	/* refill.c */
-	sd_event_source *refill_timer, *work_source;
+	/* refill.c, results.c */
+	struct wv_builders builders;
+	sd_event_source *refill_timer, *work_source, *results_source;
 	int64_t request_us; /* the last request */
 	int64_t behind_us;  /* since when a pool lacks leases; 0: none does */
 	int64_t unsaved_us; /* saving failed: not tried again before */
@@ -121,11 +125,26 @@ void wv_refill_stop(struct wv_server *s);
 void wv_refill_poke(struct wv_server *s);
 /* Gives @recipe a pool. 0 or -ENOMEM. */
 int wv_refill_adopt(struct wv_server *s, struct wv_recipe *recipe);
-/* The device is gone: ends all leases of it at once, since they keep the kernel from removing it.
+/*
+ * The device is gone: ends all leases of it at once, since they keep the kernel from removing it.
+ * Those under construction end after the command in progress.
  */
 void wv_refill_drop_device(struct wv_server *s, const char *ibdev);
+/* Ends all leases of @recipe and its pool, likewise. */
+void wv_refill_drop_recipe(struct wv_server *s, struct wv_recipe *recipe);
+/* Builders are idle, or pools are not at their size: looks after them when nobody is served. */
+void wv_refill_go_on(struct wv_server *s);
 /* Devices came or changed: what failed is tried again. */
 void wv_refill_retry(struct wv_server *s);
+
+/* results.c */
+
+/* Starts the builders and listens to them. 0 or -errno. */
+int wv_results_start(struct wv_server *s);
+/* Ends the builders. */
+void wv_results_stop(struct wv_server *s);
+/* No lease of @pool could be made: @err and @why as of wv_ready_make(). */
+void wv_note_failure(struct wv_server *s, struct wv_pool *pool, int err, const char *why);
 
 /* plan.c */
 
@@ -135,7 +154,7 @@ int64_t wv_idle_us(const struct wv_server *s);
 void wv_plan_pools(struct wv_server *s);
 /* The device on which @recipe can be carried out now, or NULL. */
 const struct wv_device *wv_device_of(struct wv_server *s, const struct wv_recipe *recipe);
-/* What all waiting leases take up, or only those of @only unless it is NULL. */
+/* What leases take up that wait or are being made; or only those of @only unless it is NULL. */
 struct wv_use wv_use_of(struct wv_server *s, const struct wv_user *only);
 
 /* save.c */

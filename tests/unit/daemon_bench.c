@@ -13,10 +13,70 @@
 
 struct fake_kernel bench_kernel;
 
+/* The way into the kernel. Builders come by several at once; the kernel itself takes one. */
+static struct {
+	pthread_mutex_t lock;
+	pthread_cond_t open;
+	bool slow;
+	unsigned int n_waiting, n_let_go;
+	unsigned int n_closed; /* commands on a descriptor that is not open */
+} gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .open = PTHREAD_COND_INITIALIZER};
+
+static void pass_gate(void)
+{
+	gate.n_waiting++;
+	while (gate.slow && !gate.n_let_go)
+		pthread_cond_wait(&gate.open, &gate.lock);
+	if (gate.slow)
+		gate.n_let_go--;
+	gate.n_waiting--;
+}
+
+/* In a builder's thread, where nothing may be asserted. */
 static int issue(void *kernel, struct ib_uverbs_ioctl_hdr *cmd)
 {
-	assert_true(fcntl(*(int *)kernel, F_GETFD) >= 0);
-	return fake_kernel_issue(&bench_kernel, cmd);
+	int err;
+
+	pthread_mutex_lock(&gate.lock);
+	pass_gate();
+	gate.n_closed += fcntl(*(int *)kernel, F_GETFD) < 0;
+	err = fake_kernel_issue(&bench_kernel, cmd);
+	pthread_mutex_unlock(&gate.lock);
+	return err;
+}
+
+static void open_gate(bool slow, unsigned int n_more)
+{
+	pthread_mutex_lock(&gate.lock);
+	gate.slow = slow;
+	gate.n_let_go = slow ? gate.n_let_go + n_more : 0;
+	pthread_cond_broadcast(&gate.open);
+	pthread_mutex_unlock(&gate.lock);
+}
+
+void bench_slow_kernel(void)
+{
+	open_gate(true, 0);
+}
+
+void bench_fast_kernel(void)
+{
+	open_gate(false, 0);
+}
+
+void bench_let_one_go(void)
+{
+	open_gate(true, 1);
+}
+
+static unsigned int commands_waiting(void)
+{
+	unsigned int n;
+
+	pthread_mutex_lock(&gate.lock);
+	n = gate.n_waiting - gate.n_let_go;
+	pthread_mutex_unlock(&gate.lock);
+	return n;
 }
 
 static void describe_device(struct wv_devices *devices)
@@ -89,8 +149,10 @@ int bench_tear_down(void **state)
 {
 	struct daemon_bench *b = *state;
 
+	bench_fast_kernel();
 	if (b->server)
 		bench_stop(b);
+	assert_int_equal(gate.n_closed, 0);
 	assert_int_equal(count_fds(), b->fds_before);
 	nftw(b->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	free(b);
@@ -103,33 +165,52 @@ void bench_run(struct daemon_bench *b)
 		;
 }
 
-static bool is_settled(struct wv_server *s)
+static bool is_settled(struct wv_server *s, unsigned int n)
 {
 	struct wv_user *user;
 	struct wv_recipe *recipe;
 
+	(void)n;
 	wv_plan_pools(s);
 	wv_each_user (s, user) {
 		wv_each_recipe (user, recipe) {
 			if (recipe->pool->n_ready != recipe->pool->target ||
-			    (recipe->dirty && !recipe->refused))
+			    recipe->pool->n_building || (recipe->dirty && !recipe->refused))
 				return false;
 		}
 	}
-	return true;
+	return !wv_builders_busy(&s->builders);
 }
 
-void bench_settle(struct daemon_bench *b)
+/* Runs the daemon, which fills its pools, until it is as the caller wants it. */
+static void run_until(struct daemon_bench *b, bool (*is_so)(struct wv_server *s, unsigned int n),
+		      unsigned int n)
 {
 	struct wv_server *s = b->server;
 
 	s->config.refill_delay = 0;
 	wv_refill_poke(s);
-	for (int i = 0; i < 5000 && !is_settled(s); i++)
+	for (int i = 0; i < 5000 && !is_so(s, n); i++)
 		sd_event_run(s->event, 1000);
 	bench_run(b);
-	assert_true(is_settled(s));
+	assert_true(is_so(s, n));
 	s->config.refill_delay = NEVER;
+}
+
+void bench_settle(struct daemon_bench *b)
+{
+	run_until(b, is_settled, 0);
+}
+
+static bool commands_wait(struct wv_server *s, unsigned int n)
+{
+	(void)s;
+	return commands_waiting() == n;
+}
+
+void bench_await_commands(struct daemon_bench *b, unsigned int n)
+{
+	run_until(b, commands_wait, n);
 }
 
 int bench_connect(struct daemon_bench *b)

@@ -16,6 +16,7 @@ struct daemon_bench {
 	unsigned int fds_before;
 };
 
+/* To be looked at only while no builder is at work. */
 extern struct fake_kernel bench_kernel;
 
 /* For cmocka: makes and ends a daemon; the end checks that no descriptor is left. */
@@ -25,10 +26,18 @@ int bench_tear_down(void **state);
 void bench_start(struct daemon_bench *b);
 void bench_stop(struct daemon_bench *b);
 
-/* Runs the daemon until there is nothing to do now. */
+/* Runs the daemon until there is nothing to do now; builders may still be at work. */
 void bench_run(struct daemon_bench *b);
-/* Runs it until all pools are full. */
+/* Runs it until all pools are full and no builder is at work. */
 void bench_settle(struct daemon_bench *b);
+
+/* From now on the kernel is slow: every command waits in it until it is fast again. */
+void bench_slow_kernel(void);
+void bench_fast_kernel(void);
+/* Runs the daemon, which may fill its pools, until @n commands wait in the slow kernel. */
+void bench_await_commands(struct daemon_bench *b, unsigned int n);
+/* Lets one of them go on. */
+void bench_let_one_go(void);
 
 /* A connection, and one message over it; @fds are borrowed. */
 int bench_connect(struct daemon_bench *b);
