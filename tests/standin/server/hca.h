@@ -14,6 +14,7 @@
 
 #include <infiniband/verbs.h>
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -209,6 +210,7 @@ struct hca_numbers {
 
 struct hca {
 	pthread_mutex_t lock;
+	atomic_uint wanted; /* how many wait in hca_lock() */
 	struct hca_ufiles ufiles;
 	struct hca_cqs cqs; /* all that live, of all ufiles */
 	struct hca_srqs srqs;
@@ -220,7 +222,15 @@ struct hca {
 
 static inline void hca_lock(struct hca *hca)
 {
+	atomic_fetch_add(&hca->wanted, 1);
 	pthread_mutex_lock(&hca->lock);
+	atomic_fetch_sub(&hca->wanted, 1);
+}
+
+/* The lock is not fair: who takes it again and again must give way while others wait. */
+static inline bool hca_is_wanted(struct hca *hca)
+{
+	return atomic_load(&hca->wanted);
 }
 
 static inline void hca_unlock(struct hca *hca)
