@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <ftw.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -18,17 +19,26 @@ static struct {
 	pthread_mutex_t lock;
 	pthread_cond_t open;
 	bool slow;
-	unsigned int n_waiting, n_let_go;
-	unsigned int n_closed; /* commands on a descriptor that is not open */
+	int error;
+	unsigned int n_waiting;
+	unsigned int n_closed;	  /* commands on a descriptor that is not open */
+	unsigned int n_unblocked; /* commands by a thread that could be given a signal */
 } gate = {.lock = PTHREAD_MUTEX_INITIALIZER, .open = PTHREAD_COND_INITIALIZER};
+
+static bool takes_signals(void)
+{
+	sigset_t blocked;
+
+	pthread_sigmask(SIG_SETMASK, NULL, &blocked);
+	return !sigismember(&blocked, SIGTERM) || !sigismember(&blocked, SIGINT) ||
+	       !sigismember(&blocked, SIGHUP);
+}
 
 static void pass_gate(void)
 {
 	gate.n_waiting++;
-	while (gate.slow && !gate.n_let_go)
+	while (gate.slow)
 		pthread_cond_wait(&gate.open, &gate.lock);
-	if (gate.slow)
-		gate.n_let_go--;
 	gate.n_waiting--;
 }
 
@@ -40,33 +50,32 @@ static int issue(void *kernel, struct ib_uverbs_ioctl_hdr *cmd)
 	pthread_mutex_lock(&gate.lock);
 	pass_gate();
 	gate.n_closed += fcntl(*(int *)kernel, F_GETFD) < 0;
-	err = fake_kernel_issue(&bench_kernel, cmd);
+	gate.n_unblocked += takes_signals();
+	err = gate.error ? gate.error : fake_kernel_issue(&bench_kernel, cmd);
 	pthread_mutex_unlock(&gate.lock);
 	return err;
 }
 
-static void open_gate(bool slow, unsigned int n_more)
-{
-	pthread_mutex_lock(&gate.lock);
-	gate.slow = slow;
-	gate.n_let_go = slow ? gate.n_let_go + n_more : 0;
-	pthread_cond_broadcast(&gate.open);
-	pthread_mutex_unlock(&gate.lock);
-}
-
 void bench_slow_kernel(void)
 {
-	open_gate(true, 0);
+	pthread_mutex_lock(&gate.lock);
+	gate.slow = true;
+	pthread_mutex_unlock(&gate.lock);
 }
 
 void bench_fast_kernel(void)
 {
-	open_gate(false, 0);
+	pthread_mutex_lock(&gate.lock);
+	gate.slow = false;
+	pthread_cond_broadcast(&gate.open);
+	pthread_mutex_unlock(&gate.lock);
 }
 
-void bench_let_one_go(void)
+void bench_failing_kernel(int error)
 {
-	open_gate(true, 1);
+	pthread_mutex_lock(&gate.lock);
+	gate.error = error;
+	pthread_mutex_unlock(&gate.lock);
 }
 
 static unsigned int commands_waiting(void)
@@ -74,7 +83,7 @@ static unsigned int commands_waiting(void)
 	unsigned int n;
 
 	pthread_mutex_lock(&gate.lock);
-	n = gate.n_waiting - gate.n_let_go;
+	n = gate.n_waiting;
 	pthread_mutex_unlock(&gate.lock);
 	return n;
 }
@@ -152,7 +161,9 @@ int bench_tear_down(void **state)
 	bench_fast_kernel();
 	if (b->server)
 		bench_stop(b);
+	bench_failing_kernel(0);
 	assert_int_equal(gate.n_closed, 0);
+	assert_int_equal(gate.n_unblocked, 0);
 	assert_int_equal(count_fds(), b->fds_before);
 	nftw(b->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 	free(b);

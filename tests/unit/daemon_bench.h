@@ -36,8 +36,8 @@ void bench_slow_kernel(void);
 void bench_fast_kernel(void);
 /* Runs the daemon, which may fill its pools, until @n commands wait in the slow kernel. */
 void bench_await_commands(struct daemon_bench *b, unsigned int n);
-/* Lets one of them go on. */
-void bench_let_one_go(void);
+/* From now on every command fails with the errno value @error; 0: no more. */
+void bench_failing_kernel(int error);
 
 /* A connection, and one message over it; @fds are borrowed. */
 int bench_connect(struct daemon_bench *b);

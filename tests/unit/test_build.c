@@ -1,0 +1,397 @@
+/* Leases are made beside the event loop, by several builders, and things happen meanwhile. */
+#include "daemon_bench.h"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <poll.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+/* A recipe of which @n leases are wanted, and none is made yet. */
+static struct wv_recipe *wanted(struct daemon_bench *b, unsigned int n)
+{
+	bench_record(b, 1, "rc_pingpong");
+	while (--n)
+		assert_int_equal(bench_run_program(b, 1, 0), WV_NO_LEASE_EMPTY);
+	return bench_recipe(b);
+}
+
+/* Has builders begin with these leases: each is in its first command. */
+static void begin(struct daemon_bench *b, unsigned int n)
+{
+	bench_slow_kernel();
+	bench_await_commands(b, n < WV_BUILDERS ? n : WV_BUILDERS);
+}
+
+static struct wv_recipe *begun(struct daemon_bench *b, unsigned int n)
+{
+	struct wv_recipe *recipe = wanted(b, n);
+
+	begin(b, n);
+	return recipe;
+}
+
+static unsigned int busy(struct daemon_bench *b)
+{
+	return wv_builders_busy(&b->server->builders);
+}
+
+static void test_a_slow_kernel_keeps_no_program_waiting(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *recipe = wanted(b, 2);
+
+	bench_settle(b);
+	assert_int_equal(recipe->pool->n_ready, 2);
+	bench_slow_kernel();
+	assert_int_equal(bench_run_program(b, 1, 0), 0);
+	bench_await_commands(b, 1);
+	assert_int_equal(bench_run_program(b, 1, 0), 0);
+	assert_int_equal(bench_run_program(b, 1, 0), WV_NO_LEASE_EMPTY);
+	json_decref(bench_question(b, "{\"op\": \"status\"}"));
+	bench_await_commands(b, 3); /* nothing of this took the builders' turn away */
+	bench_fast_kernel();
+	bench_settle(b);
+	assert_in_range(recipe->pool->n_ready, 2, 3);
+}
+
+static void test_several_are_made_side_by_side(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *recipe = begun(b, 10);
+
+	assert_int_equal(recipe->pool->n_building, WV_BUILDERS);
+	bench_fast_kernel();
+	bench_settle(b);
+	assert_int_equal(recipe->pool->n_ready, 10);
+	assert_int_equal(recipe->pool->n_built, 10);
+	assert_int_equal(recipe->pool->n_building, 0);
+}
+
+static void test_no_more_than_the_target(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *recipe = begun(b, 2);
+
+	assert_int_equal(busy(b), 2);
+	bench_fast_kernel();
+	bench_settle(b);
+	assert_int_equal(recipe->pool->n_built, 2);
+	assert_int_equal(bench_kernel.made[UVERBS_OBJECT_QP], 2);
+}
+
+static void expect_limit(struct daemon_bench *b, struct wv_recipe *recipe, unsigned int n)
+{
+	begin(b, n);
+	assert_int_equal(busy(b), n);
+	bench_fast_kernel();
+	bench_settle(b);
+	assert_int_equal(recipe->pool->n_built, n);
+}
+
+static void test_leases_of_a_user_are_limited(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	b->server->limits.user.leases = 3;
+	expect_limit(b, wanted(b, 10), 3);
+}
+
+static void test_leases_of_all_are_limited(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	b->server->limits.total.leases = 2;
+	expect_limit(b, wanted(b, 10), 2);
+}
+
+static void test_descriptors_are_limited(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *recipe = wanted(b, 10);
+
+	b->server->limits.total.fds = 3 * recipe->cost.fds;
+	expect_limit(b, recipe, 3);
+}
+
+static void test_memory_is_limited(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *recipe = wanted(b, 10);
+
+	b->server->limits.user.bytes = 2 * recipe->cost.bytes;
+	expect_limit(b, recipe, 2);
+}
+
+static void test_a_limit_that_falls_meanwhile(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *recipe = begun(b, 3);
+
+	b->server->limits.user.leases = 1;
+	bench_await_commands(b, 3);
+	assert_int_equal(busy(b), 3);
+	bench_fast_kernel();
+	bench_settle(b);
+	assert_int_equal(recipe->pool->n_ready, 1);
+	assert_int_equal(recipe->pool->n_built, 3);
+}
+
+/* The builder finished its command and gave no other; nothing of the lease is left. */
+static void expect_nothing_came_of(struct daemon_bench *b, unsigned int issued, unsigned int fds)
+{
+	bench_fast_kernel();
+	bench_settle(b);
+	assert_int_equal(busy(b), 0);
+	assert_int_equal(bench_kernel.issued, issued + 1);
+	assert_int_equal(count_fds(), fds);
+}
+
+static void test_a_device_removed_meanwhile(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *recipe = wanted(b, 1);
+	unsigned int fds = count_fds();
+
+	begin(b, 1);
+	wv_refill_drop_device(b->server, "rxe0");
+	b->server->devices.n = 0;
+	expect_nothing_came_of(b, 0, fds);
+	assert_int_equal(recipe->pool->n_ready, 0);
+	assert_int_equal(recipe->pool->n_failed, 0);
+	assert_int_equal(*recipe->pool->error, '\0');
+	b->server->devices.n = 1;
+	wv_refill_retry(b->server);
+	bench_settle(b);
+	assert_int_equal(bench_run_program(b, 1, 0), 0);
+}
+
+static void test_a_device_removed_and_back_meanwhile(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *recipe = begun(b, 1);
+
+	wv_refill_drop_device(b->server, "rxe0");
+	wv_refill_retry(b->server);
+	bench_fast_kernel();
+	bench_settle(b);
+	assert_int_equal(recipe->pool->n_failed, 0);
+	assert_int_equal(recipe->pool->n_built, 1); /* the second one */
+	assert_int_equal(recipe->pool->n_ready, 1);
+}
+
+/* Waits until a builder is done, of which the loop has not yet heard. */
+static void await_result(struct daemon_bench *b)
+{
+	struct pollfd done = {.fd = b->server->builders.done_fd, .events = POLLIN};
+
+	assert_int_equal(poll(&done, 1, 10000), 1);
+}
+
+static void test_a_device_removed_just_before_the_result(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *recipe = wanted(b, 1);
+	unsigned int fds = count_fds();
+
+	begin(b, 1);
+	bench_fast_kernel();
+	await_result(b);
+	assert_true(count_fds() > fds);
+	wv_refill_drop_device(b->server, "rxe0");
+	b->server->devices.n = 0;
+	bench_settle(b);
+	assert_int_equal(recipe->pool->n_built, 0);
+	assert_int_equal(count_fds(), fds);
+}
+
+static void test_a_device_replaced_meanwhile(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *recipe = wanted(b, 1);
+	unsigned int fds = count_fds();
+
+	begin(b, 1);
+	b->server->devices.all[0].rdev++;
+	bench_fast_kernel();
+	bench_settle(b);
+	assert_int_equal(recipe->pool->n_built, 0);
+	assert_int_equal(count_fds(), fds);
+	b->server->devices.all[0].rdev--;
+	wv_refill_retry(b->server);
+	bench_settle(b);
+	assert_int_equal(recipe->pool->n_built, 1);
+}
+
+static void test_a_recipe_dropped_meanwhile(void **state)
+{
+	struct daemon_bench *b = *state;
+	unsigned int fds;
+
+	wanted(b, 1);
+	fds = count_fds();
+	begin(b, 1);
+	json_decref(bench_question(b, "{\"op\": \"forget\", \"id\": \"all\"}"));
+	expect_nothing_came_of(b, 0, fds);
+}
+
+static void test_what_is_dropped_counts_until_it_ends(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *recipe;
+
+	begun(b, 1);
+	json_decref(bench_question(b, "{\"op\": \"forget\", \"id\": \"all\"}"));
+	b->server->limits.total.leases = 1;
+	recipe = wanted(b, 1);
+	bench_await_commands(b, 1);
+	assert_int_equal(busy(b), 1);
+	assert_int_equal(recipe->pool->n_building, 0);
+	bench_fast_kernel();
+	bench_settle(b);
+	assert_int_equal(recipe->pool->n_ready, 1);
+}
+
+/* Once the end has begun, the kernel is fast again: builders are waited for, so not before. */
+static void *let_end(void *arg)
+{
+	struct wv_builders *builders = arg;
+	bool stopping = false;
+
+	while (!stopping) {
+		sched_yield();
+		pthread_mutex_lock(&builders->lock);
+		stopping = builders->stopping;
+		pthread_mutex_unlock(&builders->lock);
+	}
+	bench_fast_kernel();
+	return NULL;
+}
+
+static void test_the_daemon_ends_meanwhile(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_server *s = b->server;
+	pthread_t thread;
+
+	begun(b, 10);
+	assert_int_equal(pthread_create(&thread, NULL, let_end, &s->builders), 0);
+	wv_unlisten(s);
+	wv_server_finish(s);
+	pthread_join(thread, NULL);
+	wv_store_close(&s->store);
+	free(s);
+	b->server = NULL;
+	assert_int_equal(bench_kernel.issued, WV_BUILDERS);
+	assert_int_equal(count_fds(), b->fds_before);
+}
+
+static void test_the_daemon_ends_before_it_heard_of_a_result(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	begun(b, 1);
+	bench_fast_kernel();
+	await_result(b);
+	bench_stop(b);
+	assert_int_equal(count_fds(), b->fds_before);
+}
+
+static void test_failures_side_by_side_are_one(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *recipe = begun(b, 10);
+
+	bench_failing_kernel(EINVAL);
+	bench_fast_kernel();
+	bench_settle(b);
+	assert_int_equal(recipe->pool->failures, 1);
+	assert_int_equal(recipe->pool->contradictions, 1);
+	assert_false(recipe->unfit);
+}
+
+static void test_what_failed_is_tried_by_one_builder(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *recipe = begun(b, 10);
+
+	bench_failing_kernel(ENOMEM);
+	bench_fast_kernel();
+	bench_settle(b);
+	bench_failing_kernel(0);
+	bench_slow_kernel();
+	recipe->pool->retry_us = 0;
+	bench_await_commands(b, 1);
+	assert_int_equal(busy(b), 1);
+	bench_fast_kernel();
+	recipe->pool->retry_us = 0;
+	bench_settle(b);
+	assert_int_equal(recipe->pool->n_ready, 10);
+	assert_int_equal(recipe->pool->failures, 0);
+}
+
+/* In a process that may have no further thread: what the server makes of it. */
+static int start_without_threads(void)
+{
+	wv_auto_free struct wv_server *s = calloc(1, sizeof(*s));
+	struct rlimit none = {0};
+	unsigned int fds;
+	int err;
+
+	wv_log_init(WV_ERROR);
+	if (!freopen("/dev/null", "w", stderr)) /* it says so there */
+		return 97;
+	fds = count_fds();
+	if (!getuid() && (setgroups(0, NULL) || setgid(65534) || setuid(65534)))
+		return 98;
+	if (setrlimit(RLIMIT_NPROC, &none))
+		return 99;
+	wv_config_defaults(&s->config);
+	err = wv_server_init(s, open("/dev/null", O_RDONLY | O_CLOEXEC));
+	return err == -EAGAIN && count_fds() == fds ? 0 : 1;
+}
+
+static void test_no_threads_no_daemon(void **state)
+{
+	struct daemon_bench *b = *state;
+	pid_t child;
+	int status = 0;
+
+	bench_stop(b);
+	child = fork();
+	if (!child)
+		_exit(start_without_threads());
+	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_true(WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, bench_set_up, bench_tear_down)
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    TEST(test_a_slow_kernel_keeps_no_program_waiting),
+	    TEST(test_several_are_made_side_by_side),
+	    TEST(test_no_more_than_the_target),
+	    TEST(test_leases_of_a_user_are_limited),
+	    TEST(test_leases_of_all_are_limited),
+	    TEST(test_descriptors_are_limited),
+	    TEST(test_memory_is_limited),
+	    TEST(test_a_limit_that_falls_meanwhile),
+	    TEST(test_a_device_removed_meanwhile),
+	    TEST(test_a_device_removed_and_back_meanwhile),
+	    TEST(test_a_device_removed_just_before_the_result),
+	    TEST(test_a_device_replaced_meanwhile),
+	    TEST(test_a_recipe_dropped_meanwhile),
+	    TEST(test_what_is_dropped_counts_until_it_ends),
+	    TEST(test_the_daemon_ends_meanwhile),
+	    TEST(test_the_daemon_ends_before_it_heard_of_a_result),
+	    TEST(test_failures_side_by_side_are_one),
+	    TEST(test_what_failed_is_tried_by_one_builder),
+	    TEST(test_no_threads_no_daemon),
+	};
+
+	return cmocka_run_group_tests_name("build", tests, NULL, NULL);
+}
