@@ -1,0 +1,16 @@
+/*
+ * Completion queues: entries into them, and events out of them.
+ */
+#pragma once
+
+#include "data.h"
+
+/*
+ * Writes @completion; its timestamp is set here. 0; -ENOSPC if the queue is overrun, which raises
+ * IBV_EVENT_CQ_ERR the first time, or -errno if its memory can't be reached. A queue that failed
+ * once takes nothing any more.
+ */
+int cq_post(struct hca_cq *cq, struct completion *completion);
+
+/* Sends the event that the program asked for, if there is something to tell. */
+void cq_tell(struct hca_cq *cq);

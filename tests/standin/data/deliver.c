@@ -1,0 +1,272 @@
+#include "deliver.h"
+
+#include "cq.h"
+#include "recv.h"
+
+#include <arpa/inet.h>
+#include <endian.h>
+#include <infiniband/mlx5dv.h>
+#include <string.h>
+
+#define QKEY_OWN    (1u << 31) /* send with the queue pair's own key instead of the request's */
+#define GRH_BYTES   40
+#define GRH_VERSION 6
+#define GRH_IBA	    0x1b /* next header: a base transport header */
+
+static const struct answer done = {ANSWER_DONE}, none = {ANSWER_NONE}, local = {ANSWER_LOCAL};
+
+static struct answer refuse(uint8_t syndrome)
+{
+	return (struct answer){.kind = ANSWER_ERROR, .syndrome = syndrome};
+}
+
+void deliver_error(struct hca_qp *qp)
+{
+	if (qp->state == IBV_QPS_ERR)
+		return;
+	hca_qp_error(qp);
+	/* What of the SRQ it would have used up goes to others: a program waits for this to know.
+	 */
+	if (qp->srq)
+		hca_qp_async(qp, IBV_EVENT_QP_LAST_WQE_REACHED);
+}
+
+/* A DC target serves many: an error of one of them ends that one's connection only. */
+static void responder_error(struct hca_qp *qp)
+{
+	if (qp->type != HCA_DCT)
+		deliver_error(qp);
+}
+
+static bool receives(const struct hca_qp *qp)
+{
+	return qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD ||
+	       qp->state == IBV_QPS_SQE;
+}
+
+static bool is_connected(const struct hca_qp *from, const struct hca_qp *peer)
+{
+	return peer->type == from->type && peer->attr.dest_qpn == from->qpn;
+}
+
+static bool may_send_datagram(const struct message *msg, const struct hca_qp *peer)
+{
+	uint32_t qkey = msg->wqe->to.qkey & QKEY_OWN ? msg->from->attr.qkey : msg->wqe->to.qkey;
+
+	return peer->type == HCA_UD && peer->attr.qkey == qkey;
+}
+
+static bool may_connect_dc(const struct message *msg, const struct hca_qp *peer)
+{
+	return peer->type == HCA_DCT && peer->attr.dc_key == msg->wqe->to.dc_key;
+}
+
+static struct hca_qp *find_peer(struct hca *hca, const struct message *msg)
+{
+	const struct hca_qp *from = msg->from;
+	bool connected = from->type == HCA_RC || from->type == HCA_UC;
+	struct hca_qp *peer = hca_qp_at(hca, connected ? from->attr.dest_qpn : msg->wqe->to.qpn);
+	bool wanted;
+
+	if (!peer || !receives(peer))
+		return NULL;
+	if (connected)
+		wanted = is_connected(from, peer);
+	else
+		wanted =
+		    from->type == HCA_UD ? may_send_datagram(msg, peer) : may_connect_dc(msg, peer);
+	return wanted ? peer : NULL;
+}
+
+/* What the receiver's program is told, of a receive that was used up. */
+static struct answer complete(struct hca_qp *peer, const struct message *msg,
+			      const struct recv_wqe *wqe, uint8_t kind, uint64_t bytes)
+{
+	bool immediate = kind != MLX5_CQE_RESP_SEND;
+	struct completion completion = {
+	    .kind = kind,
+	    .solicited = msg->wqe->solicited,
+	    .grh = peer->type == HCA_UD,
+	    .counter = wqe->index,
+	    .qpn = peer->qpn,
+	    .uidx = peer->uidx,
+	    .src_qpn = peer->type == HCA_UD ? msg->from->qpn : 0,
+	    .byte_cnt = bytes,
+	    .imm = immediate ? msg->wqe->imm : 0,
+	};
+
+	recv_consume(peer, wqe);
+	if (cq_post(peer->recv_cq, &completion)) {
+		responder_error(peer);
+		return refuse(MLX5_CQE_SYNDROME_REMOTE_OP_ERR);
+	}
+	return done;
+}
+
+/* A receive that could not take what came. @answer is what its sender is told. */
+static struct answer fail_receive(struct hca_qp *peer, const struct recv_wqe *wqe, uint8_t syndrome,
+				  uint8_t answer)
+{
+	struct completion completion = {
+	    .kind = MLX5_CQE_RESP_ERR,
+	    .syndrome = syndrome,
+	    .counter = wqe->index,
+	    .qpn = peer->qpn,
+	    .uidx = peer->uidx,
+	};
+
+	recv_consume(peer, wqe);
+	cq_post(peer->recv_cq, &completion);
+	responder_error(peer);
+	return refuse(answer);
+}
+
+/* Gives the receive to use up, or the answer without one. */
+static struct answer next_receive(struct hca_qp *peer, struct recv_wqe *wqe)
+{
+	switch (recv_peek(peer, wqe)) {
+	case 0:
+		return done;
+	case -EAGAIN:
+		return (struct answer){ANSWER_NOT_READY, .min_rnr_timer = peer->attr.min_rnr_timer};
+	default:
+		responder_error(peer);
+		return refuse(MLX5_CQE_SYNDROME_REMOTE_OP_ERR);
+	}
+}
+
+/* The global route that is put in front of a datagram. */
+static void make_grh(uint8_t grh[GRH_BYTES], const struct send_wqe *wqe)
+{
+	uint32_t first = htonl((uint32_t)GRH_VERSION << 28 | (uint32_t)wqe->to.tclass << 20 |
+			       wqe->to.flow_label);
+	uint16_t payload = htons(wqe->length);
+
+	memset(grh, 0, GRH_BYTES);
+	memcpy(grh, &first, sizeof first);
+	memcpy(grh + 4, &payload, sizeof payload);
+	grh[6] = GRH_IBA;
+	grh[7] = wqe->to.hop_limit;
+	hca_gid(wqe->to.sgid_index, grh + 8);
+	memcpy(grh + 24, wqe->to.dgid, sizeof wqe->to.dgid);
+}
+
+static struct answer move_to_receive(struct hca *hca, struct hca_qp *peer,
+				     const struct message *msg, const struct recv_wqe *wqe,
+				     const struct pieces *from)
+{
+	struct pieces to = {0};
+
+	if (from->length > wqe->length)
+		return fail_receive(peer, wqe, MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR,
+				    MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR);
+	if (pieces_add_sges(&to, hca, recv_pd(peer), wqe->sge, wqe->num_sge, from->length,
+			    IBV_ACCESS_LOCAL_WRITE))
+		return fail_receive(peer, wqe, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR,
+				    MLX5_CQE_SYNDROME_REMOTE_OP_ERR);
+	switch (pieces_copy(&to, from)) {
+	case COPIED:
+		return complete(peer, msg, wqe,
+				msg->wqe->opcode == MLX5_OPCODE_SEND ? MLX5_CQE_RESP_SEND
+								     : MLX5_CQE_RESP_SEND_IMM,
+				from->length);
+	case COPY_TO_FAILED:
+		return fail_receive(peer, wqe, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR,
+				    MLX5_CQE_SYNDROME_REMOTE_OP_ERR);
+	case COPY_FROM_FAILED:
+		break;
+	}
+	return local;
+}
+
+static struct answer deliver_send(struct hca *hca, struct hca_qp *peer, const struct message *msg)
+{
+	struct recv_wqe wqe;
+	struct answer answer = next_receive(peer, &wqe);
+	struct pieces from = {0};
+	uint8_t grh[GRH_BYTES];
+
+	if (answer.kind != ANSWER_DONE)
+		return answer;
+	if (peer->type != HCA_UD)
+		return move_to_receive(hca, peer, msg, &wqe, &msg->local);
+	make_grh(grh, msg->wqe);
+	pieces_add_bytes(&from, grh, sizeof grh);
+	memcpy(from.at + from.n, msg->local.at, msg->local.n * sizeof *from.at);
+	from.n += msg->local.n;
+	from.length += msg->local.length;
+	return move_to_receive(hca, peer, msg, &wqe, &from);
+}
+
+/* What the peer lets be done with its memory, and with which memory. */
+static int find_remote(struct hca *hca, struct hca_qp *peer, const struct message *msg,
+		       uint32_t access, struct pieces *remote)
+{
+	if (!(peer->attr.access & access))
+		return -EACCES;
+	return pieces_add_range(remote, hca, peer->pd, msg->wqe->rkey, msg->wqe->raddr,
+				msg->local.length, access);
+}
+
+static struct answer refuse_access(struct hca_qp *peer)
+{
+	if (peer->type == HCA_RC) {
+		deliver_error(peer);
+		hca_qp_async(peer, IBV_EVENT_QP_ACCESS_ERR);
+	}
+	return refuse(MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR);
+}
+
+static struct answer deliver_write(struct hca *hca, struct hca_qp *peer, const struct message *msg)
+{
+	bool immediate = msg->wqe->opcode == MLX5_OPCODE_RDMA_WRITE_IMM;
+	struct pieces remote = {0};
+	struct recv_wqe wqe;
+	struct answer answer = immediate ? next_receive(peer, &wqe) : done;
+
+	if (answer.kind != ANSWER_DONE)
+		return answer;
+	if (find_remote(hca, peer, msg, IBV_ACCESS_REMOTE_WRITE, &remote))
+		return refuse_access(peer);
+	switch (pieces_copy(&remote, &msg->local)) {
+	case COPIED:
+		break;
+	case COPY_TO_FAILED:
+		return refuse_access(peer);
+	case COPY_FROM_FAILED:
+		return local;
+	}
+	return immediate ? complete(peer, msg, &wqe, MLX5_CQE_RESP_WR_IMM, msg->local.length)
+			 : done;
+}
+
+static struct answer deliver_read(struct hca *hca, struct hca_qp *peer, const struct message *msg)
+{
+	struct pieces remote = {0};
+
+	if (find_remote(hca, peer, msg, IBV_ACCESS_REMOTE_READ, &remote))
+		return refuse_access(peer);
+	switch (pieces_copy(&msg->local, &remote)) {
+	case COPIED:
+		return done;
+	case COPY_FROM_FAILED:
+		return refuse_access(peer);
+	case COPY_TO_FAILED:
+		break;
+	}
+	return local;
+}
+
+typedef struct answer (*delivery)(struct hca *, struct hca_qp *, const struct message *);
+
+struct answer deliver(struct hca *hca, const struct message *msg)
+{
+	static const delivery deliveries[] = {
+	    [MLX5_OPCODE_SEND] = deliver_send,	      [MLX5_OPCODE_SEND_IMM] = deliver_send,
+	    [MLX5_OPCODE_RDMA_WRITE] = deliver_write, [MLX5_OPCODE_RDMA_WRITE_IMM] = deliver_write,
+	    [MLX5_OPCODE_RDMA_READ] = deliver_read,
+	};
+	struct hca_qp *peer = find_peer(hca, msg);
+
+	return peer ? deliveries[msg->wqe->opcode](hca, peer, msg) : none;
+}

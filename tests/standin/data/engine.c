@@ -1,0 +1,137 @@
+/*
+ * The thread that looks at what was posted, and what the rest of the model calls the data path by.
+ */
+#include "cq.h"
+#include "data.h"
+#include "send.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+/*
+ * How long to sleep between two rounds, by how long nothing has moved. The programs on both ends
+ * often spin, so on a machine with two processors spinning here takes one away from who has
+ * something to post, and a short sleep is faster than a long turn.
+ */
+static const struct pace {
+	uint64_t idle_ns;
+	uint64_t sleep_ns;
+} paces[] = {{20000, 0}, {5000000, 10000}, {1000000000, 50000}, {UINT64_MAX, 100000}};
+
+static pthread_cond_t awake = PTHREAD_COND_INITIALIZER;
+
+static void sleep_ns(uint64_t ns)
+{
+	struct timespec time = {.tv_nsec = ns};
+
+	if (ns)
+		clock_nanosleep(CLOCK_MONOTONIC, 0, &time, NULL);
+	else
+		sched_yield();
+}
+
+static void pause_for(uint64_t idle_ns)
+{
+	const struct pace *pace = paces;
+
+	while (pace->idle_ns < idle_ns)
+		pace++;
+	sleep_ns(pace->sleep_ns);
+}
+
+/* From RTR on a queue pair moves data, or has to be flushed. */
+static bool is_live(const struct hca_qp *qp)
+{
+	return qp->state > IBV_QPS_INIT && qp->state <= IBV_QPS_ERR;
+}
+
+/* One look at everything. @live says whether there is reason to look again. */
+static bool go_round(struct hca *hca, bool *live)
+{
+	struct hca_qp *qp;
+	struct hca_cq *cq;
+	bool moved = false;
+
+	*live = false;
+	LIST_FOREACH (qp, &hca->qps, of_hca) {
+		if (is_live(qp)) {
+			*live = true;
+			moved |= send_serve(hca, qp);
+		}
+	}
+	LIST_FOREACH (cq, &hca->cqs, of_hca)
+		cq_tell(cq);
+	return moved;
+}
+
+static void *run(void *arg)
+{
+	struct hca *hca = arg;
+	uint64_t last_moved = data_now(), now;
+	bool live;
+
+	prctl(PR_SET_TIMERSLACK, 1);
+	pthread_setname_np(pthread_self(), "data");
+	while (true) {
+		pthread_mutex_lock(&hca->lock);
+		if (go_round(hca, &live))
+			last_moved = data_now();
+		if (!live)
+			pthread_cond_wait(&awake, &hca->lock);
+		hca_unlock(hca);
+		now = data_now();
+		/* The mutex is not fair: who waits for it would not get it from who takes it at
+		 * once. */
+		while (hca_is_wanted(hca) && data_now() - now < 1000000)
+			sched_yield();
+		pause_for(now - last_moved);
+	}
+	return NULL;
+}
+
+int hca_data_start(struct hca *hca)
+{
+	pthread_t thread;
+	int ret = pthread_create(&thread, NULL, run, hca);
+
+	if (!ret)
+		pthread_detach(thread);
+	return -ret;
+}
+
+void hca_data_reset_qp(struct hca *hca, struct hca_qp *qp)
+{
+	(void)hca;
+	*data_of_qp(qp) = (struct data_qp){0};
+}
+
+void hca_data_forget_qp(struct hca *hca, struct hca_qp *qp)
+{
+	(void)hca;
+	free(qp->data);
+	qp->data = NULL;
+}
+
+void hca_data_forget_cq(struct hca *hca, struct hca_cq *cq)
+{
+	(void)hca;
+	free(cq->data);
+	cq->data = NULL;
+}
+
+void hca_data_forget_srq(struct hca *hca, struct hca_srq *srq)
+{
+	(void)hca;
+	free(srq->data);
+	srq->data = NULL;
+}
+
+void hca_data_modified_qp(struct hca *hca, struct hca_qp *qp, enum ibv_qp_state from)
+{
+	(void)hca;
+	if (qp->state == IBV_QPS_ERR && from != IBV_QPS_ERR && qp->srq && qp->type != HCA_DCT)
+		hca_qp_async(qp, IBV_EVENT_QP_LAST_WQE_REACHED);
+	pthread_cond_signal(&awake);
+}
