@@ -15,7 +15,8 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#define CLASS_DIR "/sys/class/infiniband_verbs"
+#define SYSFS "/sys"
+#define CLASS "class/infiniband_verbs"
 
 /* The first line of a file of sysfs. */
 static int read_line(int dir, const char *name, const char *file, char *text, size_t capacity)
@@ -134,9 +135,22 @@ static void read_class(struct wv_devices *devices, DIR *stream, const char *prov
 	closedir(stream);
 }
 
+/* Where libibverbs looks, too: daemon and programs see the same devices. */
+static DIR *open_class(void)
+{
+	const char *sysfs = secure_getenv("SYSFS_PATH");
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/" CLASS, sysfs ? sysfs : SYSFS) >= (int)sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	return opendir(path);
+}
+
 int wv_devices_scan(struct wv_devices *devices, const char *provider_dir)
 {
-	DIR *stream = opendir(CLASS_DIR);
+	DIR *stream = open_class();
 
 	devices->n = 0;
 	if (!stream)

@@ -26,8 +26,9 @@ struct wv_devices {
 };
 
 /*
- * Reads what devices there are. @provider_dir is where libibverbs has its providers. 0 or -errno;
- * a node without RDMA has no devices, which is no error.
+ * Reads what devices there are, in the sysfs that SYSFS_PATH names, unless the program runs with
+ * rights that its caller does not have. @provider_dir is where libibverbs has its providers. 0 or
+ * -errno; a node without RDMA has no devices, which is no error.
  */
 int wv_devices_scan(struct wv_devices *devices, const char *provider_dir);
 

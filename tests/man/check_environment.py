@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Compares the environment variables that the sources use with those in the section ENVIRONMENT of a man page.
 
-    check_environment.py SOURCE_FOLDER PAGE.scd
+    check_environment.py PAGE.scd SOURCE_FOLDER [--but FOLDER]
 """
+import argparse
 import pathlib
 import re
 import sys
@@ -14,8 +15,9 @@ IN_PAGE = re.compile(r"^(?:\*\w+\*, )*\*\w+\*$", re.M)
 USUAL = {"PATH", "LD_PRELOAD", "JOURNAL_STREAM", "STATE_DIRECTORY"}
 
 
-def variables_of_sources(folder):
-    texts = [path.read_text(encoding="utf-8") for path in folder.rglob("*.[ch]")]
+def variables_of_sources(folder, but):
+    paths = [path for path in folder.rglob("*.[ch]") if but is None or but not in path.parents]
+    texts = [path.read_text(encoding="utf-8") for path in paths]
     return {own or other for text in texts for own, other in IN_SOURCE.findall(text)} - USUAL
 
 
@@ -24,9 +26,15 @@ def variables_of_page(page):
     return {name for line in IN_PAGE.findall(section) for name in re.findall(r"\w+", line)}
 
 
-def main(folder, page):
-    in_sources = variables_of_sources(pathlib.Path(folder))
-    in_page = variables_of_page(pathlib.Path(page).read_text(encoding="utf-8"))
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("page", type=pathlib.Path)
+    parser.add_argument("folder", type=pathlib.Path)
+    parser.add_argument("--but", type=pathlib.Path)
+    args = parser.parse_args()
+    page = args.page
+    in_sources = variables_of_sources(args.folder, args.but)
+    in_page = variables_of_page(page.read_text(encoding="utf-8"))
     problems = [f"{page} does not have {name}" for name in sorted(in_sources - in_page)]
     problems += [f"nothing reads {name}, which {page} has" for name in sorted(in_page - in_sources)]
     print("\n".join(problems) or "sources and man page agree")
@@ -34,4 +42,4 @@ def main(folder, page):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main())

@@ -1,0 +1,226 @@
+/*
+ * The devices of a node that is made up: sysfs in a folder of our own, and /dev in a mount
+ * namespace of our own, where /dev/null plays the device node.
+ */
+#include "fixture.h"
+
+#include "daemon/devices.h"
+#include "daemon/drivers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <sched.h>
+#include <stdio.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+#define DEVICE "uverbs4711" /* of which no node has so many */
+#define ABSENT "uverbs4712" /* its node is not there */
+#define NODE   WV_NODE_DIR "/" DEVICE
+
+static char dir[] = "/tmp/test_devices.XXXXXX";
+static const char *no_node; /* why there is none, or NULL */
+
+static void write_file(const char *path, const char *text)
+{
+	FILE *out = fopen(path, "we");
+
+	assert_non_null(out);
+	fputs(text, out);
+	assert_int_equal(fclose(out), 0);
+}
+
+static const char *in_dir(const char *path)
+{
+	static char text[256];
+
+	snprintf(text, sizeof(text), "%s/%s", dir, path);
+	return text;
+}
+
+static void make_entry(const char *name, const char *ibdev)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "sys/class/infiniband_verbs/%s", name);
+	assert_int_equal(mkdir(in_dir(path), 0755), 0);
+	snprintf(path, sizeof(path), "sys/class/infiniband_verbs/%s/device", name);
+	assert_int_equal(mkdir(in_dir(path), 0755), 0);
+	snprintf(path, sizeof(path), "sys/class/infiniband_verbs/%s/device/driver", name);
+	assert_int_equal(symlink("../../../../bus/pci/drivers/mlx5_core", in_dir(path)), 0);
+	snprintf(path, sizeof(path), "sys/class/infiniband_verbs/%s/ibdev", name);
+	write_file(in_dir(path), ibdev);
+	snprintf(path, sizeof(path), "sys/class/infiniband_verbs/%s/dev", name);
+	write_file(in_dir(path), "1:3\n");
+}
+
+static void make_tree(void)
+{
+	static const char *const folders[] = {"sys", "sys/class", "sys/class/infiniband_verbs",
+					      "providers", "empty"};
+
+	assert_non_null(mkdtemp(dir));
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(folders); i++)
+		assert_int_equal(mkdir(in_dir(folders[i]), 0755), 0);
+	make_entry(DEVICE, "mlx5_0\n");
+	make_entry(ABSENT, "mlx5_1\n");
+	write_file(in_dir("sys/class/infiniband_verbs/abi_version"), "6\n");
+	write_file(in_dir("providers/libmlx5-rdmav34.so"), "");
+}
+
+/* An ordinary user may mount in a user namespace only, where that user is root. */
+static int unshare_mounts(void)
+{
+	char users[32], groups[32];
+
+	if (!getuid())
+		return unshare(CLONE_NEWNS);
+	snprintf(users, sizeof(users), "0 %u 1", getuid());
+	snprintf(groups, sizeof(groups), "0 %u 1", getgid());
+	if (unshare(CLONE_NEWUSER | CLONE_NEWNS))
+		return -1;
+	write_file("/proc/self/uid_map", users);
+	write_file("/proc/self/setgroups", "deny");
+	write_file("/proc/self/gid_map", groups);
+	return 0;
+}
+
+/* A file that is /dev/null's node. 0 or -1 with errno. */
+static int bind_node(int null)
+{
+	wv_auto_fd node = open(NODE, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+	char path[32];
+
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", null);
+	return node < 0 ? -1 : mount(path, NODE, NULL, MS_BIND, NULL);
+}
+
+/* 0 or -1 with errno. */
+static int make_node(void)
+{
+	wv_auto_fd null = -1;
+
+	if (unshare_mounts() || mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL))
+		return -1;
+	null = open("/dev/null", O_PATH | O_CLOEXEC); /* soon it is hidden */
+	if (null < 0 || mount("tmpfs", "/dev", "tmpfs", 0, NULL) || mkdir(WV_NODE_DIR, 0755))
+		return -1;
+	return bind_node(null);
+}
+
+static int set_up(void **state)
+{
+	(void)state;
+	make_tree();
+	if (make_node())
+		no_node = strerror(errno);
+	return 0;
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+static int tear_down(void **state)
+{
+	(void)state;
+	return nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static struct wv_devices scan(const char *sysfs)
+{
+	static struct wv_devices devices;
+
+	if (sysfs)
+		setenv("SYSFS_PATH", sysfs, 1);
+	else
+		unsetenv("SYSFS_PATH");
+	assert_int_equal(wv_devices_scan(&devices, in_dir("providers")), 0);
+	return devices;
+}
+
+static void needs_node(void)
+{
+	if (!no_node)
+		return;
+	print_message("no device node can be made here: %s\n", no_node);
+	skip();
+}
+
+static void expect_the_device(const struct wv_devices *devices)
+{
+	const struct wv_device *device = &devices->all[0];
+
+	assert_int_equal(devices->n, 1);
+	assert_string_equal(device->name, DEVICE);
+	assert_string_equal(device->ibdev, "mlx5_0");
+	assert_string_equal(device->node, NODE);
+	assert_true(device->rdev == makedev(1, 3));
+	assert_int_equal(device->driver_id, RDMA_DRIVER_MLX5);
+	assert_string_equal(device->provider, in_dir("providers/libmlx5-rdmav34.so"));
+}
+
+static void test_devices_of_a_given_tree(void **state)
+{
+	struct wv_devices devices;
+
+	(void)state;
+	needs_node();
+	devices = scan(in_dir("sys"));
+	expect_the_device(&devices);
+	devices = scan(in_dir("sys//"));
+	expect_the_device(&devices);
+}
+
+static void test_devices_of_the_node(void **state)
+{
+	struct wv_devices devices = scan(NULL);
+
+	(void)state;
+	assert_null(wv_devices_by_name(&devices, DEVICE));
+}
+
+static void test_a_tree_without_devices(void **state)
+{
+	struct wv_devices devices = scan(in_dir("empty"));
+
+	(void)state;
+	assert_int_equal(devices.n, 0);
+}
+
+static void test_a_device_without_node(void **state)
+{
+	struct wv_devices devices = scan(in_dir("sys"));
+
+	(void)state;
+	assert_null(wv_devices_by_name(&devices, ABSENT));
+}
+
+static void test_drivers_of_parents(void **state)
+{
+	(void)state;
+	assert_int_equal(wv_driver_of_parent("mlx5_core"), RDMA_DRIVER_MLX5);
+	assert_string_equal(wv_provider_name(RDMA_DRIVER_MLX5), "mlx5");
+	assert_int_equal(wv_driver_of_parent("virtio_net"), WV_NO_DRIVER);
+	assert_null(wv_provider_name(WV_NO_DRIVER));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_devices_of_a_given_tree),
+	    cmocka_unit_test(test_devices_of_the_node),
+	    cmocka_unit_test(test_a_tree_without_devices),
+	    cmocka_unit_test(test_a_device_without_node),
+	    cmocka_unit_test(test_drivers_of_parents),
+	};
+
+	return cmocka_run_group_tests_name("devices", tests, set_up, tear_down);
+}
