@@ -382,6 +382,19 @@ static void test_wrap(void **state)
 	}
 }
 
+static void test_unsignalled(void **state)
+{
+	struct mlx5_wqe_ctrl_seg *ctrl = (void *)(a->qp.buf.map + a->qp.sq_offset);
+
+	(void)state;
+	post(a, MLX5_OPCODE_RDMA_WRITE, 0, 8, 1000);
+	ctrl->fm_ce_se = 0;
+	post(a, MLX5_OPCODE_RDMA_WRITE, 0, 8, 1000);
+	settle();
+	expect(a, MLX5_CQE_REQ, 1);
+	expect_nothing(a);
+}
+
 static void test_write_and_read(void **state)
 {
 	(void)state;
@@ -457,6 +470,33 @@ static void test_dc(void **state)
 	expect(b, MLX5_CQE_RESP_SEND, 0);
 	assert_memory_equal(data + 2048, data, 64);
 	assert_memory_equal(data + 3000, data, 64);
+}
+
+/* An element of two blocks, the first of which is the ring's last. */
+static void test_dc_wraps_within_an_element(void **state)
+{
+	(void)state;
+	a->sq_posted = 2 * N_WQE - 1;
+	data_of_qp(&a->qp)->sq_next = a->sq_posted;
+	post_srq_receive(b, 0, 2048, 64);
+	post_to(a, MLX5_OPCODE_SEND, 0, 64, 0, 5, 20);
+	settle();
+	expect(a, MLX5_CQE_REQ, 2 * N_WQE - 1);
+	expect(b, MLX5_CQE_RESP_SEND, 0);
+	assert_memory_equal(data + 2048, data, 64);
+}
+
+/* A target serves many initiators: it goes on when one of them did wrong. */
+static void test_dc_target_survives(void **state)
+{
+	(void)state;
+	post_srq_receive(b, 0, 2048, 63);
+	post_to(a, MLX5_OPCODE_SEND, 0, 64, 0, 5, 20);
+	settle();
+	expect_error(a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR);
+	expect_error(b, MLX5_CQE_RESP_ERR, MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR);
+	assert_int_equal(a->qp.state, IBV_QPS_ERR);
+	assert_int_equal(b->qp.state, IBV_QPS_RTR);
 }
 
 static void test_dc_wrong_key(void **state)
@@ -704,11 +744,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    WITH(set_up_rc, test_send),
 	    WITH(set_up_rc, test_wrap),
+	    WITH(set_up_rc, test_unsignalled),
 	    WITH(set_up_rc, test_write_and_read),
 	    WITH(set_up_rc, test_srq_follows_links),
 	    WITH(set_up_ud, test_datagram),
 	    WITH(set_up_ud, test_datagram_is_dropped),
 	    WITH(set_up_dc, test_dc),
+	    WITH(set_up_dc, test_dc_wraps_within_an_element),
+	    WITH(set_up_dc, test_dc_target_survives),
 	    WITH(set_up_dc, test_dc_wrong_key),
 	    WITH(set_up_rc, test_remote_access),
 	    WITH(set_up_rc, test_not_granted_by_the_queue_pair),

@@ -89,7 +89,6 @@ static void finish(struct hca_qp *qp, const struct send_wqe *wqe)
 
 	data->sq_next += wqe->blocks;
 	data->wait = WAIT_NOT;
-	data->tries = 0;
 }
 
 static void succeed(struct hca_qp *qp, const struct send_wqe *wqe)

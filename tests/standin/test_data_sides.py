@@ -1,0 +1,144 @@
+#!/usr/bin/env python3
+"""Runs a program as server and as client of itself, on the stand-in of whoever started this.
+
+    test_data_sides.py [--fails TEXT | --killed TEXT] -- PROGRAM [ARGUMENT...]
+
+The port is added with -p, and the server's name for the client. Both must end with 0; with --fails the client must
+fail and say TEXT; with --killed the client is killed as soon as it is connected, the server must fail and say TEXT, and
+then it is all run again, to the end, so that what was killed has left nothing in the way.
+"""
+import argparse
+import contextlib
+import os
+import pathlib
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+
+TIMEOUT = 100
+SKIPPED = 77
+LISTENING = "0A"
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def has_socket(port, states):
+    for table in ("tcp", "tcp6"):
+        with contextlib.suppress(FileNotFoundError):
+            for line in pathlib.Path("/proc/net", table).read_text(encoding="ascii").splitlines()[1:]:
+                _, local, _, state = line.split()[:4]
+                if int(local.rpartition(":")[2], 16) == port and state in states:
+                    return True
+    return False
+
+
+def wait_for(condition, process, what):
+    end = time.monotonic() + TIMEOUT
+    while not condition():
+        if process.poll() is not None:
+            return False
+        if time.monotonic() > end:
+            sys.exit(f"{what} took more than {TIMEOUT} s")
+        time.sleep(0.01)
+    return True
+
+
+class Side:
+    """One of the two processes, in a process group of its own, so that nothing of it is left."""
+
+    def __init__(self, name, command):
+        self.name = name
+        self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=subprocess.STDOUT, text=True, start_new_session=True)
+
+    def finish(self):
+        try:
+            output, _ = self.process.communicate(timeout=TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            output, _ = self.process.communicate()
+            sys.exit(f"{self.name} did not end within {TIMEOUT} s:\n{output}")
+        print(f"{self.name} ended with {self.process.returncode}:\n{output}", flush=True)
+        return output
+
+    def kill(self):
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+
+    def close(self):
+        self.kill()
+        self.process.wait()
+        self.process.stdout.close()
+
+
+@contextlib.contextmanager
+def both_sides(command):
+    """The port may be taken by another between its choice and its use: then it is another one's turn."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(5):
+            port = free_port()
+            server = Side("server", [*command, "-p", str(port)])
+            stack.callback(server.close)
+            if wait_for(lambda: has_socket(port, LISTENING), server.process, "listening"):
+                break
+            server.finish()
+        else:
+            sys.exit("the server ended before it listened")
+        client = Side("client", [*command, "-p", str(port), "localhost"])
+        stack.callback(client.close)
+        yield server, client
+
+
+def run_well(command):
+    with both_sides(command) as (server, client):
+        client.finish()
+        server.finish()
+        if client.process.returncode or server.process.returncode:
+            sys.exit("a side failed")
+
+
+def run_failing(command, text):
+    with both_sides(command) as (_, client):
+        output = client.finish()
+        if client.process.returncode <= 0 or text not in output:
+            sys.exit(f"the client did not fail with {text!r}")
+
+
+def run_killed(command, text):
+    with both_sides(command) as (server, client):
+        # The first line is the server's own address, the second its peer's: after it they are connected.
+        for line in server.process.stdout:
+            if "remote address" in line:
+                break
+        client.kill()
+        output = server.finish()
+        if server.process.returncode <= 0 or text not in output:
+            sys.exit(f"the server did not fail with {text!r}")
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--fails")
+    parser.add_argument("--killed")
+    parser.add_argument("command", nargs="+")
+    options = parser.parse_args()
+    if not shutil.which(options.command[0]):
+        print(f"{options.command[0]} is not installed")
+        sys.exit(SKIPPED)
+    if options.fails:
+        run_failing(options.command, options.fails)
+        return
+    if options.killed:
+        run_killed([*options.command, "-n", "10000000"], options.killed)
+    run_well(options.command)
+
+
+if __name__ == "__main__":
+    main()
