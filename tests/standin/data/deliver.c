@@ -20,6 +20,12 @@ static struct answer refuse(uint8_t syndrome)
 	return (struct answer){.kind = ANSWER_ERROR, .syndrome = syndrome};
 }
 
+void deliver_last(struct hca_qp *qp)
+{
+	if (qp->srq && (qp->type == HCA_RC || qp->type == HCA_UC || qp->type == HCA_UD))
+		hca_qp_async(qp, IBV_EVENT_QP_LAST_WQE_REACHED);
+}
+
 void deliver_error(struct hca_qp *qp)
 {
 	if (qp->state == IBV_QPS_ERR)

@@ -34,3 +34,9 @@ struct answer deliver(struct hca *hca, const struct message *msg);
 
 /* Puts @qp in error, once, and tells the program what it needs to know of it. */
 void deliver_error(struct hca_qp *qp);
+
+/*
+ * @qp is in error since now: of an SRQ's elements it takes no more. A program waits to be told
+ * before it gives up on those that it has not seen completed.
+ */
+void deliver_last(struct hca_qp *qp);

@@ -3,6 +3,7 @@
  */
 #include "cq.h"
 #include "data.h"
+#include "deliver.h"
 #include "send.h"
 
 #include <sched.h>
@@ -131,7 +132,7 @@ void hca_data_forget_srq(struct hca *hca, struct hca_srq *srq)
 void hca_data_modified_qp(struct hca *hca, struct hca_qp *qp, enum ibv_qp_state from)
 {
 	(void)hca;
-	if (qp->state == IBV_QPS_ERR && from != IBV_QPS_ERR && qp->srq && qp->type != HCA_DCT)
-		hca_qp_async(qp, IBV_EVENT_QP_LAST_WQE_REACHED);
+	if (qp->state == IBV_QPS_ERR && from != IBV_QPS_ERR)
+		deliver_last(qp);
 	pthread_cond_signal(&awake);
 }

@@ -15,7 +15,7 @@
 
 /* One queue pair's turn of a round: the others wait meanwhile, and so does who needs the lock. */
 #define TURN_WQES  16
-#define TURN_BYTES (1u << 20)
+#define TURN_BYTES (256u << 10)
 
 enum { DB_SEND = 4 };
 
