@@ -83,7 +83,7 @@ static int pretend(void *kernel, struct ib_uverbs_ioctl_hdr *cmd)
 {
 	struct pretender *p = kernel;
 	const struct wv_command_row *row =
-	    wv_abi_find(cmd->object_id, cmd->method_id, wv_abi_write_cmd(cmd));
+	    wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, wv_abi_write_cmd(cmd));
 
 	keep_command(p, cmd, row);
 	/* The probe that libibverbs makes has no buffers, and the kernel says so. */

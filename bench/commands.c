@@ -93,7 +93,7 @@ static void count_command(pid_t pid, uint64_t address)
 		return;
 	like.object = cmd.hdr.object_id;
 	like.method = cmd.hdr.method_id;
-	like.row = wv_abi_find(like.object, like.method, wv_abi_write_cmd(&cmd.hdr));
+	like.row = wv_abi_find(WV_ANY_DRIVER, like.object, like.method, wv_abi_write_cmd(&cmd.hdr));
 	if (like.row && like.row->class_ == WV_MODIFY)
 		like.qp_state = qp_state_of(pid, &cmd);
 	find_count(&like)->times++;

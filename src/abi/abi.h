@@ -14,6 +14,7 @@
 #include <rdma/ib_user_verbs.h>
 #include <rdma/rdma_user_ioctl.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* What an attribute, or a field inside one, is. */
@@ -26,6 +27,10 @@ enum wv_kind {
 	WV_NEW_FD,     /* receives the descriptor made */
 	WV_TOKEN,      /* user handle: any value, comes back in events */
 	WV_POINTER,    /* user address: private to the process, never compared */
+	WV_NUMBER,     /* hardware number that an earlier answer gave: patched to the lease's */
+	WV_NEW_NUMBER, /* receives such a number */
+	WV_BUFFER,     /* user address of a queue: the start of memory that the program allocated */
+	WV_DOORBELL,   /* user address of a doorbell record, inside memory that objects share */
 	WV_IGNORED,    /* the kernel does not look at it */
 	WV_VOLATILE,   /* differs from run to run (packet sequence numbers) */
 	WV_KINDS
@@ -35,10 +40,13 @@ enum wv_kind {
 enum wv_class {
 	WV_CREATE,   /* makes an object that is the program's alone: done ahead */
 	WV_CONSTANT, /* its answer does not change while the device lives: done ahead */
-	WV_MODIFY,   /* moves a QP: done ahead as far as WV_AHEAD_STATE */
+	WV_OPENING,  /* constant only in what ibv_open_device() looks at: answered there alone */
+	WV_MEMORY,   /* no command: memory that the program allocated for queues */
+	WV_MODIFY,   /* moves a QP: done ahead as far as wv_abi_ahead() says */
 	WV_QUERY,    /* reads a QP: done ahead only while the QP is as it was created */
 	WV_DESTROY,  /* ends an object: the kernel's, and ends what names it */
 	WV_PASS,     /* state, or memory of the program: always the kernel's */
+	WV_RIGHTS,   /* may need rights of the opener that a lease does not give */
 	WV_DATA,     /* data path: not looked at, not recorded */
 	WV_CLASSES
 };
@@ -61,8 +69,9 @@ struct wv_attr_row {
 };
 
 struct wv_command_row {
+	uint32_t driver_id; /* whose command it is, or WV_ANY_DRIVER */
 	uint16_t object, method;
-	uint32_t write_cmd; /* of UVERBS_METHOD_INVOKE_WRITE, else WV_NO_WRITE_CMD */
+	uint32_t write_cmd; /* carried by it: see wv_abi_write_cmd() */
 	uint8_t class_;	    /* enum wv_class */
 	uint8_t n_attrs;
 	char name[22];
@@ -73,15 +82,44 @@ struct wv_command_row {
 struct wv_driver_row {
 	uint32_t driver_id; /* enum rdma_driver_id */
 	const char *provider;
+	bool user_queues; /* queues lie in memory of the program, not of the kernel */
+};
+
+/* How far queue pairs of a type are moved before the program asks. */
+struct wv_ahead_row {
+	uint32_t driver_id; /* or WV_ANY_DRIVER */
+	uint32_t qp_type;   /* enum ib_uverbs_qp_type */
+	uint16_t flags_at;  /* offset in UHW_IN of creation, where a driver has types of its own */
+	uint32_t flags_mask, flags;
+	uint8_t state;	   /* enum ibv_qp_state */
+	bool can_be_reset; /* the kernel takes it back to RESET */
 };
 
 #define WV_NO_WRITE_CMD 0xffffffffu
+#define WV_ANY_DRIVER	RDMA_DRIVER_UNKNOWN
+
+/* Not a command of the kernel: a program's allocation of memory for queues, as a step of a tape. */
+#define WV_OBJECT_MEMORY 0xffff
+
+/* Attributes of such a step. */
+enum wv_memory_attr {
+	WV_ATTR_MEMORY_SIZE,	 /* uint64_t, bytes */
+	WV_ATTR_MEMORY_CONTENTS, /* struct wv_series[], see tape/contents.h */
+};
 
 /*
- * The row of a command, or NULL if warmverbs does not know it. @write_cmd is WV_NO_WRITE_CMD except
- * for INVOKE_WRITE.
+ * The row of a driver's command, or NULL if warmverbs does not know it. @write_cmd is what
+ * wv_abi_write_cmd() says.
  */
-const struct wv_command_row *wv_abi_find(uint16_t object, uint16_t method, uint32_t write_cmd);
+const struct wv_command_row *wv_abi_find(uint32_t driver_id, uint16_t object, uint16_t method,
+					 uint32_t write_cmd);
+
+/* The same without knowing the driver, for names that people read. */
+const struct wv_command_row *wv_abi_find_any(uint16_t object, uint16_t method, uint32_t write_cmd);
+
+/* Whether wv_abi_find() would find @row; quicker. */
+bool wv_abi_describes(const struct wv_command_row *row, uint32_t driver_id, uint16_t object,
+		      uint16_t method, uint32_t write_cmd);
 
 /* A row's number in this build's table, and back (NULL: no such row). */
 uint8_t wv_abi_index(const struct wv_command_row *row);
@@ -100,8 +138,18 @@ const struct wv_driver_row *wv_abi_driver(uint32_t driver_id);
 const char *wv_kind_name(enum wv_kind kind);
 const char *wv_class_name(enum wv_class class_);
 
-/* The legacy command carried by an INVOKE_WRITE, WV_NO_WRITE_CMD for any other command. */
+/* How far a QP of @qp_type, created with the private payload @uhw_in, goes; NULL: nowhere. */
+const struct wv_ahead_row *wv_abi_ahead(uint32_t driver_id, uint32_t qp_type, const void *uhw_in,
+					size_t len);
+
+/*
+ * Some methods carry a command of another kind: INVOKE_WRITE a legacy one, mlx5's DEVX_OTHER one of
+ * the firmware. Its number; WV_NO_WRITE_CMD for any other method.
+ */
 uint32_t wv_abi_write_cmd(const struct ib_uverbs_ioctl_hdr *cmd);
+/* The same number, if attribute @attr of the method, with input @bytes, is where it stands. */
+uint32_t wv_abi_carried(uint32_t driver_id, uint16_t object, uint16_t method, uint16_t attr,
+			const void *bytes, size_t len);
 
 /*
  * Where an attribute's input bytes are: inline in the attribute up to eight bytes, else where it
@@ -111,4 +159,13 @@ static inline const void *wv_attr_input(const struct ib_uverbs_attr *attr)
 {
 	return attr->len <= sizeof(attr->data) ? (const void *)&attr->data
 					       : (const void *)(uintptr_t)attr->data;
+}
+
+/* A field as a number, and back. */
+uint64_t wv_field_get(const struct wv_field *field, const void *payload);
+void wv_field_set(const struct wv_field *field, void *payload, uint64_t value);
+
+static inline bool wv_field_fits(const struct wv_field *field, size_t len)
+{
+	return field->offset + field->size <= len;
 }

@@ -14,7 +14,7 @@ int wv_is_modify_qp(uint32_t write_cmd)
 const char *wv_command_name(uint16_t object, uint16_t method, uint32_t write_cmd, char *buffer,
 			    size_t capacity)
 {
-	const struct wv_command_row *row = wv_abi_find(object, method, write_cmd);
+	const struct wv_command_row *row = wv_abi_find_any(object, method, write_cmd);
 
 	if (row)
 		return row->name;
@@ -44,5 +44,7 @@ const char *wv_qp_type_name(unsigned int type)
 	    [IB_UVERBS_QPT_UD] = "UD",
 	};
 
+	if (type == IB_UVERBS_QPT_DRIVER)
+		return "DRIVER";
 	return type < WV_ARRAY_SIZE(names) && names[type] ? names[type] : "?";
 }

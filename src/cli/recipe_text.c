@@ -39,8 +39,7 @@ static int print_steps(struct wv_tape *tape, FILE *out)
 	wv_table_begin(&table, columns, WV_ARRAY_SIZE(columns));
 	wv_each_step (tape, step) {
 		wv_table_cell(&table, "%u", i++);
-		wv_table_cell(&table, "%s",
-			      wv_abi_find(step->object, step->method, step->write_cmd)->name);
+		wv_table_cell(&table, "%s", wv_step_row(step)->name);
 		wv_table_cell(&table, "%s", step->error ? strerrorname_np(step->error) : "");
 		if (!err)
 			err = print_values_cell(&table, step);

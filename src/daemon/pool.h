@@ -17,8 +17,8 @@
 struct wv_ready {
 	SLIST_ENTRY(wv_ready) link;
 	struct wv_tape *tape; /* WV_LEASE */
-	unsigned int n_fds;   /* the command descriptor, then the slots */
-	int fds[1 + WV_TAPE_MAX_FDS];
+	unsigned int n_fds;   /* the command descriptor, the slots, the memory if there is any */
+	int fds[2 + WV_TAPE_MAX_FDS];
 	dev_t rdev;
 };
 

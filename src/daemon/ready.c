@@ -57,7 +57,7 @@ static const char *step_name(struct wv_tape *tape, unsigned int index)
 {
 	wv_each_step (tape, step)
 		if (!index--)
-			return wv_abi_find(step->object, step->method, step->write_cmd)->name;
+			return wv_step_row(step)->name;
 	return "?";
 }
 
@@ -107,6 +107,8 @@ static int play(struct wv_ready *ready, struct wv_tape *recipe, const struct wv_
 
 	memcpy(&ready->fds[1], replay.fds, replay.n_fds * sizeof(replay.fds[0]));
 	ready->n_fds = 1 + replay.n_fds;
+	if (replay.memory >= 0)
+		ready->fds[ready->n_fds++] = replay.memory;
 	if (err) {
 		explain(recipe, &replay, err, why, capacity);
 		return classify(err, replay.failed_errno);

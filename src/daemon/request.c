@@ -73,7 +73,7 @@ static int send_lease(struct wv_client *c, const struct wv_recipe *recipe,
 	    .recipe = recipe->id,
 	    .rdev = ready->rdev,
 	    .provider = recipe->provider,
-	    .n_fds = ready->n_fds - 1,
+	    .n_fds = ready->tape->n_fds,
 	};
 
 	wv_msg_init(&head.msg, WV_MSG_LEASE, sizeof(head) + ready->tape->bytes);

@@ -79,7 +79,7 @@ static json_t *clients(struct wv_server *s)
 
 static json_t *divergence(const struct wv_divergence *d)
 {
-	const struct wv_command_row *row = wv_abi_find(d->object, d->method, d->write_cmd);
+	const struct wv_command_row *row = wv_abi_find_any(d->object, d->method, d->write_cmd);
 
 	if (d->why == WV_WHY_NONE || d->why >= WV_WHYS)
 		return json_null();

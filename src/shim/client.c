@@ -4,6 +4,7 @@
 #include "base/build_id.h"
 #include "shim/context.h"
 #include "shim/providers.h"
+#include "shim/queues.h"
 #include "shim/real.h"
 #include "shim/settings.h"
 #include "shim/trace.h"
@@ -12,6 +13,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -119,7 +121,8 @@ static int ask(int node)
 
 static bool should_ask(void)
 {
-	return wv_settings()->lease && !daemon_gone && wv_providers_known();
+	return wv_settings()->lease && !daemon_gone && wv_providers_known() &&
+	       !wv_queues_are_chosen();
 }
 
 /* Call with the lock held. */
@@ -216,24 +219,48 @@ static bool is_ufile(int fd)
 static bool lease_fits(const struct wv_context *c, struct wv_msg_lease *msg, const int *fds,
 		       unsigned int n_fds, dev_t rdev)
 {
+	const struct wv_tape *tape = (const struct wv_tape *)(msg + 1);
+
 	if (wv_tape_check(msg + 1, msg->msg.bytes - sizeof(*msg), WV_LEASE) ||
-	    n_fds != msg->n_fds + 1 || msg->n_fds != ((struct wv_tape *)(msg + 1))->n_fds)
+	    msg->n_fds != tape->n_fds || n_fds != 1u + tape->n_fds + !!tape->memory)
 		return false;
 	return rdev && msg->rdev == rdev && is_ufile(fds[0]) &&
 	       !memcmp(&c->provider, &msg->provider, sizeof(c->provider));
 }
 
-/* Makes the lease in @c->message the program's. The descriptors become the context's, or stay. */
-static bool take_lease(struct wv_context *c, const int *fds, unsigned int n_fds)
+/* The queues' memory, of which all that the tape speaks of is there; NULL if it is not. */
+static uint8_t *map_memory(int fd, size_t bytes)
 {
-	struct wv_msg_lease *msg = (void *)c->message;
+	struct stat st;
+	void *at;
 
-	for (unsigned int i = 0; i < n_fds; i++)
+	if (fstat(fd, &st) || (uint64_t)st.st_size < bytes)
+		return NULL;
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	return at == MAP_FAILED ? NULL : at;
+}
+
+/* Makes the lease in @c->message the program's. The descriptors become the context's, or stay. */
+static bool take_lease(struct wv_context *c, const int *fds)
+{
+	struct wv_tape *tape = (struct wv_tape *)((struct wv_msg_lease *)c->message + 1);
+	uint8_t *memory = NULL;
+
+	for (unsigned int i = 0; i <= tape->n_fds; i++)
 		if (fds[i] >= WV_MAX_FD)
 			return false;
-	wv_lease_init(&c->lease, (struct wv_tape *)(msg + 1));
+	if (tape->memory) {
+		memory = map_memory(fds[1 + tape->n_fds], tape->memory);
+		if (!memory)
+			return false;
+		close(fds[1 + tape->n_fds]);
+	}
+	wv_lease_init(&c->lease, tape);
+	c->lease.opening = c->opening;
+	if (memory)
+		wv_lease_place(&c->lease, memory);
 	wv_context_track(c, fds[0], WV_FILE_COMMAND, 0);
-	for (unsigned int i = 1; i < n_fds; i++) {
+	for (unsigned int i = 1; i <= tape->n_fds; i++) {
 		c->lease.fds[i - 1] = fds[i];
 		wv_context_track(c, fds[i], WV_FILE_EVENTS, i - 1);
 	}
@@ -261,7 +288,7 @@ static int collect(struct wv_context *c, const struct request *r)
 	struct wv_msg_no_lease *none = (void *)c->message;
 
 	if (type == WV_MSG_LEASE && lease_fits(c, (void *)c->message, fds, n_fds, r->rdev) &&
-	    take_lease(c, fds, n_fds))
+	    take_lease(c, fds))
 		return fds[0];
 	for (unsigned int i = 0; i < n_fds; i++)
 		close(fds[i]);

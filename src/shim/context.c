@@ -1,6 +1,7 @@
 #include "shim/context.h"
 
 #include "shim/client.h"
+#include "shim/opening.h"
 #include "shim/real.h"
 #include "shim/settings.h"
 
@@ -93,6 +94,10 @@ struct wv_context *wv_context_new(enum wv_mode mode)
 	c->mode = (uint8_t)mode;
 	c->stopped = mode == WV_PLAIN;
 	c->inherited = false;
+	c->opening = wv_opening;
+	c->lease.memory = NULL;
+	if (c->allocations)
+		c->allocations->n = 0;
 	c->commands = 0;
 	c->ufile = c->sock = -1;
 	c->no_lease = 0;
@@ -104,6 +109,18 @@ struct wv_context *wv_context_new(enum wv_mode mode)
 struct wv_context *wv_context_at(uint16_t index)
 {
 	return contexts[index];
+}
+
+struct wv_context *wv_context_of(int fd)
+{
+	struct wv_file file = wv_file_get(fd);
+
+	return file.kind == WV_FILE_COMMAND ? contexts[file.context] : NULL;
+}
+
+void wv_context_opened(struct wv_context *c)
+{
+	c->opening = c->lease.opening = false;
 }
 
 bool wv_context_track(struct wv_context *c, int fd, enum wv_file_kind kind, unsigned int slot)
@@ -138,6 +155,17 @@ void wv_context_settle(struct wv_context *c)
 	errno = saved;
 }
 
+/* A program that never closes its device ends all the same. */
+__attribute__((destructor)) static void settle_all(void)
+{
+	if (!contexts[0] || !wv_files_are_mine() || pthread_mutex_trylock(&lock))
+		return;
+	for (unsigned int i = 0; i < MAX_CONTEXTS && contexts[i]; i++)
+		if (contexts[i]->files)
+			wv_context_settle(contexts[i]);
+	pthread_mutex_unlock(&lock);
+}
+
 /* Descriptors of the lease that the program never received would keep the ufile's objects alive. */
 static void close_unasked(struct wv_context *c)
 {
@@ -153,11 +181,21 @@ static void close_unasked(struct wv_context *c)
 	}
 }
 
+/* The provider has given its queues back before it closes (libmlx5's mlx5_free_context()). */
+static void unmap_memory(struct wv_context *c)
+{
+	if (c->mode != WV_LEASED || !c->lease.memory)
+		return;
+	munmap(c->lease.memory, c->lease.tape->memory);
+	c->lease.memory = NULL;
+}
+
 static void last_command_closed(struct wv_context *c)
 {
 	wv_context_settle(c);
 	c->stopped = true;
 	close_unasked(c);
+	unmap_memory(c);
 	c->ufile = -1;
 }
 

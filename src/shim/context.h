@@ -20,6 +20,7 @@ struct wv_context {
 	uint8_t mode;	   /* enum wv_mode */
 	bool stopped;	   /* the lease is followed no further, the recording has ended */
 	bool inherited;	   /* by fork(): what is left of the lease is the parent's */
+	bool opening;	   /* ibv_open_device() has not returned yet */
 	uint16_t index;	   /* in the table of contexts */
 	uint16_t files;	   /* tracked numbers that lead here */
 	uint16_t commands; /* of these, numbers of the ufile */
@@ -31,6 +32,7 @@ struct wv_context {
 	uint64_t
 	    put_back[WV_TAPE_MAX_STEPS / 64]; /* bit per handle of a QP, see wv_repair_query() */
 	struct wv_tape_writer record;
+	struct wv_allocations *allocations; /* of queues, while recording; kept for the next */
 	struct wv_msg_report report;
 	_Alignas(8) uint8_t message[WV_WIRE_MAX]; /* the lease as received, or the recording */
 };
@@ -56,6 +58,9 @@ struct wv_context *wv_context_at(uint16_t index);
 bool wv_context_track(struct wv_context *context, int fd, enum wv_file_kind kind,
 		      unsigned int slot);
 
+/* The context that @fd is a command number of, or NULL. Call with the lock held. */
+struct wv_context *wv_context_of(int fd);
+
 /*
  * @fd is about to be closed or replaced: stops tracking it, and when it was the last number of a
  * ufile tells the daemon the outcome and closes what the program never asked for.
@@ -67,3 +72,6 @@ void wv_context_dup(int fd, int copy);
 
 /* Sends the recording or the report, if there still is one to send. Call with the lock held. */
 void wv_context_settle(struct wv_context *context);
+
+/* ibv_open_device() has returned. Call with the lock held. */
+void wv_context_opened(struct wv_context *context);

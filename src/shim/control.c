@@ -58,9 +58,24 @@ static int adopt(struct passage *p, int *result)
 	return 1;
 }
 
-static bool moves_beyond_init(const struct passage *p)
+/* How far a lease may move the QP that the command is about. */
+static int ahead_state(const struct passage *p)
 {
-	return p->row && p->row->class_ == WV_MODIFY && wv_command_qp_state(p->cmd) > IBV_QPS_INIT;
+	struct wv_context *c = p->context;
+	const struct wv_ahead_row *ahead = NULL;
+
+	if (c->mode == WV_LEASED)
+		ahead = wv_tape_ahead(c->lease.tape, p->target);
+	else if (c->mode == WV_RECORDING)
+		ahead = wv_tape_ahead(c->record.tape, p->target);
+	return ahead ? ahead->state : IBV_QPS_INIT;
+}
+
+/* From there on a program has a peer. */
+static bool moves_beyond_ahead(const struct passage *p)
+{
+	return p->row && p->row->class_ == WV_MODIFY &&
+	       wv_command_qp_state(p->cmd) > ahead_state(p);
 }
 
 /* Whether a lease could have held this command, so that sending it to the kernel is worth a word.
@@ -71,8 +86,10 @@ static bool is_divergence(const struct passage *p)
 	case WV_CREATE:
 	case WV_CONSTANT:
 		return true;
+	case WV_OPENING:
+		return p->context->opening;
 	case WV_MODIFY:
-		return wv_command_qp_state(p->cmd) <= IBV_QPS_INIT;
+		return wv_command_qp_state(p->cmd) <= ahead_state(p);
 	default:
 		return false;
 	}
@@ -131,6 +148,14 @@ static void set_put_back(struct wv_context *c, uint32_t handle, bool value)
 		c->put_back[handle / 64] &= ~bit;
 }
 
+/* The program is where the moves that it adopted left its QP: RESET if there were none. */
+static void put_back(struct passage *p)
+{
+	struct wv_context *c = p->context;
+
+	set_put_back(c, p->target, !wv_repair_moves(p->fd, &c->lease, p->target));
+}
+
 /*
  * The kernel is about to see a command of a leased ufile: what the lease did ahead must not show.
  * Returns why it was not adopted.
@@ -139,22 +164,19 @@ static struct wv_difference before_kernel(struct passage *p)
 {
 	struct wv_context *c = p->context;
 	struct wv_difference d = why_not(p);
-	int moved = 0;
 
 	if (c->mode != WV_LEASED)
 		return d;
 	count(c, p, d);
-	if (!p->row)
+	if (!p->row || p->row->class_ == WV_RIGHTS)
 		c->stopped = true;
+	else if (p->row->class_ == WV_CREATE)
+		wv_repair_rivals(p->fd, &c->lease, p->cmd, p->row);
 	else if (p->row->class_ == WV_DESTROY)
 		wv_lease_kill_handle(&c->lease, p->target);
-	else if (p->target != WV_NONE)
-		moved = wv_lease_kill_moves(&c->lease, p->target);
-	if (moved) {
-		wv_repair_reset(p->fd, c->lease.tape->driver_id, p->target);
-		set_put_back(c, p->target, true);
-	}
-	if (moves_beyond_init(p))
+	else if (p->target != WV_NONE && wv_lease_kill_moves(&c->lease, p->target))
+		put_back(p);
+	if (moves_beyond_ahead(p))
 		wv_context_settle(c);
 	return d;
 }
@@ -205,24 +227,37 @@ static int ask_kernel(struct passage *p)
 	return result;
 }
 
+static bool belongs_to_recipe(const struct passage *p)
+{
+	switch (p->row->class_) {
+	case WV_PASS:
+	case WV_DATA:
+		return false;
+	case WV_OPENING:
+		return p->context->opening;
+	default:
+		return true;
+	}
+}
+
 /* Commands are recorded one at a time, whatever the threads do; this is a program's first run. */
 static int record(struct passage *p)
 {
 	struct wv_context *c = p->context;
 	int result, error;
 
-	if (moves_beyond_init(p)) {
+	if (moves_beyond_ahead(p)) {
 		wv_lock();
 		wv_context_settle(c);
 		wv_unlock();
 		return ask_kernel(p);
 	}
-	if (p->row && (p->row->class_ == WV_PASS || p->row->class_ == WV_DATA))
+	if (p->row && !belongs_to_recipe(p))
 		return ask_kernel(p);
 	wv_lock();
 	if (!c->record.tape->n_steps)
 		c->record.tape->driver_id = p->cmd->driver_id;
-	if (wv_record_command(&c->record, p->cmd, p->row) == WV_UNKNOWN)
+	if (wv_record_command(&c->record, p->cmd, p->row, c->allocations) == WV_UNKNOWN)
 		c->stopped = true;
 	result = issue(p->fd, p->cmd);
 	error = result < 0 ? errno : 0;
@@ -251,7 +286,7 @@ int wv_control(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 		return issue(fd, cmd);
 	if (adopt(&p, &result))
 		return result;
-	p.row = wv_abi_find(cmd->object_id, cmd->method_id, p.write_cmd);
+	p.row = wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, p.write_cmd);
 	p.target = p.row ? wv_command_target(cmd, p.row) : WV_NONE;
 	if (p.context->mode == WV_RECORDING && !p.context->stopped)
 		return record(&p);

@@ -36,6 +36,7 @@ REAL(int, fcntl, "fcntl64", (int fd, int cmd, long arg), (fd, cmd, arg))
 REAL(int, ioctl, "ioctl", (int fd, unsigned long request, void *arg), (fd, request, arg))
 REAL(ssize_t, read, "read", (int fd, void *buffer, size_t bytes), (fd, buffer, bytes))
 REAL(ssize_t, write, "write", (int fd, const void *buffer, size_t bytes), (fd, buffer, bytes))
+REAL(FILE *, fopen, "fopen64", (const char *path, const char *mode), (path, mode))
 
 void real_bind(void)
 {
@@ -46,13 +47,18 @@ void real_bind(void)
 	bind(&bound_write, "write");
 }
 
-void *real_verb(const char *name, const char *version)
+void *real_symbol(const char *library, const char *name, const char *version)
 {
 	void *fn = dlvsym(RTLD_NEXT, name, version);
-	void *library;
+	void *loaded;
 
 	if (fn)
 		return fn;
-	library = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
-	return library ? dlvsym(library, name, version) : NULL;
+	loaded = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+	return loaded ? dlvsym(loaded, name, version) : NULL;
+}
+
+void *real_verb(const char *name, const char *version)
+{
+	return real_symbol("libibverbs.so.1", name, version);
 }

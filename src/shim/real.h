@@ -7,6 +7,7 @@
 #pragma once
 
 #include <stddef.h>
+#include <stdio.h>
 #include <sys/types.h>
 
 int real_open(const char *path, int flags, mode_t mode);
@@ -21,6 +22,7 @@ int real_fcntl(int fd, int cmd, long arg);
 int real_ioctl(int fd, unsigned long request, void *arg);
 ssize_t real_read(int fd, void *buffer, size_t bytes);
 ssize_t real_write(int fd, const void *buffer, size_t bytes);
+FILE *real_fopen(const char *path, const char *mode);
 
 /*
  * Binds the calls that are made with a lock held: binding takes the loader's lock, which a plugin's
@@ -28,5 +30,10 @@ ssize_t real_write(int fd, const void *buffer, size_t bytes);
  */
 void real_bind(void);
 
-/* A verb of libibverbs at its symbol version, also where it was loaded with RTLD_LOCAL. */
+/*
+ * The next definition of @name at its symbol version, or that of @library where it was loaded with
+ * RTLD_LOCAL; NULL if it is not loaded.
+ */
+void *real_symbol(const char *library, const char *name, const char *version);
+/* The same for a verb of libibverbs. */
 void *real_verb(const char *name, const char *version);

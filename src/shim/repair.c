@@ -3,9 +3,13 @@
 #include "base/base.h"
 #include "shim/real.h"
 #include "shim/trace.h"
+#include "tape/command.h"
+#include "tape/record.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
+
+#define MAX_PLUGS 64 /* handles taken on the way to the one that is wanted */
 
 /* A command of at most three attributes. */
 struct small_command {
@@ -13,16 +17,20 @@ struct small_command {
 	struct ib_uverbs_attr attrs[3];
 };
 
-static int issue(int ufile, struct small_command *cmd, uint32_t driver_id)
+static int issue(int ufile, struct ib_uverbs_ioctl_hdr *cmd)
 {
-	cmd->hdr.driver_id = driver_id;
-	cmd->hdr.length = (uint16_t)(sizeof(cmd->hdr) + cmd->hdr.num_attrs * sizeof(cmd->attrs[0]));
 	return real_ioctl(ufile, RDMA_VERBS_IOCTL, cmd) < 0 ? errno : 0;
 }
 
-void wv_repair_reset(int ufile, uint32_t driver_id, uint32_t qp_handle)
+static int issue_small(int ufile, struct small_command *cmd, uint32_t driver_id)
 {
-	uint64_t start = wv_trace_now();
+	cmd->hdr.driver_id = driver_id;
+	cmd->hdr.length = (uint16_t)(sizeof(cmd->hdr) + cmd->hdr.num_attrs * sizeof(cmd->attrs[0]));
+	return issue(ufile, &cmd->hdr);
+}
+
+static int reset(int ufile, uint32_t driver_id, uint32_t qp_handle)
+{
 	struct ib_uverbs_modify_qp modify = {
 	    .qp_handle = qp_handle,
 	    .attr_mask = IBV_QP_STATE,
@@ -42,7 +50,7 @@ void wv_repair_reset(int ufile, uint32_t driver_id, uint32_t qp_handle)
 		       .data = (uintptr_t)&modify}},
 	};
 
-	wv_trace_repair(start, WV_TRACE_ROLLBACK, UVERBS_OBJECT_QP, issue(ufile, &cmd, driver_id));
+	return issue_small(ufile, &cmd, driver_id);
 }
 
 void wv_repair_query(const struct ib_uverbs_ioctl_hdr *cmd)
@@ -106,7 +114,7 @@ static int destroy(int ufile, uint32_t driver_id, struct wv_step *step)
 		       .flags = UVERBS_ATTR_F_MANDATORY,
 		       .data = (uintptr_t)resp}},
 	};
-	err = issue(ufile, &cmd, driver_id);
+	err = issue_small(ufile, &cmd, driver_id);
 	wv_trace_repair(start, WV_TRACE_PURGE, step->object, err);
 	return err;
 }
@@ -124,4 +132,90 @@ int wv_repair_purge(int ufile, struct wv_lease *lease, uint32_t handle)
 			purged++;
 	}
 	return purged;
+}
+
+void wv_repair_rivals(int ufile, struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
+		      const struct wv_command_row *row)
+{
+	struct wv_step *rival;
+
+	while ((rival = wv_lease_rival(lease, cmd, row))) {
+		wv_repair_purge(ufile, lease, rival->new_handle);
+		wv_lease_kill_handle(lease, rival->new_handle);
+		rival->state = WV_GONE;
+		destroy(ufile, lease->tape->driver_id, rival);
+	}
+}
+
+/* The step of @lease again, with the program's own user handle; what it made in *@made. */
+static int again(int ufile, struct wv_lease *lease, struct wv_step *step, uint32_t *made)
+{
+	struct wv_command cmd;
+	int err;
+
+	wv_command_fill(&cmd, step, lease->tape->driver_id, lease->fds, step->user_handle);
+	err = issue(ufile, &cmd.hdr);
+	if (!err && made)
+		*made = wv_command_made(&cmd.hdr, wv_step_row(step), WV_NEW_HANDLE);
+	return err;
+}
+
+static struct wv_step *creator(struct wv_lease *lease, uint32_t handle)
+{
+	wv_each_step (lease->tape, step)
+		if (step->new_handle == handle && step->state == WV_TAKEN)
+			return step;
+	return NULL;
+}
+
+static void destroy_all(int ufile, struct wv_lease *lease, struct wv_step *create,
+			const uint32_t *handles, unsigned int n)
+{
+	struct wv_step like = *create;
+
+	for (unsigned int i = 0; i < n; i++) {
+		like.new_handle = handles[i];
+		destroy(ufile, lease->tape->driver_id, &like);
+	}
+}
+
+/*
+ * Makes the object of @create anew, under the handle that the program knows. The kernel gives the
+ * lowest free one, so others may have to be taken first.
+ */
+static int remake(int ufile, struct wv_lease *lease, struct wv_step *create)
+{
+	uint32_t plugs[MAX_PLUGS], handle = WV_NONE;
+	unsigned int n = 0;
+	int err = destroy(ufile, lease->tape->driver_id, create);
+
+	while (!err && handle != create->new_handle && n < MAX_PLUGS) {
+		err = again(ufile, lease, create, &handle);
+		if (!err && handle != create->new_handle)
+			plugs[n++] = handle;
+	}
+	destroy_all(ufile, lease, create, plugs, n);
+	return err || handle == create->new_handle ? err : ENFILE;
+}
+
+int wv_repair_moves(int ufile, struct wv_lease *lease, uint32_t qp_handle)
+{
+	const struct wv_ahead_row *ahead = wv_tape_ahead(lease->tape, qp_handle);
+	struct wv_step *create = creator(lease, qp_handle);
+	uint64_t start = wv_trace_now();
+	int repeated = 0, err;
+
+	if (ahead && !ahead->can_be_reset && create)
+		err = remake(ufile, lease, create);
+	else
+		err = reset(ufile, lease->tape->driver_id, qp_handle);
+	wv_each_step (lease->tape, step) {
+		if (err || step->class_ != WV_MODIFY || step->state != WV_TAKEN ||
+		    step->target != qp_handle)
+			continue;
+		err = again(ufile, lease, step, NULL);
+		repeated++;
+	}
+	wv_trace_repair(start, WV_TRACE_ROLLBACK, UVERBS_OBJECT_QP, err);
+	return repeated;
 }

@@ -3,14 +3,22 @@
 
 #include "tape/adopt.h"
 
-/* Puts a QP back to RESET, as it is for the program. */
-void wv_repair_reset(int ufile, uint32_t driver_id, uint32_t qp_handle);
+/*
+ * Puts a QP that the lease moved too far back to where it is for the program: RESET, and from there
+ * by the moves that the program adopted. One that the kernel does not reset is made anew. Returns
+ * how many moves were repeated.
+ */
+int wv_repair_moves(int ufile, struct wv_lease *lease, uint32_t qp_handle);
 
 /*
  * The kernel keeps what INIT set when a QP goes back to RESET, so that a QP put back does not look
  * like one that never left. Takes it out of the answer to @cmd, a query of such a QP.
  */
 void wv_repair_query(const struct ib_uverbs_ioctl_hdr *cmd);
+
+/* Destroys the unadopted objects whose memory @cmd, which the kernel is about to see, names. */
+void wv_repair_rivals(int ufile, struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
+		      const struct wv_command_row *row);
 
 /*
  * Destroys the unadopted objects that use @handle, last made first, and theirs before them. Returns

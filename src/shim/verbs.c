@@ -1,14 +1,21 @@
-/* The verbs that open and close the scope of a request. */
+/* The verbs that open and close the scope of a request, and of an opening. */
 #include "base/base.h"
 #include "shim/client.h"
+#include "shim/context.h"
+#include "shim/opening.h"
 #include "shim/providers.h"
+#include "shim/queues.h"
 #include "shim/real.h"
 #include "shim/settings.h"
 #include "shim/trace.h"
 
 #include <errno.h>
+#include <infiniband/mlx5dv.h>
 #include <infiniband/verbs.h>
 
+WV_PUBLIC struct ibv_context *ibv_open_device(struct ibv_device *device);
+WV_PUBLIC struct ibv_context *mlx5dv_open_device(struct ibv_device *device,
+						 struct mlx5dv_context_attr *attr);
 WV_PUBLIC struct ibv_device **ibv_get_device_list(int *num_devices);
 WV_PUBLIC void ibv_free_device_list(struct ibv_device **list);
 
@@ -53,4 +60,55 @@ WV_PUBLIC void ibv_free_device_list(struct ibv_device **list)
 	wv_client_drop_request();
 	if (real)
 		real(list);
+}
+
+__thread bool wv_opening;
+
+/* What a provider makes from now on is the program's wish. */
+static struct ibv_context *opened(struct ibv_context *verbs)
+{
+	struct wv_context *c;
+	int saved = errno;
+
+	wv_opening = false;
+	if (!verbs)
+		return NULL;
+	wv_context_prepare();
+	wv_lock();
+	c = wv_context_of(verbs->cmd_fd);
+	if (c)
+		wv_context_opened(c);
+	wv_unlock();
+	if (c)
+		wv_queues_place(verbs, c);
+	errno = saved;
+	return verbs;
+}
+
+WV_PUBLIC struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	struct ibv_context *(*real)(struct ibv_device *) =
+	    real_verb("ibv_open_device", "IBVERBS_1.1");
+
+	if (!real) {
+		errno = ENOSYS;
+		return NULL;
+	}
+	wv_opening = wv_settings()->enabled;
+	return opened(real(device));
+}
+
+/* libmlx5's twin, for those who ask for more than a context of its default. */
+WV_PUBLIC struct ibv_context *mlx5dv_open_device(struct ibv_device *device,
+						 struct mlx5dv_context_attr *attr)
+{
+	struct ibv_context *(*real)(struct ibv_device *, struct mlx5dv_context_attr *) =
+	    real_symbol("libmlx5.so.1", "mlx5dv_open_device", "MLX5_1.7");
+
+	if (!real) {
+		errno = ENOSYS;
+		return NULL;
+	}
+	wv_opening = wv_settings()->enabled;
+	return opened(real(device, attr));
 }

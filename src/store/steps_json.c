@@ -43,7 +43,7 @@ static json_t *attr_to_json(struct wv_step *step, const struct wv_attr *attr)
 
 static json_t *step_to_json(struct wv_step *step)
 {
-	const struct wv_command_row *row = wv_abi_find(step->object, step->method, step->write_cmd);
+	const struct wv_command_row *row = wv_step_row(step);
 	json_t *json =
 	    json_pack("{s:s, s:s, s:i, s:i}", "command", row->name, "class",
 		      wv_class_name(step->class_), "object", step->object, "method", step->method);
@@ -162,7 +162,8 @@ static int read_step(struct reader *r, json_t *json)
 	if (!fits(object, UINT16_MAX) || !fits(method, UINT16_MAX) ||
 	    !fits(write_cmd, UINT32_MAX) || !fits(failed, INT16_MAX) || !fits(target, UINT32_MAX))
 		return bad(r, "a number is out of range");
-	row = wv_abi_find((uint16_t)object, (uint16_t)method, (uint32_t)write_cmd);
+	row = wv_abi_find(r->out.tape->driver_id, (uint16_t)object, (uint16_t)method,
+			  (uint32_t)write_cmd);
 	if (!row || !json_is_array(attrs))
 		return bad(r, "not a command that is known");
 	if (!wv_tape_step(&r->out, row, (unsigned int)json_array_size(attrs)))

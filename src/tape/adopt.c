@@ -7,8 +7,17 @@ void wv_lease_init(struct wv_lease *lease, struct wv_tape *tape)
 	lease->tape = tape;
 	lease->first = wv_tape_first(tape);
 	lease->given = 0;
+	lease->opening = false;
+	lease->memory = NULL;
 	for (unsigned int i = 0; i < WV_TAPE_MAX_FDS; i++)
 		lease->fds[i] = -1;
+}
+
+void wv_lease_place(struct wv_lease *lease, uint8_t *memory)
+{
+	lease->memory = memory;
+	wv_each_step (lease->tape, step)
+		wv_step_place(step, (uintptr_t)memory);
 }
 
 static int same_command(const struct wv_step *step, const struct ib_uverbs_ioctl_hdr *cmd,
@@ -31,7 +40,7 @@ static uint32_t first_difference(const uint8_t *a, const uint8_t *b, uint32_t fr
 /* Fields that may differ between two equal commands. */
 static int is_free(const struct wv_field *f)
 {
-	return f->kind != WV_HANDLE && f->kind != WV_EQUAL;
+	return f->kind == WV_POINTER || f->kind == WV_VOLATILE || f->kind == WV_IGNORED;
 }
 
 /* Compares all but the free fields, which the table lists by offset; the difference, or @len. */
@@ -164,6 +173,30 @@ static void take(struct wv_lease *lease, struct wv_step *step, struct ib_uverbs_
 		lease->first = wv_step_next(lease->first);
 }
 
+/* A QP is moved one state after the other: nothing is skipped that the kernel would miss. */
+static int skips_a_move(const struct wv_lease *lease, const struct wv_step *move)
+{
+	for (struct wv_step *step = lease->first; step < move; step = wv_step_next(step))
+		if (step->state == WV_FREE && step->class_ == WV_MODIFY &&
+		    step->target == move->target)
+			return 1;
+	return 0;
+}
+
+static int may_be_claimed(const struct wv_lease *lease, const struct wv_step *step)
+{
+	switch (step->class_) {
+	case WV_MEMORY:
+		return 0;
+	case WV_OPENING:
+		return lease->opening;
+	case WV_MODIFY:
+		return !skips_a_move(lease, step);
+	default:
+		return 1;
+	}
+}
+
 struct wv_step *wv_lease_claim(struct wv_lease *lease, struct ib_uverbs_ioctl_hdr *cmd,
 			       uint32_t write_cmd)
 {
@@ -171,10 +204,97 @@ struct wv_step *wv_lease_claim(struct wv_lease *lease, struct ib_uverbs_ioctl_hd
 
 	for (struct wv_step *step = lease->first; step < end; step = wv_step_next(step)) {
 		if (step->state != WV_FREE || !same_command(step, cmd, write_cmd) ||
-		    compare(lease, step, cmd).why != WV_WHY_NONE)
+		    !may_be_claimed(lease, step) || compare(lease, step, cmd).why != WV_WHY_NONE)
 			continue;
 		take(lease, step, cmd);
 		return step;
+	}
+	return NULL;
+}
+
+void *wv_lease_claim_memory(struct wv_lease *lease, size_t bytes)
+{
+	if (!lease->memory)
+		return NULL;
+	wv_each_step (lease->tape, step) {
+		if (step->class_ != WV_MEMORY || step->state != WV_FREE ||
+		    wv_step_memory_size(step) != bytes)
+			continue;
+		step->state = WV_TAKEN;
+		return lease->memory + step->new_number;
+	}
+	return NULL;
+}
+
+/* An address that a command names. */
+struct place {
+	uint64_t address;
+	enum wv_kind kind;	/* WV_BUFFER or WV_DOORBELL */
+	struct wv_step *memory; /* that it lies in */
+	const struct wv_lease *lease;
+};
+
+static struct wv_step *memory_at(const struct wv_lease *lease, uint64_t address)
+{
+	uint64_t offset = address - (uintptr_t)lease->memory;
+
+	wv_each_step (lease->tape, step)
+		if (step->class_ == WV_MEMORY &&
+		    offset - step->new_number < wv_step_memory_size(step))
+			return step;
+	return NULL;
+}
+
+/* Doorbell records share a page; a queue shares its memory with nothing. */
+static int collides(void *data, const struct wv_field *field, uint8_t *payload)
+{
+	const struct place *place = data;
+	uint64_t address = wv_field_get(field, payload);
+
+	if (!wv_is_memory(field) || !address)
+		return 0;
+	if (address == place->address)
+		return 1;
+	return (field->kind == WV_BUFFER || place->kind == WV_BUFFER) &&
+	       memory_at(place->lease, address) == place->memory;
+}
+
+static struct wv_step *rival_at(struct wv_lease *lease, const struct wv_field *field,
+				uint64_t address)
+{
+	struct place place = {
+	    .address = address,
+	    .kind = field->kind,
+	    .memory = memory_at(lease, address),
+	    .lease = lease,
+	};
+	struct wv_step *last = NULL;
+
+	if (!place.memory)
+		return NULL;
+	wv_each_step (lease->tape, step)
+		if ((step->state == WV_FREE || step->state == WV_DEAD) &&
+		    step->new_handle != WV_NONE && wv_step_fields(step, collides, &place))
+			last = step;
+	return last;
+}
+
+struct wv_step *wv_lease_rival(struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
+			       const struct wv_command_row *row)
+{
+	for (unsigned int i = 0; lease->memory && i < cmd->num_attrs; i++) {
+		const struct ib_uverbs_attr *attr = &cmd->attrs[i];
+		const struct wv_attr_row *known = wv_abi_attr(row, attr->attr_id);
+
+		for (unsigned int k = 0; known && k < known->n_fields; k++) {
+			const struct wv_field *f = &known->fields[k];
+			struct wv_step *rival = NULL;
+
+			if (wv_is_memory(f) && wv_field_fits(f, attr->len))
+				rival = rival_at(lease, f, wv_field_get(f, wv_attr_input(attr)));
+			if (rival)
+				return rival;
+		}
 	}
 	return NULL;
 }

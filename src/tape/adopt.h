@@ -11,6 +11,8 @@ struct wv_lease {
 	struct wv_step *first;	  /* no step before it is WV_FREE */
 	int fds[WV_TAPE_MAX_FDS]; /* the slots' descriptor numbers in this process */
 	uint32_t given;		  /* bit per slot: the program has it */
+	bool opening;		  /* the program is inside ibv_open_device() */
+	uint8_t *memory;	  /* where the lease's memory is mapped, or NULL */
 };
 
 /* Why a command was not adopted; names in wv_why_name(). */
@@ -34,12 +36,28 @@ struct wv_difference {
 
 void wv_lease_init(struct wv_lease *lease, struct wv_tape *tape);
 
+/* The lease's memory is mapped at @memory: addresses in the tape become the program's. */
+void wv_lease_place(struct wv_lease *lease, uint8_t *memory);
+
 /*
  * Takes the first unclaimed step equal to @cmd, writes the kernel's recorded answer into the
  * program's buffers and returns the step; its errno is in step->error. NULL if there is none.
  */
 struct wv_step *wv_lease_claim(struct wv_lease *lease, struct ib_uverbs_ioctl_hdr *cmd,
 			       uint32_t write_cmd);
+
+/*
+ * Memory for @bytes of a queue: the first of that size that is unclaimed. NULL if there is none.
+ */
+void *wv_lease_claim_memory(struct wv_lease *lease, size_t bytes);
+
+/*
+ * The last unadopted object whose queue or doorbell record is memory that @cmd, which the kernel is
+ * about to see, names too; NULL if there is none. The caller destroys it: two objects of the device
+ * must never share a queue.
+ */
+struct wv_step *wv_lease_rival(struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
+			       const struct wv_command_row *row);
 
 /* Why wv_lease_claim() found nothing, judged by the nearest unclaimed step. */
 struct wv_difference wv_lease_explain(struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
@@ -56,7 +74,8 @@ void wv_lease_kill_slot(struct wv_lease *lease, unsigned int slot);
 
 /*
  * The QP @handle is about to be moved or read by the kernel: steps that moved it ahead of the
- * program die. Returns 1 if there were any, so that the QP must be put back first.
+ * program die. Returns 1 if there were any, so that the QP must be put back first, to where the
+ * steps that are WV_TAKEN left it.
  */
 int wv_lease_kill_moves(struct wv_lease *lease, uint32_t handle);
 

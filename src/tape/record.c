@@ -1,9 +1,12 @@
 #include "tape/record.h"
 
 #include "base/base.h"
+#include "tape/contents.h"
 
 #include <infiniband/verbs.h>
 #include <string.h>
+
+#define MAX_MEMORY_REFS 4 /* of one command; mlx5's have two */
 
 static int worth_recording(const struct wv_command_row *row)
 {
@@ -24,19 +27,100 @@ static int is_odd(const struct ib_uverbs_attr *attr, const struct wv_attr_row *k
 	return attr->attr_data.reserved || attr->flags > UINT8_MAX || (is_object && attr->len);
 }
 
-/* Zeroes the bytes that are private to the process, so that equal commands have equal payloads. */
-static void take_out_private(uint8_t *bytes, size_t len, const struct wv_attr_row *known)
+/* An address of the process as which memory it is in, and where. */
+static uint64_t name_memory(uint64_t address, struct wv_allocations *memory)
+{
+	struct wv_allocation *found;
+
+	if (!address)
+		return 0;
+	found = memory ? wv_allocations_find(memory, address) : NULL;
+	return found ? (uint64_t)found->id << 32 | (address - (uintptr_t)found->at)
+		     : WV_FOREIGN_MEMORY;
+}
+
+/* Takes out what is private to the process, so that equal commands have equal payloads. */
+static void take_out_private(uint8_t *bytes, size_t len, const struct wv_attr_row *known,
+			     struct wv_allocations *memory)
 {
 	for (unsigned int i = 0; i < known->n_fields; i++) {
 		const struct wv_field *f = &known->fields[i];
 
-		if (f->kind == WV_POINTER && f->offset + f->size <= len)
-			memset(bytes + f->offset, 0, f->size);
+		if (!wv_field_fits(f, len))
+			continue;
+		if (f->kind == WV_POINTER)
+			wv_field_set(f, bytes, 0);
+		else if (wv_is_memory(f))
+			wv_field_set(f, bytes, name_memory(wv_field_get(f, bytes), memory));
 	}
 }
 
+struct memory_refs {
+	struct wv_allocation *all[MAX_MEMORY_REFS];
+	unsigned int n;
+};
+
+/* In the order of allocation, which is the order in which the next run will ask for them. */
+static void add_ref(struct memory_refs *refs, struct wv_allocation *a)
+{
+	unsigned int i = refs->n;
+
+	if (!a || a->recorded || refs->n == MAX_MEMORY_REFS)
+		return;
+	a->recorded = true;
+	for (; i > 0 && refs->all[i - 1]->id > a->id; i--)
+		refs->all[i] = refs->all[i - 1];
+	refs->all[i] = a;
+	refs->n++;
+}
+
+static void find_refs(struct memory_refs *refs, const struct ib_uverbs_ioctl_hdr *cmd,
+		      const struct wv_command_row *row, struct wv_allocations *memory)
+{
+	for (unsigned int i = 0; i < cmd->num_attrs; i++) {
+		const struct ib_uverbs_attr *attr = &cmd->attrs[i];
+		const struct wv_attr_row *known = wv_abi_attr(row, attr->attr_id);
+
+		for (unsigned int k = 0; known && k < known->n_fields; k++) {
+			const struct wv_field *f = &known->fields[k];
+
+			if (wv_is_memory(f) && wv_field_fits(f, attr->len))
+				add_ref(refs, wv_allocations_find(
+						  memory, wv_field_get(f, wv_attr_input(attr))));
+		}
+	}
+}
+
+static void record_memory_attr(struct wv_tape_writer *w, struct wv_step *step, uint16_t id,
+			       const void *bytes, size_t len)
+{
+	wv_step_attrs(step)[id] =
+	    (struct wv_attr){.id = id, .len = (uint16_t)len, .kind = WV_EQUAL};
+	wv_step_attrs(step)[id].payload = wv_tape_payload(w, bytes, len);
+}
+
+static void record_memory(struct wv_tape_writer *w, const struct wv_allocation *a)
+{
+	const struct wv_command_row *row =
+	    wv_abi_find(WV_ANY_DRIVER, WV_OBJECT_MEMORY, 0, WV_NO_WRITE_CMD);
+	struct wv_step *step = wv_tape_step(w, row, 2);
+	struct wv_series series[WV_MAX_SERIES];
+	uint64_t size = a->bytes;
+	int n = wv_contents_read(a->at, a->bytes, series);
+
+	if (!step)
+		return;
+	step->new_number = a->id;
+	step->error = n < 0 ? -n : 0; /* such memory is not made ahead */
+	record_memory_attr(w, step, WV_ATTR_MEMORY_SIZE, &size, sizeof(size));
+	record_memory_attr(w, step, WV_ATTR_MEMORY_CONTENTS, series,
+			   n < 0 ? 0 : (size_t)n * sizeof(series[0]));
+	wv_tape_commit(w);
+}
+
 static int record_attr(struct wv_tape_writer *w, struct wv_attr *to,
-		       const struct ib_uverbs_attr *from, const struct wv_attr_row *known)
+		       const struct ib_uverbs_attr *from, const struct wv_attr_row *known,
+		       struct wv_allocations *memory)
 {
 	*to = (struct wv_attr){
 	    .id = from->attr_id,
@@ -50,13 +134,14 @@ static int record_attr(struct wv_tape_writer *w, struct wv_attr *to,
 		return 0;
 	to->payload = wv_tape_payload(w, wv_attr_input(from), from->len);
 	if (to->payload)
-		take_out_private(wv_step_at(w->step, to->payload), from->len, known);
+		take_out_private(wv_step_at(w->step, to->payload), from->len, known, memory);
 	return 0;
 }
 
 int wv_record_command(struct wv_tape_writer *w, const struct ib_uverbs_ioctl_hdr *cmd,
-		      const struct wv_command_row *row)
+		      const struct wv_command_row *row, struct wv_allocations *memory)
 {
+	struct memory_refs refs = {.n = 0};
 	struct wv_step *step;
 
 	wv_tape_abandon(w);
@@ -64,6 +149,10 @@ int wv_record_command(struct wv_tape_writer *w, const struct ib_uverbs_ioctl_hdr
 		return WV_UNKNOWN;
 	if (!worth_recording(row))
 		return 0;
+	if (memory)
+		find_refs(&refs, cmd, row, memory);
+	for (unsigned int i = 0; i < refs.n; i++)
+		record_memory(w, refs.all[i]);
 	step = wv_tape_step(w, row, cmd->num_attrs);
 	if (!step)
 		return 0;
@@ -75,7 +164,7 @@ int wv_record_command(struct wv_tape_writer *w, const struct ib_uverbs_ioctl_hdr
 			wv_tape_abandon(w);
 			return WV_UNKNOWN;
 		}
-		record_attr(w, &wv_step_attrs(step)[i], attr, known);
+		record_attr(w, &wv_step_attrs(step)[i], attr, known, memory);
 	}
 	if (is_about_an_object(row))
 		step->target = wv_command_target(cmd, row);
@@ -91,6 +180,7 @@ void wv_record_answer(struct wv_tape_writer *w, const struct ib_uverbs_ioctl_hdr
 	if (!error) {
 		w->step->new_handle = wv_command_made(cmd, row, WV_NEW_HANDLE);
 		w->step->new_fd = wv_command_made(cmd, row, WV_NEW_FD);
+		w->step->new_number = wv_command_made(cmd, row, WV_NEW_NUMBER);
 	}
 	wv_tape_commit(w);
 }

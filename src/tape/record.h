@@ -3,6 +3,7 @@
  */
 #pragma once
 
+#include "tape/allocations.h"
 #include "tape/tape.h"
 
 /* Named outcome: warmverbs does not know the command in full. Nothing after it may be recorded. */
@@ -10,11 +11,12 @@
 
 /*
  * Opens a step for @cmd, whose row is @row (may be NULL), before the kernel sees it: inputs are
- * copied, addresses and user handles are left out. Commands that a recipe has no use for open no
- * step. Returns 0 or WV_UNKNOWN.
+ * copied, addresses and user handles are left out. Memory among @memory (may be NULL) that the
+ * command is the first to name becomes a step before it, with its contents as they are now.
+ * Commands that a recipe has no use for open no step. Returns 0 or WV_UNKNOWN.
  */
 int wv_record_command(struct wv_tape_writer *w, const struct ib_uverbs_ioctl_hdr *cmd,
-		      const struct wv_command_row *row);
+		      const struct wv_command_row *row, struct wv_allocations *memory);
 
 /* Closes the step with what the kernel answered: @error is 0 or an errno value. */
 void wv_record_answer(struct wv_tape_writer *w, const struct ib_uverbs_ioctl_hdr *cmd,
@@ -26,7 +28,7 @@ void wv_record_answer(struct wv_tape_writer *w, const struct ib_uverbs_ioctl_hdr
  */
 uint32_t wv_command_target(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row);
 
-/* Object handle or descriptor that @cmd received from the kernel, WV_NONE if none. */
+/* Object handle, descriptor or number that @cmd received from the kernel, WV_NONE if none. */
 uint32_t wv_command_made(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row,
 			 enum wv_kind kind);
 
@@ -37,12 +39,6 @@ uint32_t wv_command_made(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_
  * Returns 0, or -ENOSPC.
  */
 int wv_normalise(struct wv_tape *record, void *memory, size_t capacity);
-
-/*
- * The last state to which a QP may be moved before the program asks, given that nothing is known of
- * a peer: RC and UC need one from RTR on, and UD's RTS carries a random sq_psn.
- */
-#define WV_AHEAD_STATE IBV_QPS_INIT
 
 /* The QP state that a WV_MODIFY step, or command, asks for; -1 if it asks for none. */
 int wv_step_qp_state(struct wv_step *step);

@@ -1,20 +1,19 @@
 #include "tape/replay.h"
 
 #include "base/base.h"
+#include "tape/arena.h"
+#include "tape/command.h"
+#include "tape/contents.h"
 #include "tape/record.h"
 
 #include <errno.h>
 #include <string.h>
 
-struct command {
-	struct ib_uverbs_ioctl_hdr hdr;
-	struct ib_uverbs_attr attrs[WV_TAPE_MAX_ATTRS];
-};
-
 struct player {
 	struct wv_tape_writer out;
 	struct wv_replay *result;
 	struct wv_step *made[WV_TAPE_MAX_STEPS]; /* the lease's step for each of the recipe's */
+	struct wv_arena arena;
 };
 
 static int patch_handle(struct player *p, uint32_t *ref)
@@ -27,35 +26,56 @@ static int patch_handle(struct player *p, uint32_t *ref)
 	return 0;
 }
 
-/* Handles inside a struct become the lease's. */
-static int patch_fields(struct player *p, struct wv_step *step, struct wv_attr *attr,
-			const struct wv_attr_row *known)
+/* The number that step @index answered or was given, as large as fits @f. */
+static int patch_number(struct player *p, const struct wv_field *f, uint8_t *payload,
+			uint64_t index, uint64_t plus)
 {
-	for (unsigned int i = 0; i < known->n_fields; i++) {
-		const struct wv_field *f = &known->fields[i];
-		uint8_t *at = wv_step_at(step, attr->payload) + f->offset;
-		uint32_t ref;
+	uint64_t most = f->size == sizeof(most) ? UINT64_MAX : (1ull << 8 * f->size) - 1;
+	uint32_t number;
 
-		if (f->kind != WV_HANDLE || f->offset + f->size > attr->len)
-			continue;
-		memcpy(&ref, at, sizeof(ref));
-		if (ref >= p->out.tape->n_steps || patch_handle(p, &ref))
-			return -EPROTO;
-		memcpy(at, &ref, sizeof(ref));
-	}
+	if (index >= p->out.tape->n_steps)
+		return -EPROTO;
+	number = p->made[index]->new_number;
+	if (number == WV_NONE || number + plus > most)
+		return -EPROTO;
+	wv_field_set(f, payload, number + plus);
 	return 0;
 }
 
-static int prepare_attr(struct player *p, struct wv_step *from, struct wv_step *step,
-			const struct wv_attr *source, struct wv_attr *attr,
-			const struct wv_attr_row *known)
+/* What is named inside a struct becomes the lease's. */
+static int patch_field(void *data, const struct wv_field *f, uint8_t *payload)
+{
+	struct player *p = data;
+	uint64_t value = wv_field_get(f, payload);
+	uint32_t ref = (uint32_t)value;
+
+	switch (f->kind) {
+	case WV_HANDLE:
+		if (ref >= p->out.tape->n_steps || patch_handle(p, &ref))
+			return -EPROTO;
+		wv_field_set(f, payload, ref);
+		return 0;
+	case WV_NUMBER:
+		return value & wv_number_is_step(f)
+			   ? patch_number(p, f, payload, value & ~wv_number_is_step(f), 0)
+			   : 0;
+	case WV_BUFFER:
+	case WV_DOORBELL:
+		return value ? patch_number(p, f, payload, (value >> 32) - 1, ref) : 0;
+	default:
+		return 0;
+	}
+}
+
+static int prepare_attr(struct player *p, struct wv_step *from, const struct wv_attr *source,
+			struct wv_attr *attr)
 {
 	*attr = *source;
 	attr->payload = 0;
 	switch (attr->kind) {
 	case WV_EQUAL:
 		attr->payload = wv_tape_payload(&p->out, wv_attr_bytes(from, source), attr->len);
-		return attr->payload ? patch_fields(p, step, attr, known) : -ENOSPC;
+		return attr->payload ? 0 : -ENOSPC;
 	case WV_OUT:
 		attr->payload = wv_tape_payload(&p->out, NULL, attr->len);
 		return attr->payload ? 0 : -ENOSPC;
@@ -67,39 +87,6 @@ static int prepare_attr(struct player *p, struct wv_step *from, struct wv_step *
 		return attr->data == WV_NONE ? -EPROTO : 0;
 	default:
 		return 0;
-	}
-}
-
-/* The attribute as the kernel is to see it. */
-static void fill_attr(struct player *p, struct wv_step *step, const struct wv_attr *attr,
-		      struct ib_uverbs_attr *to)
-{
-	*to = (struct ib_uverbs_attr){
-	    .attr_id = attr->id,
-	    .len = attr->len,
-	    .flags = attr->flags & UVERBS_ATTR_F_MANDATORY,
-	};
-	switch (attr->kind) {
-	case WV_EQUAL:
-		if (attr->len <= sizeof(to->data))
-			memcpy(&to->data, wv_step_at(step, attr->payload), sizeof(to->data));
-		else
-			to->data = (uintptr_t)wv_step_at(step, attr->payload);
-		break;
-	case WV_OUT:
-		to->data = (uintptr_t)wv_step_at(step, attr->payload);
-		break;
-	case WV_HANDLE:
-		to->data = attr->data;
-		break;
-	case WV_FD:
-		to->data_s64 = p->result->fds[attr->data];
-		break;
-	case WV_TOKEN:
-		to->data = WV_TOKEN(p->out.tape->n_steps);
-		break;
-	default: /* WV_NEW_HANDLE, WV_NEW_FD: the kernel's to fill */
-		break;
 	}
 }
 
@@ -117,7 +104,7 @@ static int keep_fd(struct player *p, struct wv_step *step, uint32_t fd)
 	return 0;
 }
 
-static int take_answer(struct player *p, struct wv_step *step, const struct command *cmd,
+static int take_answer(struct player *p, struct wv_step *step, const struct wv_command *cmd,
 		       const struct wv_command_row *row)
 {
 	struct wv_attr *attrs = wv_step_attrs(step);
@@ -127,56 +114,77 @@ static int take_answer(struct player *p, struct wv_step *step, const struct comm
 	if (step->error)
 		return 0;
 	step->new_handle = wv_command_made(&cmd->hdr, row, WV_NEW_HANDLE);
+	step->new_number = wv_command_made(&cmd->hdr, row, WV_NEW_NUMBER);
 	return keep_fd(p, step, wv_command_made(&cmd->hdr, row, WV_NEW_FD));
 }
 
-static int prepare(struct player *p, struct wv_step *from, struct wv_step *step,
-		   struct command *cmd, const struct wv_command_row *row)
+static int prepare_attrs(struct player *p, struct wv_step *from, struct wv_step *step)
 {
-	*cmd = (struct command){
-	    .hdr = {
-		.length = (uint16_t)(sizeof(cmd->hdr) + from->n_attrs * sizeof(cmd->attrs[0])),
-		.object_id = from->object,
-		.method_id = from->method,
-		.num_attrs = from->n_attrs,
-		.driver_id = p->out.tape->driver_id,
-	    }};
-	step->target = from->target;
-	if (step->target != WV_NONE && patch_handle(p, &step->target))
-		return -EPROTO;
 	for (unsigned int i = 0; i < from->n_attrs; i++) {
-		struct wv_attr *attr = &wv_step_attrs(step)[i];
-		int err = prepare_attr(p, from, step, &wv_step_attrs(from)[i], attr,
-				       wv_abi_attr(row, wv_step_attrs(from)[i].id));
+		int err = prepare_attr(p, from, &wv_step_attrs(from)[i], &wv_step_attrs(step)[i]);
 
 		if (err)
 			return err;
 	}
-	for (unsigned int i = 0; i < from->n_attrs; i++)
-		fill_attr(p, step, &wv_step_attrs(step)[i], &cmd->attrs[i]);
-	return 0;
+	return wv_step_fields(step, patch_field, p);
+}
+
+static int prepare(struct player *p, struct wv_step *from, struct wv_step *step)
+{
+	step->target = from->target;
+	if (step->target != WV_NONE && patch_handle(p, &step->target))
+		return -EPROTO;
+	return prepare_attrs(p, from, step);
+}
+
+static int command(struct player *p, struct wv_step *from, struct wv_step *step, wv_issue_fn issue,
+		   void *kernel)
+{
+	struct wv_command cmd;
+	int err = prepare(p, from, step);
+
+	if (err)
+		return err;
+	wv_step_place(step, (uintptr_t)p->arena.base);
+	wv_command_fill(&cmd, step, p->out.tape->driver_id, p->result->fds,
+			WV_TOKEN(p->out.tape->n_steps));
+	step->error = issue(kernel, &cmd.hdr);
+	wv_step_place(step, -(uint64_t)(uintptr_t)p->arena.base);
+	err = take_answer(p, step, &cmd, wv_step_row(step));
+	if (step->error == from->error)
+		return err;
+	p->result->failed_step = p->out.tape->n_steps;
+	p->result->failed_errno = step->error;
+	return -EPROTO;
+}
+
+/* Memory for queues, as the program's provider left it. */
+static int memory(struct player *p, struct wv_step *from, struct wv_step *step)
+{
+	struct wv_attr *contents;
+	int err = prepare_attrs(p, from, step);
+
+	if (err)
+		return err;
+	err = wv_arena_take(&p->arena, wv_step_memory_size(step), &step->new_number);
+	contents = wv_step_attr(step, WV_ATTR_MEMORY_CONTENTS);
+	if (!err && contents)
+		wv_contents_write(p->arena.base + step->new_number,
+				  (const void *)wv_attr_bytes(step, contents),
+				  contents->len / sizeof(struct wv_series));
+	return err;
 }
 
 static int play(struct player *p, struct wv_step *from, wv_issue_fn issue, void *kernel)
 {
-	const struct wv_command_row *row = wv_step_row(from);
 	unsigned int index = p->out.tape->n_steps;
-	struct wv_step *step = wv_tape_step(&p->out, row, from->n_attrs);
-	struct command cmd;
+	struct wv_step *step = wv_tape_step(&p->out, wv_step_row(from), from->n_attrs);
 	int err;
 
 	if (!step)
 		return -ENOSPC;
-	err = prepare(p, from, step, &cmd, row);
-	if (err)
-		return err;
-	step->error = issue(kernel, &cmd.hdr);
-	err = take_answer(p, step, &cmd, row);
-	if (step->error != from->error) {
-		p->result->failed_step = index;
-		p->result->failed_errno = step->error;
-		return -EPROTO;
-	}
+	err = step->class_ == WV_MEMORY ? memory(p, from, step)
+					: command(p, from, step, issue, kernel);
 	if (err)
 		return err;
 	p->made[index] = step;
@@ -184,19 +192,30 @@ static int play(struct player *p, struct wv_step *from, wv_issue_fn issue, void 
 	return p->out.full ? -ENOSPC : 0;
 }
 
-int wv_replay(struct wv_tape *recipe, wv_issue_fn issue, void *kernel, void *memory,
-	      size_t capacity, struct wv_replay *out)
+static int play_all(struct player *p, struct wv_tape *recipe, wv_issue_fn issue, void *kernel)
 {
-	struct player p = {.result = out};
-
-	*out = (struct wv_replay){0};
-	wv_tape_begin(&p.out, memory, capacity, WV_LEASE, recipe->driver_id);
-	out->lease = p.out.tape;
 	wv_each_step (recipe, step) {
-		int err = play(&p, step, issue, kernel);
+		int err = play(p, step, issue, kernel);
 
 		if (err)
 			return err;
 	}
 	return 0;
+}
+
+int wv_replay(struct wv_tape *recipe, wv_issue_fn issue, void *kernel, void *memory,
+	      size_t capacity, struct wv_replay *out)
+{
+	struct player p = {.result = out};
+	int err = wv_arena_make(&p.arena, wv_recipe_memory(recipe));
+
+	*out = (struct wv_replay){.memory = -1};
+	if (err)
+		return err;
+	wv_tape_begin(&p.out, memory, capacity, WV_LEASE, recipe->driver_id);
+	p.out.tape->memory = (uint32_t)p.arena.bytes;
+	out->lease = p.out.tape;
+	err = play_all(&p, recipe, issue, kernel);
+	out->memory = wv_arena_finish(&p.arena);
+	return err;
 }

@@ -16,13 +16,16 @@ struct wv_replay {
 	struct wv_tape *lease; /* in the memory given */
 	int fds[WV_TAPE_MAX_FDS];
 	unsigned int n_fds;
+	int memory;		  /* the queues' sealed memory, or -1: there is none */
 	unsigned int failed_step; /* on failure */
 	int failed_errno;	  /* what the kernel said there */
 };
 
 /*
  * Carries out @recipe, which passed wv_validate(), and writes the WV_LEASE tape into @memory.
- * Returns 0; -EPROTO if the kernel answered a step otherwise than when it was recorded; -ENOSPC if
+ * Queues that lie in memory of a program are pinned by the kernel, so what they are made in here
+ * stays theirs when this process has unmapped it. Returns 0; -EPROTO if the kernel answered a step
+ * otherwise than when it was recorded; -ENOSPC if
  * @capacity is too small.
  */
 int wv_replay(struct wv_tape *recipe, wv_issue_fn issue, void *kernel, void *memory,

@@ -47,19 +47,34 @@ static int attr_check(const struct wv_step *step, const struct wv_command_row *r
 }
 
 /* A writer that was built from the same table has noted the right row already. */
-static const struct wv_command_row *find_row(const struct wv_step *step)
+static const struct wv_command_row *find_row(const struct wv_step *step, uint32_t driver_id)
 {
 	const struct wv_command_row *row = wv_abi_at(step->row);
 
-	if (row && row->object == step->object && row->method == step->method &&
-	    row->write_cmd == step->write_cmd)
+	if (row && wv_abi_describes(row, driver_id, step->object, step->method, step->write_cmd))
 		return row;
-	return wv_abi_find(step->object, step->method, step->write_cmd);
+	return wv_abi_find(driver_id, step->object, step->method, step->write_cmd);
+}
+
+/* A WV_MEMORY step has its size; in a lease it lies within the lease's memory. */
+static int memory_check(struct wv_step *step, const struct wv_tape *tape)
+{
+	struct wv_attr *size = wv_step_attr(step, WV_ATTR_MEMORY_SIZE);
+
+	if (!size || size->len != sizeof(uint64_t) ||
+	    !payload_in_bounds(step, size->payload, size->len) || !size->payload)
+		return -EPROTO;
+	if (tape->form != WV_LEASE)
+		return 0;
+	return step->new_number <= tape->memory &&
+		       wv_step_memory_size(step) <= tape->memory - step->new_number
+		   ? 0
+		   : -EPROTO;
 }
 
 static int step_check(struct wv_step *step, const struct wv_tape *tape)
 {
-	const struct wv_command_row *row = find_row(step);
+	const struct wv_command_row *row = find_row(step, tape->driver_id);
 
 	if (!row || row->class_ != step->class_ || step->state != WV_FREE ||
 	    step->n_attrs > WV_TAPE_MAX_ATTRS || step->error < 0 || step->error > MAX_ERRNO)
@@ -67,6 +82,8 @@ static int step_check(struct wv_step *step, const struct wv_tape *tape)
 	if (sizeof(*step) + step->n_attrs * sizeof(struct wv_attr) > step->bytes)
 		return -EPROTO;
 	if (tape->form == WV_LEASE && step->new_fd != WV_NONE && step->new_fd >= tape->n_fds)
+		return -EPROTO;
+	if (step->class_ == WV_MEMORY && memory_check(step, tape))
 		return -EPROTO;
 	wv_each_attr (step, attr)
 		if (attr_check(step, row, attr, tape))
@@ -84,7 +101,7 @@ int wv_tape_check(void *data, size_t bytes, enum wv_form form)
 		return -EPROTO;
 	if (tape->magic != WV_TAPE_MAGIC || tape->format != WV_TAPE_FORMAT || tape->form != form ||
 	    tape->bytes != bytes || tape->n_steps > WV_TAPE_MAX_STEPS ||
-	    tape->n_fds > WV_TAPE_MAX_FDS)
+	    tape->n_fds > WV_TAPE_MAX_FDS || tape->memory > WV_TAPE_MAX_MEMORY)
 		return -EPROTO;
 	for (unsigned int i = 0; i < tape->n_steps; i++) {
 		struct wv_step *step = (struct wv_step *)((uint8_t *)data + at);
@@ -113,6 +130,77 @@ struct wv_attr *wv_step_attr(struct wv_step *step, uint16_t id)
 const uint8_t *wv_attr_bytes(struct wv_step *step, const struct wv_attr *attr)
 {
 	return attr->payload ? wv_step_at(step, attr->payload) : NULL;
+}
+
+int wv_step_fields(struct wv_step *step, wv_visit_field visit, void *data)
+{
+	const struct wv_command_row *row = wv_step_row(step);
+
+	wv_each_attr (step, attr) {
+		const struct wv_attr_row *known;
+
+		if (attr->kind != WV_EQUAL)
+			continue;
+		known = wv_abi_attr(row, attr->id);
+		for (unsigned int i = 0; i < known->n_fields; i++) {
+			const struct wv_field *field = &known->fields[i];
+			int stop = 0;
+
+			if (wv_field_fits(field, attr->len))
+				stop = visit(data, field, wv_step_at(step, attr->payload));
+			if (stop)
+				return stop;
+		}
+	}
+	return 0;
+}
+
+uint64_t wv_step_memory_size(struct wv_step *step)
+{
+	struct wv_attr *attr = wv_step_attr(step, WV_ATTR_MEMORY_SIZE);
+	uint64_t size;
+
+	memcpy(&size, wv_attr_bytes(step, attr), sizeof(size));
+	return size;
+}
+
+static int place_field(void *data, const struct wv_field *field, uint8_t *payload)
+{
+	uint64_t value = wv_field_get(field, payload);
+
+	if (wv_is_memory(field) && value)
+		wv_field_set(field, payload, value + *(uint64_t *)data);
+	return 0;
+}
+
+void wv_step_place(struct wv_step *step, uint64_t by)
+{
+	wv_step_fields(step, place_field, &by);
+}
+
+const struct wv_ahead_row *wv_step_ahead(const struct wv_tape *tape, struct wv_step *create)
+{
+	struct wv_attr *type = wv_step_attr(create, UVERBS_ATTR_CREATE_QP_TYPE);
+	struct wv_attr *uhw = wv_step_attr(create, UVERBS_ATTR_UHW_IN);
+	uint64_t number = 0;
+
+	if (create->object != UVERBS_OBJECT_QP || create->method != UVERBS_METHOD_QP_CREATE ||
+	    !type || type->len > sizeof(number))
+		return NULL;
+	memcpy(&number, wv_attr_bytes(create, type), type->len);
+	return wv_abi_ahead(tape->driver_id, (uint32_t)number,
+			    uhw ? wv_attr_bytes(create, uhw) : NULL, uhw ? uhw->len : 0);
+}
+
+/* Numbers are used again as soon as they are free: the newest is the one. */
+const struct wv_ahead_row *wv_tape_ahead(struct wv_tape *tape, uint32_t handle)
+{
+	const struct wv_ahead_row *ahead = NULL;
+
+	wv_each_step (tape, step)
+		if (step->new_handle == handle && step->class_ == WV_CREATE)
+			ahead = wv_step_ahead(tape, step);
+	return ahead;
 }
 
 void wv_tape_begin(struct wv_tape_writer *w, void *memory, size_t capacity, enum wv_form form,
@@ -171,6 +259,7 @@ struct wv_step *wv_tape_step(struct wv_tape_writer *w, const struct wv_command_r
 	w->step->n_attrs = (uint8_t)n_attrs;
 	w->step->new_handle = WV_NONE;
 	w->step->new_fd = WV_NONE;
+	w->step->new_number = WV_NONE;
 	w->step->target = WV_NONE;
 	return w->step;
 }

@@ -21,13 +21,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WV_TAPE_MAGIC	  0x45504154u /* "TAPE" */
-#define WV_TAPE_FORMAT	  1
-#define WV_TAPE_MAX_BYTES (96u * 1024) /* one SOCK_SEQPACKET message under the default wmem_max */
-#define WV_TAPE_MAX_STEPS 512
-#define WV_TAPE_MAX_ATTRS 24
-#define WV_TAPE_MAX_FDS	  32
-#define WV_NONE		  0xffffffffu
+#define WV_TAPE_MAGIC	   0x45504154u /* "TAPE" */
+#define WV_TAPE_FORMAT	   2
+#define WV_TAPE_MAX_BYTES  (96u * 1024) /* one SOCK_SEQPACKET message under the default wmem_max */
+#define WV_TAPE_MAX_STEPS  512
+#define WV_TAPE_MAX_ATTRS  24
+#define WV_TAPE_MAX_FDS	   32
+#define WV_TAPE_MAX_MEMORY (1u << 30) /* bytes of queues in one lease */
+#define WV_NONE		   0xffffffffu
 
 enum wv_form { WV_RECORD = 1, WV_RECIPE, WV_LEASE };
 
@@ -47,7 +48,7 @@ struct wv_tape {
 	uint16_t n_steps;
 	uint16_t n_fds;	    /* WV_LEASE: descriptors made by the steps, slot 0 upwards */
 	uint32_t driver_id; /* enum rdma_driver_id */
-	uint32_t reserved;
+	uint32_t memory;    /* WV_LEASE: bytes of shared memory that the queues lie in, 0: none */
 };
 
 struct wv_step {
@@ -55,13 +56,15 @@ struct wv_step {
 	uint16_t object, method;
 	uint32_t write_cmd;
 	uint8_t n_attrs;
-	uint8_t class_;	      /* enum wv_class */
-	uint8_t state;	      /* enum wv_state */
-	uint8_t row;	      /* in the ABI table of this build; set by wv_tape_check() */
-	int32_t error;	      /* 0, or the errno that the kernel answered */
-	uint32_t new_handle;  /* made by this step, or WV_NONE */
-	uint32_t new_fd;      /* made by this step, or WV_NONE */
-	uint32_t target;      /* WV_MODIFY, WV_QUERY: the QP; WV_DESTROY: what ends; else WV_NONE */
+	uint8_t class_;	     /* enum wv_class */
+	uint8_t state;	     /* enum wv_state */
+	uint8_t row;	     /* in the ABI table of this build; set by wv_tape_check() */
+	int32_t error;	     /* 0, or the errno that the kernel answered */
+	uint32_t new_handle; /* made by this step, or WV_NONE */
+	uint32_t new_fd;     /* made by this step, or WV_NONE */
+	uint32_t target;     /* WV_MODIFY, WV_QUERY: the QP; WV_DESTROY: what ends; else WV_NONE */
+	uint32_t new_number; /* hardware number, or place of memory, made by it, or WV_NONE */
+	uint32_t reserved;
 	uint64_t user_handle; /* WV_TAKEN: what the program gave for its token */
 };
 
@@ -110,6 +113,31 @@ static inline struct wv_step *wv_tape_end(struct wv_tape *tape)
 	return (struct wv_step *)((uint8_t *)tape + tape->bytes);
 }
 
+/*
+ * Fields that name what an earlier step made.
+ *
+ *              record             recipe                    lease
+ * handle       number             step                      number
+ * number       number             step with the field's top number
+ *                                 bit set; else a number
+ *                                 that no step made
+ * buffer,      id of memory << 32 | step + 1 << 32 | offset offset in the lease's memory; once
+ * doorbell     offset                                       placed, address
+ *
+ * No memory is 0 in all of them: the first page of a lease's memory stays unused.
+ */
+#define WV_FOREIGN_MEMORY UINT64_MAX /* in a record: not of the allocations that were seen */
+
+static inline uint64_t wv_number_is_step(const struct wv_field *field)
+{
+	return 1ull << (8 * field->size - 1);
+}
+
+static inline bool wv_is_memory(const struct wv_field *field)
+{
+	return field->kind == WV_BUFFER || field->kind == WV_DOORBELL;
+}
+
 /* Loops over a tape that passed wv_tape_check(). */
 #define wv_each_step(tape, step)                                                                   \
 	for (struct wv_step *step = wv_tape_first(tape); step < wv_tape_end(tape);                 \
@@ -134,6 +162,24 @@ struct wv_attr *wv_step_attr(struct wv_step *step, uint16_t id);
 
 /* The input bytes of an attribute and how many they are; NULL if it has none. */
 const uint8_t *wv_attr_bytes(struct wv_step *step, const struct wv_attr *attr);
+
+/*
+ * Calls @visit for every named field of @step's inputs, with the payload that it is in, until it
+ * returns other than 0; what it returned last.
+ */
+typedef int (*wv_visit_field)(void *data, const struct wv_field *field, uint8_t *payload);
+int wv_step_fields(struct wv_step *step, wv_visit_field visit, void *data);
+
+/* Bytes of memory that a WV_MEMORY step is about. */
+uint64_t wv_step_memory_size(struct wv_step *step);
+
+/* Adds @by to all addresses in @step: from offsets in the lease's memory to addresses, or back. */
+void wv_step_place(struct wv_step *step, uint64_t by);
+
+/* How far the QP that @create makes may be moved ahead, NULL: it is none. */
+const struct wv_ahead_row *wv_step_ahead(const struct wv_tape *tape, struct wv_step *create);
+/* The same for the QP @handle of a record or a lease; NULL: made by no step. */
+const struct wv_ahead_row *wv_tape_ahead(struct wv_tape *tape, uint32_t handle);
 
 /*
  * A tape under construction in memory of the caller's. Steps are appended; when the memory is used

@@ -1,6 +1,8 @@
 #include "tape/validate.h"
 
 #include "base/base.h"
+#include "tape/arena.h"
+#include "tape/contents.h"
 #include "tape/record.h"
 
 #include <errno.h>
@@ -46,12 +48,6 @@ static int within(const struct bound *b, uint64_t number)
 	return b->is_flags ? !(number & ~(uint64_t)b->limit) : number <= b->limit;
 }
 
-/* Reliable, unreliable connected, datagram. Raw packets need rights that the daemon has not. */
-static int qp_type_allowed(uint32_t type)
-{
-	return type == IB_UVERBS_QPT_RC || type == IB_UVERBS_QPT_UC || type == IB_UVERBS_QPT_UD;
-}
-
 /* A small inline input as a number; missing is zero. */
 static uint64_t attr_number(struct wv_step *step, uint16_t id)
 {
@@ -78,12 +74,22 @@ static const char *check_bounds(struct wv_step *step)
 	return NULL;
 }
 
-static const char *check_qp(struct wv_step *step, struct wv_cost *cost)
+/* An object, and its queues where the kernel keeps them; others are memory of their own steps. */
+static void add_object(const struct wv_tape *recipe, struct wv_cost *cost, uint64_t queue_bytes)
+{
+	cost->bytes += OBJECT_BYTES;
+	if (!wv_abi_driver(recipe->driver_id)->user_queues)
+		cost->bytes += queue_bytes;
+}
+
+/* Types that are not moved ahead are not prepared: raw packets, say, need rights. */
+static const char *check_qp(const struct wv_tape *recipe, struct wv_step *step,
+			    struct wv_cost *cost)
 {
 	struct wv_attr *attr = wv_step_attr(step, UVERBS_ATTR_CREATE_QP_CAP);
 	struct ib_uverbs_qp_cap cap;
 
-	if (!qp_type_allowed((uint32_t)attr_number(step, UVERBS_ATTR_CREATE_QP_TYPE)))
+	if (!wv_step_ahead(recipe, step))
 		return "this type of queue pair is not prepared";
 	if (!attr || attr->len != sizeof(cap))
 		return "a queue pair without capacities";
@@ -91,36 +97,52 @@ static const char *check_qp(struct wv_step *step, struct wv_cost *cost)
 	if (cap.max_send_wr > MAX_WR || cap.max_recv_wr > MAX_WR || cap.max_send_sge > MAX_SGE ||
 	    cap.max_recv_sge > MAX_SGE || cap.max_inline_data > MAX_INLINE)
 		return "a queue pair is too large";
-	cost->bytes += OBJECT_BYTES +
-		       (uint64_t)cap.max_send_wr *
+	add_object(recipe, cost,
+		   (uint64_t)cap.max_send_wr *
 			   (WQE_BYTES + cap.max_inline_data + SGE_BYTES * cap.max_send_sge) +
-		       (uint64_t)cap.max_recv_wr * (WQE_BYTES + SGE_BYTES * cap.max_recv_sge);
+		       (uint64_t)cap.max_recv_wr * (WQE_BYTES + SGE_BYTES * cap.max_recv_sge));
 	cost->qps++;
 	return NULL;
 }
 
-static const char *check_srq(struct wv_step *step, struct wv_cost *cost)
+static const char *check_srq(const struct wv_tape *recipe, struct wv_step *step,
+			     struct wv_cost *cost)
 {
-	cost->bytes +=
-	    OBJECT_BYTES +
-	    attr_number(step, UVERBS_ATTR_CREATE_SRQ_MAX_WR) *
-		(WQE_BYTES + SGE_BYTES * attr_number(step, UVERBS_ATTR_CREATE_SRQ_MAX_SGE));
+	add_object(recipe, cost,
+		   attr_number(step, UVERBS_ATTR_CREATE_SRQ_MAX_WR) *
+		       (WQE_BYTES + SGE_BYTES * attr_number(step, UVERBS_ATTR_CREATE_SRQ_MAX_SGE)));
 	cost->srqs++;
 	return NULL;
 }
 
-static const char *check_create(struct wv_step *step, struct wv_cost *cost)
+/* What the kernel pins, where queues lie in memory of the program. */
+static const char *check_memory(struct wv_step *step, struct wv_cost *cost)
+{
+	struct wv_attr *attr = wv_step_attr(step, WV_ATTR_MEMORY_CONTENTS);
+	uint64_t size = wv_step_memory_size(step);
+	size_t n = attr ? attr->len / sizeof(struct wv_series) : 0;
+
+	if (step->error || !size || size > WV_TAPE_MAX_MEMORY)
+		return "memory of a size that is not made";
+	if (attr && (attr->len % sizeof(struct wv_series) || n > WV_MAX_SERIES ||
+		     !wv_contents_check((const void *)wv_attr_bytes(step, attr), n, size)))
+		return "contents that do not fit their memory";
+	cost->bytes += size;
+	return NULL;
+}
+
+static const char *check_create(const struct wv_tape *recipe, struct wv_step *step,
+				struct wv_cost *cost)
 {
 	if (step->error)
 		return "a step that failed cannot make an object";
 	switch (step->object) {
 	case UVERBS_OBJECT_QP:
-		return check_qp(step, cost);
+		return check_qp(recipe, step, cost);
 	case UVERBS_OBJECT_SRQ:
-		return check_srq(step, cost);
+		return check_srq(recipe, step, cost);
 	case UVERBS_OBJECT_CQ:
-		cost->bytes +=
-		    OBJECT_BYTES + CQE_BYTES * attr_number(step, UVERBS_ATTR_CREATE_CQ_CQE);
+		add_object(recipe, cost, CQE_BYTES * attr_number(step, UVERBS_ATTR_CREATE_CQ_CQE));
 		cost->cqs++;
 		return NULL;
 	case UVERBS_OBJECT_ASYNC_EVENT:
@@ -138,13 +160,15 @@ static const char *check_create(struct wv_step *step, struct wv_cost *cost)
  * A step is judged by its row and its target; the kernel sees the attributes. Each of them once,
  * the legacy command that the row is about, and the object that the target is.
  */
-static int is_its_command(struct wv_step *step)
+static int is_its_command(const struct wv_tape *recipe, struct wv_step *step)
 {
-	struct wv_attr *attr = wv_step_attr(step, UVERBS_ATTR_WRITE_CMD);
+	uint32_t carried = WV_NO_WRITE_CMD;
 
-	return step->write_cmd == WV_NO_WRITE_CMD ||
-	       (attr && attr->len == sizeof(uint64_t) &&
-		attr_number(step, attr->id) == step->write_cmd);
+	wv_each_attr (step, attr)
+		if (attr->kind == WV_EQUAL && carried == WV_NO_WRITE_CMD)
+			carried = wv_abi_carried(recipe->driver_id, step->object, step->method,
+						 attr->id, wv_attr_bytes(step, attr), attr->len);
+	return step->write_cmd == carried;
 }
 
 static int has_an_attribute_twice(struct wv_step *step)
@@ -173,66 +197,106 @@ static uint32_t named_object(struct wv_step *step)
 	return WV_NONE;
 }
 
-static const char *check_shape(struct wv_step *step)
+static const char *check_shape(const struct wv_tape *recipe, struct wv_step *step)
 {
 	int about_a_qp = step->class_ == WV_MODIFY || step->class_ == WV_QUERY;
 
 	if (has_an_attribute_twice(step))
 		return "an attribute is given twice";
-	if (!is_its_command(step))
+	if (!is_its_command(recipe, step))
 		return "a command is another than it says";
 	if (step->target != (about_a_qp ? named_object(step) : WV_NONE))
 		return "a step is about another object than it says";
 	return NULL;
 }
 
-static int makes(struct wv_step *step, uint16_t object)
+/* What was seen of a recipe up to a step. */
+struct judge {
+	struct wv_tape *recipe;
+	struct wv_cost *cost;
+	struct wv_step *steps[WV_TAPE_MAX_STEPS];
+	uint8_t states[WV_TAPE_MAX_STEPS]; /* enum ibv_qp_state, where a step made a QP */
+	unsigned int n;
+};
+
+static const char *check_qp_step(struct judge *j, struct wv_step *step)
 {
-	return step && step->class_ == WV_CREATE && step->object == object;
+	struct wv_step *qp = step->target < j->n ? j->steps[step->target] : NULL;
+	const struct wv_ahead_row *ahead = qp ? wv_step_ahead(j->recipe, qp) : NULL;
+	int state = wv_step_qp_state(step);
+
+	if (!ahead)
+		return "a step about a queue pair that no step makes";
+	if (step->class_ == WV_QUERY)
+		return NULL;
+	if (state != j->states[step->target] + 1 || state > ahead->state)
+		return "a queue pair may not be moved so far ahead";
+	j->states[step->target] = (uint8_t)state;
+	return NULL;
 }
 
-static const char *check_qp_step(struct wv_step *step, struct wv_step *const *steps,
-				 unsigned int index)
+static int check_memory_ref(const struct judge *j, const struct wv_field *f, uint64_t ref)
 {
-	if (step->target >= index || !makes(steps[step->target], UVERBS_OBJECT_QP))
-		return "a step about a queue pair that no step makes";
-	if (step->class_ == WV_MODIFY && wv_step_qp_state(step) != WV_AHEAD_STATE)
-		return "a queue pair may only be moved to INIT";
-	return NULL;
+	uint64_t step = (ref >> 32) - 1, offset = (uint32_t)ref;
+
+	if (!ref)
+		return 0;
+	return step < j->n && j->steps[step]->class_ == WV_MEMORY &&
+		       offset < wv_step_memory_size(j->steps[step]) &&
+		       (f->kind == WV_DOORBELL || !offset)
+		   ? 0
+		   : -EPERM;
+}
+
+static int check_field(void *data, const struct wv_field *f, uint8_t *payload)
+{
+	const struct judge *j = data;
+	uint64_t value = wv_field_get(f, payload);
+
+	if (wv_is_memory(f))
+		return check_memory_ref(j, f, value);
+	if (f->kind == WV_NUMBER && value & wv_number_is_step(f))
+		return (value & ~wv_number_is_step(f)) < j->n ? 0 : -EPERM;
+	return 0;
 }
 
 /* References point back, at steps that make something. */
-static const char *check_refs(struct wv_step *step, struct wv_step *const *steps,
-			      unsigned int index)
+static const char *check_refs(struct judge *j, struct wv_step *step)
 {
+	static const char *const why = "a reference to something that no earlier step makes";
+
 	wv_each_attr (step, attr) {
 		if (attr->kind != WV_HANDLE && attr->kind != WV_FD)
 			continue;
-		if (attr->data >= index || steps[attr->data]->class_ != WV_CREATE)
-			return "a reference to something that no earlier step makes";
+		if (attr->data >= j->n || j->steps[attr->data]->class_ != WV_CREATE)
+			return why;
 	}
-	return NULL;
+	return wv_step_fields(step, check_field, j) ? why : NULL;
 }
 
-static const char *check_step(struct wv_step *step, struct wv_step *const *steps,
-			      unsigned int index, struct wv_cost *cost)
+static const char *check_step(struct judge *j, struct wv_step *step)
 {
-	const char *why = check_shape(step);
+	const char *why = check_shape(j->recipe, step);
 
 	if (!why)
-		why = check_refs(step, steps, index);
+		why = check_refs(j, step);
 	if (!why)
 		why = check_bounds(step);
 	if (why)
 		return why;
 	switch (step->class_) {
 	case WV_CREATE:
-		return check_create(step, cost);
+		return check_create(j->recipe, step, j->cost);
+	case WV_MEMORY:
+		return check_memory(step, j->cost);
 	case WV_CONSTANT:
+	case WV_OPENING:
 		return NULL;
 	case WV_MODIFY:
 	case WV_QUERY:
-		return check_qp_step(step, steps, index);
+		return check_qp_step(j, step);
+	case WV_RIGHTS:
+		return "it uses rights that a lease does not give";
 	default:
 		return "a command that may not be carried out ahead of time";
 	}
@@ -240,16 +304,20 @@ static const char *check_step(struct wv_step *step, struct wv_step *const *steps
 
 int wv_validate(struct wv_tape *recipe, struct wv_cost *cost, const char **why)
 {
-	struct wv_step *steps[WV_TAPE_MAX_STEPS];
-	unsigned int n = 0;
+	struct judge j = {.recipe = recipe, .cost = cost};
 
 	*cost = (struct wv_cost){.fds = 1, .bytes = CONTEXT_BYTES};
 	*why = wv_abi_driver(recipe->driver_id) ? NULL : "the device's driver is not known";
 	wv_each_step (recipe, step) {
 		if (*why)
 			break;
-		*why = check_step(step, steps, n, cost);
-		steps[n++] = step;
+		*why = check_step(&j, step);
+		j.steps[j.n++] = step;
+	}
+	if (!*why && wv_recipe_memory(recipe)) {
+		cost->fds++;
+		if (wv_recipe_memory(recipe) > WV_TAPE_MAX_MEMORY)
+			*why = "its queues take too much memory";
 	}
 	if (!*why && cost->fds > WV_TAPE_MAX_FDS)
 		*why = "too many completion channels";

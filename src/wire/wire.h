@@ -22,9 +22,9 @@
 #include <sys/types.h>
 
 #define WV_WIRE_MAGIC	0x42525657u /* "WVRB" */
-#define WV_WIRE_VERSION 1
+#define WV_WIRE_VERSION 2
 #define WV_WIRE_MAX	(WV_TAPE_MAX_BYTES + 512)
-#define WV_WIRE_MAX_FDS (WV_TAPE_MAX_FDS + 1)
+#define WV_WIRE_MAX_FDS (WV_TAPE_MAX_FDS + 2)
 
 #define WV_SOCKET_DEFAULT "/run/warmverbs/socket"
 #define WV_SOCKET_ENV	  "WARMVERBS_SOCKET"
@@ -71,7 +71,10 @@ struct wv_msg_request {
 	char name[32]; /* WARMVERBS_NAME, zero-filled: sets programs apart by hand */
 };
 
-/* Carries 1 + n_fds descriptors: the command descriptor, then the slots in order. */
+/*
+ * Carries 1 + n_fds descriptors: the command descriptor, then the slots in order; and one more if
+ * the tape has memory: what to map.
+ */
 struct wv_msg_lease {
 	struct wv_msg msg;
 	uint64_t recipe;

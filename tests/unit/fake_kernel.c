@@ -281,7 +281,7 @@ int fake_kernel_issue(void *kernel, struct ib_uverbs_ioctl_hdr *cmd)
 
 	c.kernel->issued++;
 	c.write_cmd = wv_abi_write_cmd(cmd);
-	c.row = wv_abi_find(cmd->object_id, cmd->method_id, c.write_cmd);
+	c.row = wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, c.write_cmd);
 	if (!well_formed(&c))
 		return EINVAL;
 	if (chosen)

@@ -64,7 +64,7 @@ struct wv_step *tape_step(struct wv_tape *tape, unsigned int index)
 
 const char *step_name(const struct wv_step *step)
 {
-	return wv_abi_find(step->object, step->method, step->write_cmd)->name;
+	return wv_step_row(step)->name;
 }
 
 struct wv_step *tape_find(struct wv_tape *tape, const char *name, unsigned int nth)
@@ -179,7 +179,8 @@ void command_legacy(struct command *cmd, uint32_t write_cmd, const void *in, siz
 
 const struct wv_command_row *command_row(const struct command *cmd)
 {
-	return wv_abi_find(cmd->hdr.object_id, cmd->hdr.method_id, wv_abi_write_cmd(&cmd->hdr));
+	return wv_abi_find(cmd->hdr.driver_id, cmd->hdr.object_id, cmd->hdr.method_id,
+			   wv_abi_write_cmd(&cmd->hdr));
 }
 
 struct ib_uverbs_attr *command_attr(struct command *cmd, uint16_t id)

@@ -45,7 +45,8 @@ struct memory {
 
 static void build(struct program *p, struct wv_step *step, struct command *cmd, struct memory *m)
 {
-	const struct wv_command_row *row = wv_abi_find(step->object, step->method, step->write_cmd);
+	const struct wv_command_row *row =
+	    wv_abi_find(WV_ANY_DRIVER, step->object, step->method, step->write_cmd);
 	unsigned int i = 0;
 
 	command_init(cmd, step->object, step->method);

@@ -22,7 +22,8 @@ static void test_rows_are_unique_and_found(void **state)
 	assert_true(n > 0);
 	for (unsigned int i = 0; i < n; i++) {
 		/* The first that fits is found: a second never would be. */
-		assert_ptr_equal(wv_abi_find(rows[i].object, rows[i].method, rows[i].write_cmd),
+		assert_ptr_equal(wv_abi_find(rows[i].driver_id, rows[i].object, rows[i].method,
+					     rows[i].write_cmd),
 				 &rows[i]);
 		assert_ptr_equal(wv_abi_at(wv_abi_index(&rows[i])), &rows[i]);
 	}
@@ -278,7 +279,7 @@ static void test_every_ioctl_of_libibverbs_is_known(void **state)
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(issued); i++) {
 		const struct wv_command_row *row =
-		    wv_abi_find(issued[i].object, issued[i].method, WV_NO_WRITE_CMD);
+		    wv_abi_find(WV_ANY_DRIVER, issued[i].object, issued[i].method, WV_NO_WRITE_CMD);
 
 		if (!row)
 			fail_msg("object %u method %u", issued[i].object, issued[i].method);
@@ -336,8 +337,9 @@ static void test_every_write_command_of_libibverbs_is_known(void **state)
 {
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(written); i++) {
-		const struct wv_command_row *row = wv_abi_find(
-		    UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, written[i].write_cmd);
+		const struct wv_command_row *row =
+		    wv_abi_find(WV_ANY_DRIVER, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE,
+				written[i].write_cmd);
 
 		if (!row)
 			fail_msg("write command %#x", written[i].write_cmd);
@@ -380,8 +382,8 @@ static void test_what_is_left_unknown_is_unknown(void **state)
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(left_unknown); i++) {
 		assert_non_null(left_unknown[i].why);
-		assert_null(wv_abi_find(left_unknown[i].object, left_unknown[i].method,
-					left_unknown[i].write_cmd));
+		assert_null(wv_abi_find(WV_ANY_DRIVER, left_unknown[i].object,
+					left_unknown[i].method, left_unknown[i].write_cmd));
 	}
 }
 
@@ -482,11 +484,11 @@ static bool in_create_srq(enum uverbs_attrs_create_srq_cmd_attr_ids id)
 static void test_create_rows_have_every_attribute(void **state)
 {
 	const struct wv_command_row *cq =
-	    wv_abi_find(UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, WV_NO_WRITE_CMD);
+	    wv_abi_find(WV_ANY_DRIVER, UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, WV_NO_WRITE_CMD);
 	const struct wv_command_row *qp =
-	    wv_abi_find(UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, WV_NO_WRITE_CMD);
-	const struct wv_command_row *srq =
-	    wv_abi_find(UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, WV_NO_WRITE_CMD);
+	    wv_abi_find(WV_ANY_DRIVER, UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, WV_NO_WRITE_CMD);
+	const struct wv_command_row *srq = wv_abi_find(WV_ANY_DRIVER, UVERBS_OBJECT_SRQ,
+						       UVERBS_METHOD_SRQ_CREATE, WV_NO_WRITE_CMD);
 
 	(void)state;
 	for (uint16_t id = 0; id < 64; id++) {
@@ -500,12 +502,14 @@ static void test_create_rows_have_every_attribute(void **state)
 static void test_unknown_things_are_not_found(void **state)
 {
 	const struct wv_command_row *row =
-	    wv_abi_find(UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY, WV_NO_WRITE_CMD);
+	    wv_abi_find(WV_ANY_DRIVER, UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY, WV_NO_WRITE_CMD);
 
 	(void)state;
-	assert_null(wv_abi_find(UVERBS_OBJECT_PD, 99, WV_NO_WRITE_CMD));
-	assert_null(wv_abi_find(0x1000, 0, WV_NO_WRITE_CMD)); /* a driver's own object */
-	assert_null(wv_abi_find(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, 4711));
+	assert_null(wv_abi_find(WV_ANY_DRIVER, UVERBS_OBJECT_PD, 99, WV_NO_WRITE_CMD));
+	assert_null(
+	    wv_abi_find(WV_ANY_DRIVER, 0x1000, 0, WV_NO_WRITE_CMD)); /* a driver's own object */
+	assert_null(
+	    wv_abi_find(WV_ANY_DRIVER, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, 4711));
 	assert_null(wv_abi_attr(row, 99));
 	assert_null(wv_abi_driver(RDMA_DRIVER_UNKNOWN));
 	assert_non_null(wv_abi_driver(RDMA_DRIVER_RXE));

@@ -108,7 +108,7 @@ static struct wv_step *cut_command(struct cut *c, struct command *cmd)
 {
 	struct wv_step *step = wv_tape_end(c->w.tape);
 
-	assert_int_equal(wv_record_command(&c->w, &cmd->hdr, command_row(cmd)), 0);
+	assert_int_equal(wv_record_command(&c->w, &cmd->hdr, command_row(cmd), NULL), 0);
 	wv_record_answer(&c->w, &cmd->hdr, command_row(cmd), 0);
 	return step;
 }
@@ -336,10 +336,10 @@ static int record_and_issue(void *recording, struct ib_uverbs_ioctl_hdr *cmd)
 {
 	struct recording *r = recording;
 	const struct wv_command_row *row =
-	    wv_abi_find(cmd->object_id, cmd->method_id, wv_abi_write_cmd(cmd));
+	    wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, wv_abi_write_cmd(cmd));
 	int error;
 
-	assert_int_equal(wv_record_command(&r->w, cmd, row), 0);
+	assert_int_equal(wv_record_command(&r->w, cmd, row, NULL), 0);
 	error = fake_kernel_issue(&r->kernel, cmd);
 	wv_record_answer(&r->w, cmd, row, error);
 	return error;
@@ -406,8 +406,8 @@ static void test_programs_that_differ_have_other_recipes(void **state)
 /* A record comes from a program that nobody trusts: as many numbers as steps, of both kinds. */
 static void test_as_many_numbers_as_can_be(void **state)
 {
-	const struct wv_command_row *row =
-	    wv_abi_find(UVERBS_OBJECT_DEVICE, UVERBS_METHOD_GET_CONTEXT, WV_NO_WRITE_CMD);
+	const struct wv_command_row *row = wv_abi_find(WV_ANY_DRIVER, UVERBS_OBJECT_DEVICE,
+						       UVERBS_METHOD_GET_CONTEXT, WV_NO_WRITE_CMD);
 	wv_auto_free struct wv_tape *recipe = NULL;
 	static struct cut c;
 

@@ -16,7 +16,7 @@ static struct wv_step *record(struct recorder *r, struct command *cmd, int error
 {
 	unsigned int before = r->w.tape->n_steps;
 
-	assert_int_equal(wv_record_command(&r->w, &cmd->hdr, command_row(cmd)), 0);
+	assert_int_equal(wv_record_command(&r->w, &cmd->hdr, command_row(cmd), NULL), 0);
 	wv_record_answer(&r->w, &cmd->hdr, command_row(cmd), error);
 	assert_int_equal(wv_tape_check(r->w.tape, r->w.tape->bytes, WV_RECORD), 0);
 	return r->w.tape->n_steps > before ? tape_step(r->w.tape, before) : NULL;
@@ -26,7 +26,7 @@ static void assert_unknown(struct recorder *r, struct command *cmd)
 {
 	unsigned int before = r->w.tape->n_steps;
 
-	assert_int_equal(wv_record_command(&r->w, &cmd->hdr, command_row(cmd)), WV_UNKNOWN);
+	assert_int_equal(wv_record_command(&r->w, &cmd->hdr, command_row(cmd), NULL), WV_UNKNOWN);
 	wv_record_answer(&r->w, &cmd->hdr, command_row(cmd), 0);
 	assert_int_equal(r->w.tape->n_steps, before);
 }
@@ -102,7 +102,7 @@ static void test_inputs_are_copied_before_the_kernel_answers(void **state)
 	(void)state;
 	begin(&r);
 	build_create_qp(&cmd, &cap, &qp_num);
-	assert_int_equal(wv_record_command(&r.w, &cmd.hdr, command_row(&cmd)), 0);
+	assert_int_equal(wv_record_command(&r.w, &cmd.hdr, command_row(&cmd), NULL), 0);
 	cap = (struct ib_uverbs_qp_cap){.max_send_wr = 64, .max_recv_wr = 512};
 	command_attr(&cmd, UVERBS_ATTR_CREATE_QP_HANDLE)->data = 9;
 	wv_record_answer(&r.w, &cmd.hdr, command_row(&cmd), 0);
@@ -301,7 +301,7 @@ static void test_a_full_tape_ends_the_recording_quietly(void **state)
 	begin(&r);
 	for (unsigned int i = 0; i < 50; i++) {
 		build_create_qp(&cmd, &cap, &qp_num);
-		assert_int_equal(wv_record_command(&r.w, &cmd.hdr, command_row(&cmd)), 0);
+		assert_int_equal(wv_record_command(&r.w, &cmd.hdr, command_row(&cmd), NULL), 0);
 		wv_record_answer(&r.w, &cmd.hdr, command_row(&cmd), 0);
 	}
 	n = r.w.tape->n_steps;

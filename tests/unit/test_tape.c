@@ -172,7 +172,7 @@ static void test_rejects_misaligned_memory(void **state)
 
 static const struct wv_command_row *find_row(uint16_t object, uint16_t method)
 {
-	return wv_abi_find(object, method, WV_NO_WRITE_CMD);
+	return wv_abi_find(WV_ANY_DRIVER, object, method, WV_NO_WRITE_CMD);
 }
 
 /* A lease of one step with one attribute of each kind that refers to something. */
@@ -248,7 +248,8 @@ static unsigned int copy_into(struct wv_tape *tape, void *memory, size_t capacit
 	wv_tape_begin(&w, memory, capacity, WV_RECORD, tape->driver_id);
 	wv_each_step (tape, step) {
 		struct wv_step *to = wv_tape_step(
-		    &w, wv_abi_find(step->object, step->method, step->write_cmd), step->n_attrs);
+		    &w, wv_abi_find(WV_ANY_DRIVER, step->object, step->method, step->write_cmd),
+		    step->n_attrs);
 		unsigned int i = 0;
 
 		if (!to)

@@ -128,8 +128,9 @@ static void test_a_legacy_command_that_is_another(void **state)
 
 static void test_a_legacy_command_without_its_number(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = lone_step(wv_abi_find(
-	    UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, IB_USER_VERBS_CMD_QUERY_DEVICE));
+	wv_auto_free struct wv_tape *recipe =
+	    lone_step(wv_abi_find(WV_ANY_DRIVER, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE,
+				  IB_USER_VERBS_CMD_QUERY_DEVICE));
 
 	(void)state;
 	assert_allowed(recipe);

@@ -1,0 +1,129 @@
+#include "shim/queues.h"
+
+#include "base/base.h"
+#include "shim/context.h"
+#include "shim/real.h"
+
+#include <infiniband/mlx5dv.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char *const choices[] = {
+    "MLX_CQ_ALLOC_TYPE",
+    "MLX_QP_ALLOC_TYPE",
+    "MLX_SRQ_ALLOC_TYPE",
+    "MLX_RWQ_ALLOC_TYPE",
+    "MLX_MR_ALLOC_TYPE",
+    "HUGE_CQ",
+    "HUGE_QP",
+    "HUGE_SRQ",
+    "HUGE_RWQ",
+};
+
+bool wv_queues_are_chosen(void)
+{
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(choices); i++)
+		if (getenv(choices[i]))
+			return true;
+	return false;
+}
+
+static size_t whole_pages(size_t bytes)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+
+	return (bytes + page - 1) & ~(page - 1);
+}
+
+static void *from_lease(struct wv_context *c, size_t bytes)
+{
+	void *at = NULL;
+
+	wv_lock();
+	if (c->mode == WV_LEASED && !c->stopped)
+		at = wv_lease_claim_memory(&c->lease, bytes);
+	wv_unlock();
+	return at;
+}
+
+static void note(struct wv_context *c, const void *at, size_t bytes)
+{
+	wv_lock();
+	if (c->mode == WV_RECORDING && !c->stopped)
+		wv_allocations_add(c->allocations, at, bytes);
+	wv_unlock();
+}
+
+/* libmlx5 asks for no alignment, but masks pages (dbrec.c). Nothing is asked for an empty queue. */
+static void *alloc_queue(size_t bytes, void *context)
+{
+	struct wv_context *c = context;
+	void *at = bytes ? from_lease(c, bytes) : NULL;
+
+	if (at || !bytes)
+		return at;
+	if (posix_memalign(&at, (size_t)sysconf(_SC_PAGESIZE), whole_pages(bytes)))
+		return NULL;
+	memset(at, 0, whole_pages(bytes));
+	note(c, at, bytes);
+	return at;
+}
+
+/* Memory of the lease stays mapped until the context ends. */
+static void free_queue(void *at, void *context)
+{
+	struct wv_context *c = context;
+	bool leased;
+
+	wv_lock();
+	leased =
+	    c->lease.memory && (uintptr_t)at - (uintptr_t)c->lease.memory < c->lease.tape->memory;
+	if (c->allocations)
+		wv_allocations_remove(c->allocations, at);
+	wv_unlock();
+	if (!leased)
+		free(at);
+}
+
+static bool place_mlx5(struct ibv_context *verbs, struct wv_context *c)
+{
+	int (*set)(struct ibv_context *, enum mlx5dv_set_ctx_attr_type, void *) =
+	    real_symbol("libmlx5.so.1", "mlx5dv_set_context_attr", "MLX5_1.2");
+	struct mlx5dv_ctx_allocators ours = {.alloc = alloc_queue, .free = free_queue, .data = c};
+
+	return set && !set(verbs, MLX5DV_CTX_ATTR_BUF_ALLOCATORS, &ours);
+}
+
+static const struct placer {
+	uint32_t driver_id;
+	bool (*place)(struct ibv_context *verbs, struct wv_context *c);
+} placers[] = {
+    {RDMA_DRIVER_MLX5, place_mlx5},
+};
+
+static bool place(struct ibv_context *verbs, struct wv_context *c, uint32_t driver_id)
+{
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(placers); i++)
+		if (placers[i].driver_id == driver_id)
+			return placers[i].place(verbs, c);
+	return true; /* the kernel keeps the queues */
+}
+
+static bool prepare_recording(struct wv_context *c)
+{
+	if (!c->allocations)
+		c->allocations = calloc(1, sizeof(*c->allocations));
+	return c->allocations;
+}
+
+void wv_queues_place(struct ibv_context *verbs, struct wv_context *c)
+{
+	uint32_t driver_id = RDMA_DRIVER_UNKNOWN;
+
+	if (c->mode == WV_LEASED && c->lease.memory)
+		driver_id = c->lease.tape->driver_id;
+	else if (c->mode == WV_RECORDING && prepare_recording(c))
+		driver_id = c->record.tape->driver_id;
+	if (!place(verbs, c, driver_id))
+		c->stopped = true;
+}
