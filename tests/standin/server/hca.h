@@ -22,13 +22,14 @@
 #include <sys/types.h>
 
 #define HCA_PAGE      4096u
-#define HCA_N_GIDS    8u /* entries of the port's table; the first two are used */
+#define HCA_N_GIDS    8u /* entries of the port's table; the first four are used */
 #define HCA_N_VECTORS 4u /* completion vectors */
 #define HCA_MAX_WQEBB 32768u
 #define HCA_SQ_STRIDE 64u /* bytes of one basic block of a send queue */
 #define HCA_MAX_UIDX  (1u << 24)
 #define HCA_NO_UIDX   0xffffffu
 #define HCA_PORT      1
+#define HCA_GUID      0x0200000000000001ull
 #define HCA_PKEY      0xffff
 
 struct hca;
@@ -108,9 +109,8 @@ struct hca_ah {
 
 struct hca_uar {
 	struct hca_object object;
-	uint32_t page_id;  /* what CREATE_CQ and CREATE_QP name it by */
-	uint32_t slot;	   /* mmap offset is made of command and slot, see hca_uar_offset() */
-	uint32_t mem_page; /* page of the ufile's page file */
+	uint32_t page_id; /* what CREATE_CQ and CREATE_QP name it by */
+	uint32_t slot;	  /* its place in the file that stands for the BAR; see uar.c */
 };
 
 struct hca_devx {
@@ -133,7 +133,7 @@ struct hca_cq {
 	struct hca_mem db;	    /* two words: consumer index, arm */
 	struct hca_events *channel; /* NULL without */
 	struct hca_events *async;
-	uint32_t comp_events_sent, async_events_sent;
+	uint32_t comp_events_reported, async_events_reported; /* events read by the program */
 	void *data; /* the data path's; NULL at creation */
 	LIST_ENTRY(hca_cq) of_hca;
 };
@@ -149,7 +149,7 @@ struct hca_srq {
 	struct hca_mem buf; /* n_wqe << wqe_shift */
 	struct hca_mem db;  /* first word: receive counter */
 	struct hca_events *async;
-	uint32_t async_events_sent;
+	uint32_t async_events_reported;
 	void *data;
 	LIST_ENTRY(hca_srq) of_hca;
 };
@@ -190,7 +190,7 @@ struct hca_qp {
 	struct hca_mem buf, db;		  /* db: receive counter, send counter; a DCT has neither */
 	struct hca_qp_attr attr;
 	struct hca_events *async;
-	uint32_t async_events_sent;
+	uint32_t async_events_reported;
 	void *data;
 	LIST_ENTRY(hca_qp) of_hca;
 };
@@ -216,7 +216,10 @@ struct hca {
 	struct hca_srqs srqs;
 	struct hca_qps qps;
 	struct hca_numbers cqns, srqns, qpns, pdns, keys;
+	LIST_HEAD(, hca_file) files; /* pinned ones */
+	int epoll;		     /* of the server's main thread */
 	uint32_t next_uar_page;
+	uint32_t n_contexts;	   /* with a transport domain */
 	struct hca_oracle *oracle; /* counts, faults and delays; oracle.h */
 };
 

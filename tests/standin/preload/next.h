@@ -1,0 +1,19 @@
+/* The next definition of a function that this library defines too. */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define STANDIN_PUBLIC __attribute__((visibility("default")))
+
+/* Finds it once; @slot remembers. */
+void *standin_next(void **slot, const char *name);
+
+#define NEXT(name)                                                                                 \
+	({                                                                                         \
+		static void *slot;                                                                 \
+		(__typeof__(&name))standin_next(&slot, #name);                                     \
+	})
+
+/* False without a server: then everything here just calls on. */
+bool standin_active(void);

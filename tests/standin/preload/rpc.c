@@ -1,0 +1,175 @@
+#include "rpc.h"
+
+#include "next.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+/* Out of the way of programs that count on getting the lowest numbers. */
+#define LOWEST_FD 600
+
+static __thread struct connection {
+	int fd;
+	pid_t pid; /* the process that made it; a forked child makes its own */
+	pid_t server;
+	uint64_t cookie; /* tells whether the descriptor is still ours, or was closed behind us */
+} connection;
+
+static pthread_key_t at_thread_end;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static uint64_t cookie_of(int fd)
+{
+	uint64_t cookie = 0;
+	socklen_t length = sizeof(cookie);
+
+	return getsockopt(fd, SOL_SOCKET, SO_COOKIE, &cookie, &length) ? 0 : cookie;
+}
+
+static pid_t peer_of(int fd)
+{
+	struct ucred peer = {0};
+	socklen_t length = sizeof(peer);
+
+	return getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &length) ? 0 : peer.pid;
+}
+
+static void drop(void)
+{
+	if (connection.cookie && cookie_of(connection.fd) == connection.cookie)
+		close(connection.fd);
+	connection.cookie = 0;
+}
+
+static void end_thread(void *unused)
+{
+	(void)unused;
+	drop();
+}
+
+static void make_key(void)
+{
+	pthread_key_create(&at_thread_end, end_thread);
+}
+
+static int open_connection(void)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	const char *path = getenv(STANDIN_SOCKET);
+	int low, fd;
+
+	if (!path || strlen(path) >= sizeof(address.sun_path))
+		return -ENOENT;
+	strcpy(address.sun_path, path);
+	low = NEXT(socket)(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (low < 0)
+		return -errno;
+	fd = fcntl(low, F_DUPFD_CLOEXEC, LOWEST_FD);
+	if (fd < 0)
+		fd = low;
+	else
+		close(low);
+	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+		return fd;
+	close(fd);
+	return -ENXIO;
+}
+
+static int connect_thread(void)
+{
+	int fd;
+
+	if (connection.cookie && connection.pid == getpid() &&
+	    cookie_of(connection.fd) == connection.cookie)
+		return 0;
+	drop();
+	fd = open_connection();
+	if (fd < 0)
+		return fd;
+	connection = (struct connection){fd, getpid(), peer_of(fd), cookie_of(fd)};
+	/* The server reads and writes our memory, as the adapter would. */
+	prctl(PR_SET_PTRACER, (unsigned long)connection.server, 0, 0, 0);
+	pthread_once(&once, make_key);
+	pthread_setspecific(at_thread_end, &connection);
+	return 0;
+}
+
+bool standin_is_ufile(int fd, uint64_t *cookie)
+{
+	int saved = errno;
+	bool is;
+
+	*cookie = standin_active() ? cookie_of(fd) : 0;
+	is = *cookie && connect_thread() == 0 && *cookie != connection.cookie &&
+	     peer_of(fd) == connection.server;
+	errno = saved;
+	return is;
+}
+
+static int send_request(struct iovec *iov, size_t n_iov, const int *fds, unsigned int n_fds)
+{
+	char control[CMSG_SPACE(STANDIN_MAX_FDS * sizeof(int))] __attribute__((aligned(8))) = {0};
+	struct msghdr message = {.msg_iov = iov, .msg_iovlen = n_iov};
+	struct cmsghdr *cmsg;
+	ssize_t n;
+
+	if (n_fds) {
+		message.msg_control = control;
+		message.msg_controllen = CMSG_SPACE(n_fds * sizeof(int));
+		cmsg = CMSG_FIRSTHDR(&message);
+		cmsg->cmsg_level = SOL_SOCKET;
+		cmsg->cmsg_type = SCM_RIGHTS;
+		cmsg->cmsg_len = CMSG_LEN(n_fds * sizeof(int));
+		memcpy(CMSG_DATA(cmsg), fds, n_fds * sizeof(int));
+	}
+	do {
+		n = sendmsg(connection.fd, &message, MSG_NOSIGNAL);
+	} while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : 0;
+}
+
+static int receive_answer(struct standin_answer *answer)
+{
+	char control[CMSG_SPACE(STANDIN_MAX_FDS * sizeof(int))] __attribute__((aligned(8)));
+	struct iovec iov = {answer->bytes, sizeof(answer->bytes)};
+	struct msghdr message = {.msg_iov = &iov,
+				 .msg_iovlen = 1,
+				 .msg_control = control,
+				 .msg_controllen = sizeof(control)};
+	struct cmsghdr *cmsg;
+	ssize_t n;
+
+	/* A command is not left half-way for a signal, as in the kernel. */
+	do {
+		n = recvmsg(connection.fd, &message, MSG_CMSG_CLOEXEC);
+	} while (n < 0 && errno == EINTR);
+	if (n < (ssize_t)sizeof(answer->reply))
+		return n < 0 ? -errno : -EIO;
+	answer->n_bytes = (size_t)n;
+	answer->n_fds = 0;
+	cmsg = CMSG_FIRSTHDR(&message);
+	if (!cmsg)
+		return 0;
+	answer->n_fds = (unsigned int)((cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+	memcpy(answer->fds, CMSG_DATA(cmsg), answer->n_fds * sizeof(int));
+	return 0;
+}
+
+int standin_call(struct iovec *iov, size_t n_iov, const int *fds, unsigned int n_fds,
+		 struct standin_answer *answer)
+{
+	int error = connect_thread();
+
+	if (!error)
+		error = send_request(iov, n_iov, fds, n_fds);
+	if (!error)
+		error = receive_answer(answer);
+	return error ? error : -answer->reply.error;
+}

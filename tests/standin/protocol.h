@@ -1,0 +1,76 @@
+/*
+ * What the preload and the server say to each other: one request, one reply, each a message of a
+ * SOCK_SEQPACKET connection, on a connection that the calling thread has to itself. Both are built
+ * from the same tree, so there are neither versions nor byte orders.
+ *
+ * The uverbs file of a program is the end of a socket pair that nothing is ever written to. It is
+ * named by its cookie (SO_COOKIE), which each process that holds a copy of the descriptor reads
+ * alike; an event file is a pipe, and named by its inode.
+ */
+#pragma once
+
+#include <stdint.h>
+
+#define STANDIN_NODE	"/dev/infiniband/uverbs0"
+#define STANDIN_MAJOR	231
+#define STANDIN_MINOR	192
+#define STANDIN_SOCKET	"STANDIN_SOCKET" /* environment: path of the server's socket */
+#define STANDIN_MAX	(192u << 10)	 /* bytes of a request */
+#define STANDIN_ANSWER	(12u << 10)	 /* bytes of a reply */
+#define STANDIN_MAX_FDS 3
+
+enum standin_op {
+	STANDIN_OPEN,	 /* of the node; the reply has the uverbs file */
+	STANDIN_IOCTL,	 /* the command, then what its attributes point to */
+	STANDIN_MMAP,	 /* of a uverbs file; the reply has the file to map in its place */
+	STANDIN_CPUINFO, /* /proc/cpuinfo is being read: waits for as long as that is modelled */
+	STANDIN_CONTROL, /* text, from the command line; the reply is text too */
+};
+
+/* Where client memory that a command names is, by its rank in the command's struct. */
+enum standin_region { STANDIN_BUF, STANDIN_DB, STANDIN_REGIONS };
+
+struct standin_memory {
+	uint64_t va;
+	/* Shared file memory: inode, its offset at @va, and bytes from @va to the mapping's end. */
+	uint64_t device, inode, offset, bytes;
+	int32_t fd; /* its rank among the descriptors sent, or -1 */
+	uint32_t reserved;
+};
+
+struct standin_request {
+	uint32_t op;
+	uint32_t tid;
+	uint64_t ufile;		 /* cookie */
+	uint64_t offset, length; /* STANDIN_MMAP */
+	uint32_t prot, flags;
+	/* STANDIN_IOCTL: where user memory of this command is; zero for none. */
+	struct standin_memory memory[STANDIN_REGIONS];
+	/*
+	 * Then follow, for STANDIN_IOCTL, the command's header and attributes as the program made
+	 * them, and for each attribute longer than its inline 8 bytes, in order, what it points to.
+	 * Before the command, the names of the descriptors that its attributes pass in.
+	 */
+	uint64_t event_file, channel; /* inodes; 0: not a pipe, or none */
+};
+
+enum standin_out {
+	STANDIN_BYTES,	/* to where the attribute points */
+	STANDIN_HANDLE, /* to the attribute itself */
+	STANDIN_FD, /* the number that the received descriptor has here, to the attribute itself */
+	STANDIN_FD_WORD, /* the same, as a 32-bit word to where the attribute points */
+};
+
+struct standin_reply {
+	int32_t error; /* 0, or an errno */
+	uint32_t n_out;
+	uint64_t offset; /* STANDIN_MMAP: in the file sent */
+			 /* Then @n_out times: */
+};
+
+struct standin_out_record {
+	uint16_t attr;	/* index in the command */
+	uint16_t kind;	/* enum standin_out */
+	uint32_t bytes; /* that follow; unpadded */
+	uint64_t data;
+};
