@@ -169,7 +169,7 @@ static uint32_t read_carried(const struct carrier *c, const uint8_t *bytes, size
 	if (len != sizeof(number))
 		return WV_NO_WRITE_CMD;
 	memcpy(&number, bytes, sizeof(number));
-	return (uint32_t)number;
+	return number < WV_NO_WRITE_CMD ? (uint32_t)number : WV_NO_WRITE_CMD;
 }
 
 uint32_t wv_abi_carried(uint32_t driver_id, uint16_t object, uint16_t method, uint16_t attr,

@@ -54,12 +54,17 @@ static void remember_program(struct wv_client *c, const struct wv_msg_request *r
 	c->argv = request->argv;
 }
 
-static enum wv_client_next refuse(struct wv_client *c, enum wv_no_lease reason)
+/* No lease; but whoever may use @device (NULL: nobody may) gets the answers that never change. */
+static enum wv_client_next refuse(struct wv_client *c, enum wv_no_lease reason,
+				  const struct wv_device *device)
 {
 	struct wv_msg_no_lease answer = {.reason = reason};
+	struct wv_tape *constants =
+	    device ? wv_constants_of(&c->server->constants, device->rdev) : NULL;
+	size_t bytes = constants ? constants->bytes : 0;
 
-	wv_msg_init(&answer.msg, WV_MSG_NO_LEASE, sizeof(answer));
-	if (wv_send(c->fd, &answer, sizeof(answer), NULL, 0, NULL, 0) ||
+	wv_msg_init(&answer.msg, WV_MSG_NO_LEASE, sizeof(answer) + bytes);
+	if (wv_send(c->fd, &answer, sizeof(answer), constants, bytes, NULL, 0) ||
 	    reason != WV_NO_LEASE_RECORD)
 		return WV_CLIENT_CLOSE;
 	c->state = WV_CLIENT_RECORDING;
@@ -127,7 +132,7 @@ static enum wv_client_next serve(struct wv_client *c, struct wv_recipe *recipe,
 	if (ready)
 		return hand_out(c, recipe, ready);
 	recipe->counters.misses++;
-	return refuse(c, WV_NO_LEASE_EMPTY);
+	return refuse(c, WV_NO_LEASE_EMPTY, device);
 }
 
 enum wv_client_next wv_handle_request(struct wv_client *c, const struct wv_received *in)
@@ -139,18 +144,23 @@ enum wv_client_next wv_handle_request(struct wv_client *c, const struct wv_recei
 
 	if (!device) {
 		s->tally.denied++;
-		return refuse(c, WV_NO_LEASE_DENIED);
+		return refuse(c, WV_NO_LEASE_DENIED, NULL);
 	}
 	if (!wv_device_leasable(device))
-		return refuse(c, WV_NO_LEASE_UNFIT);
+		return refuse(c, WV_NO_LEASE_UNFIT, NULL);
 	remember_program(c, request, device);
+	if (request->flags & WV_REQUEST_UNFIT) {
+		wv_catalog_refuse(&s->catalog, c->user->uid, &c->key,
+				  "it uses rights that a lease does not give");
+		return WV_CLIENT_CLOSE;
+	}
 	wv_refill_poke(s);
 	switch (wv_catalog_choose(&s->catalog, c->user->uid, &c->key, c->argv, &recipe)) {
 	case WV_CHOICE_SERVE:
 		return serve(c, recipe, device);
 	case WV_CHOICE_RECORD:
-		return refuse(c, WV_NO_LEASE_RECORD);
+		return refuse(c, WV_NO_LEASE_RECORD, device);
 	default:
-		return refuse(c, WV_NO_LEASE_UNFIT);
+		return refuse(c, WV_NO_LEASE_UNFIT, device);
 	}
 }

@@ -60,6 +60,7 @@ static void take_result(struct wv_server *s, struct wv_job *job)
 			wv_note_failure(s, pool, job->err, job->why);
 		return;
 	}
+	wv_constants_learn(&s->constants, job->ready->rdev, job->ready->tape);
 	wv_pool_add(pool, job->ready, job->build_us);
 	job->ready = NULL;
 	pool->failures = pool->contradictions = 0;

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "daemon/build.h"
 #include "daemon/config.h"
+#include "daemon/constants.h"
 #include "daemon/devices.h"
 #include "daemon/pool.h"
 #include "store/catalog.h"
@@ -51,6 +52,7 @@ struct wv_server {
 	sd_event *event;
 	wv_issue_fn issue; /* how commands reach the kernel; called by several threads at once */
 	struct wv_devices devices;
+	struct wv_all_constants constants; /* of the devices */
 	struct wv_store store;
 	struct wv_catalog catalog;
 	struct wv_limits limits;

@@ -30,6 +30,7 @@ static void on_node_gone(struct wv_server *s, const char *name)
 	if (!device)
 		return;
 	wv_refill_drop_device(s, device->ibdev);
+	wv_constants_drop(&s->constants, device->rdev);
 	wv_log(WV_NOTICE, "%s (%s) is being removed: its leases are closed", device->ibdev, name);
 }
 
@@ -38,6 +39,7 @@ static void on_overflow(struct wv_server *s)
 {
 	for (unsigned int i = 0; i < s->devices.n; i++)
 		wv_refill_drop_device(s, s->devices.all[i].ibdev);
+	wv_constants_drop_all(&s->constants);
 }
 
 static int on_node_event(sd_event_source *source, const struct inotify_event *event, void *data)

@@ -80,14 +80,15 @@ static void copy_start(char *to, size_t capacity, const char *from)
 	memcpy(to, from, bytes < capacity ? bytes : capacity - 1);
 }
 
-static void fill_request(struct wv_msg_request *request)
+static void fill_request(struct wv_msg_request *request, uint32_t number, uint32_t flags)
 {
 	memset(request, 0, sizeof(*request));
 	wv_msg_init(&request->msg, WV_MSG_REQUEST, sizeof(*request));
 	wv_id_of_program(&request->program);
 	wv_id_of_loaded("libibverbs.so", 0, &request->verbs);
 	request->argv = hash_argv();
-	request->open_number = open_number;
+	request->open_number = number;
+	request->flags = flags;
 	copy_start(request->comm, sizeof(request->comm), program_invocation_short_name);
 	copy_start(request->name, sizeof(request->name), wv_settings()->name);
 }
@@ -106,7 +107,7 @@ static int connect_daemon(void)
 }
 
 /* Sends the request; the socket to read the answer from, or -errno. */
-static int ask(int node)
+static int ask(int node, uint32_t number, uint32_t flags)
 {
 	struct wv_msg_request request;
 	wv_auto_fd sock = connect_daemon();
@@ -114,7 +115,7 @@ static int ask(int node)
 
 	if (sock < 0)
 		return sock;
-	fill_request(&request);
+	fill_request(&request, number, flags);
 	err = wv_send(sock, &request, sizeof(request), NULL, 0, &node, 1);
 	return err ? err : wv_steal_fd(&sock);
 }
@@ -135,7 +136,7 @@ static void request_locked(const char *path)
 	if (pending.node < 0)
 		return;
 	pending.rdev = rdev_of(pending.node);
-	pending.sock = ask(pending.node);
+	pending.sock = ask(pending.node, open_number, 0);
 	if (pending.sock < 0) {
 		daemon_gone = true;
 		wv_close_fd(&pending.node);
@@ -269,6 +270,24 @@ static bool take_lease(struct wv_context *c, const int *fds)
 	return true;
 }
 
+/* What the daemon knows of the device, kept until ibv_open_device() has returned. */
+static void keep_constants(struct wv_context *c, const struct wv_msg_no_lease *none)
+{
+	size_t bytes = none->msg.bytes - sizeof(*none);
+	void *copy;
+
+	if (!c->opening || !bytes)
+		return;
+	copy = malloc(bytes);
+	if (!copy)
+		return;
+	memcpy(copy, none + 1, bytes);
+	if (wv_tape_check(copy, bytes, WV_LEASE))
+		free(copy);
+	else
+		wv_lease_init(&c->constants, copy);
+}
+
 static void start_recording(struct wv_context *c)
 {
 	wv_tape_begin(&c->record, c->message, sizeof(c->message), WV_RECORD, 0);
@@ -295,6 +314,8 @@ static int collect(struct wv_context *c, const struct request *r)
 	if (type < 0)
 		daemon_gone = true;
 	c->no_lease = type == WV_MSG_NO_LEASE ? none->reason : WV_NO_LEASE_UNFIT;
+	if (type == WV_MSG_NO_LEASE)
+		keep_constants(c, none);
 	if (type == WV_MSG_NO_LEASE && none->reason == WV_NO_LEASE_RECORD)
 		start_recording(c);
 	return -1;
@@ -311,6 +332,7 @@ static int open_locked(struct request *r, const struct wv_build_id *provider)
 		return r->node;
 	}
 	c->provider = *provider;
+	c->open_number = open_number;
 	if (r->sock >= 0)
 		leased = collect(c, r);
 	if (leased >= 0)
@@ -388,4 +410,12 @@ void wv_client_send_report(int sock, struct wv_msg_report *report, struct wv_lea
 	wv_each_step (lease->tape, step)
 		report->unused += step->state == WV_FREE;
 	wv_send(sock, report, sizeof(*report), NULL, 0, NULL, 0);
+}
+
+void wv_client_retract(const struct wv_context *c)
+{
+	int sock = should_ask() ? ask(c->ufile, c->open_number, WV_REQUEST_UNFIT) : -1;
+
+	if (sock >= 0)
+		close(sock);
 }

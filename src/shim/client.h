@@ -32,6 +32,12 @@ void wv_client_forget_request(void);
 /* The program closed @fd, which may be one of ours. Call with the lock held. */
 void wv_client_forget_fd(int fd);
 
+/*
+ * Tells the daemon that programs like this one get no lease any more: it uses rights that a lease
+ * does not give. Call with the lock held.
+ */
+void wv_client_retract(const struct wv_context *context);
+
 void wv_client_send_record(int sock, const struct wv_build_id *provider,
 			   const struct wv_tape *record);
 void wv_client_send_report(int sock, struct wv_msg_report *report, struct wv_lease *lease);

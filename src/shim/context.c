@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -96,6 +97,8 @@ struct wv_context *wv_context_new(enum wv_mode mode)
 	c->inherited = false;
 	c->opening = wv_opening;
 	c->lease.memory = NULL;
+	free(c->constants.tape);
+	c->constants.tape = NULL;
 	if (c->allocations)
 		c->allocations->n = 0;
 	c->commands = 0;
@@ -121,6 +124,8 @@ struct wv_context *wv_context_of(int fd)
 void wv_context_opened(struct wv_context *c)
 {
 	c->opening = c->lease.opening = false;
+	free(c->constants.tape);
+	c->constants.tape = NULL;
 }
 
 bool wv_context_track(struct wv_context *c, int fd, enum wv_file_kind kind, unsigned int slot)

@@ -28,7 +28,9 @@ struct wv_context {
 	int sock;	   /* to the daemon, until the report or the recording is sent, or -1 */
 	uint32_t no_lease; /* enum wv_no_lease, 0: nobody was asked */
 	struct wv_build_id provider;
+	uint32_t open_number; /* the how-manieth open of this process it was */
 	struct wv_lease lease;
+	struct wv_lease constants; /* answers without a lease, inside ibv_open_device() */
 	uint64_t
 	    put_back[WV_TAPE_MAX_STEPS / 64]; /* bit per handle of a QP, see wv_repair_query() */
 	struct wv_tape_writer record;

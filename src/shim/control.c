@@ -1,8 +1,10 @@
 #include "shim/control.h"
 
+#include "shim/client.h"
 #include "shim/context.h"
 #include "shim/real.h"
 #include "shim/repair.h"
+#include "shim/rights.h"
 #include "shim/trace.h"
 
 #include <errno.h>
@@ -35,16 +37,23 @@ static int issue(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 	return real_ioctl(fd, RDMA_VERBS_IOCTL, cmd);
 }
 
+/* The step that answers the command, or NULL. Call with the lock held. */
+static struct wv_step *claim(struct wv_context *c, const struct passage *p)
+{
+	if (c->mode != WV_LEASED)
+		return c->constants.tape ? wv_lease_claim(&c->constants, p->cmd, p->write_cmd)
+					 : NULL;
+	return c->stopped ? NULL : wv_lease_claim(&c->lease, p->cmd, p->write_cmd);
+}
+
 /* Answers from the lease. 1 if it did, with *@result what ioctl() is to return. */
 static int adopt(struct passage *p, int *result)
 {
 	struct wv_context *c = p->context;
 	struct wv_step *step;
 
-	if (c->mode != WV_LEASED || c->stopped)
-		return 0;
 	wv_lock();
-	step = wv_lease_claim(&c->lease, p->cmd, p->write_cmd);
+	step = claim(c, p);
 	if (step)
 		c->report.adopted++;
 	wv_unlock();
@@ -157,6 +166,17 @@ static void put_back(struct passage *p)
 }
 
 /*
+ * The lease ends here. A program that has more rights than the daemon might do now what its own
+ * ufile would let it do and this one does not: the next one like it opens the device itself.
+ */
+static void stop_following(struct passage *p)
+{
+	p->context->stopped = true;
+	if (p->row && wv_has_raw_rights())
+		wv_client_retract(p->context);
+}
+
+/*
  * The kernel is about to see a command of a leased ufile: what the lease did ahead must not show.
  * Returns why it was not adopted.
  */
@@ -169,7 +189,7 @@ static struct wv_difference before_kernel(struct passage *p)
 		return d;
 	count(c, p, d);
 	if (!p->row || p->row->class_ == WV_RIGHTS)
-		c->stopped = true;
+		stop_following(p);
 	else if (p->row->class_ == WV_CREATE)
 		wv_repair_rivals(p->fd, &c->lease, p->cmd, p->row);
 	else if (p->row->class_ == WV_DESTROY)
@@ -240,11 +260,27 @@ static bool belongs_to_recipe(const struct passage *p)
 	}
 }
 
+/* Raw objects of a program without rights to them: it goes on as with any unknown command. */
+static bool is_foreign(const struct passage *p)
+{
+	return p->row && p->row->class_ == WV_RIGHTS && !wv_has_raw_rights();
+}
+
+/* Asks the kernel, unless the answer is known; 0 or its errno. */
+static int answer(struct passage *p)
+{
+	struct wv_step *known = claim(p->context, p);
+
+	if (known)
+		return known->error;
+	return issue(p->fd, p->cmd) < 0 ? errno : 0;
+}
+
 /* Commands are recorded one at a time, whatever the threads do; this is a program's first run. */
 static int record(struct passage *p)
 {
 	struct wv_context *c = p->context;
-	int result, error;
+	int error;
 
 	if (moves_beyond_ahead(p)) {
 		wv_lock();
@@ -257,16 +293,16 @@ static int record(struct passage *p)
 	wv_lock();
 	if (!c->record.tape->n_steps)
 		c->record.tape->driver_id = p->cmd->driver_id;
-	if (wv_record_command(&c->record, p->cmd, p->row, c->allocations) == WV_UNKNOWN)
+	if (is_foreign(p) ||
+	    wv_record_command(&c->record, p->cmd, p->row, c->allocations) == WV_UNKNOWN)
 		c->stopped = true;
-	result = issue(p->fd, p->cmd);
-	error = result < 0 ? errno : 0;
+	error = answer(p);
 	if (!c->stopped)
 		wv_record_answer(&c->record, p->cmd, p->row, error);
 	wv_unlock();
 	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_RECORDED, error, why_not(p));
 	errno = error ? error : errno;
-	return result;
+	return error ? -1 : 0;
 }
 
 int wv_control(int fd, struct ib_uverbs_ioctl_hdr *cmd)
@@ -282,9 +318,9 @@ int wv_control(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 	if (is_data(p.write_cmd))
 		return issue(fd, cmd);
 	p.start = wv_trace_now();
-	if (p.context->mode == WV_PLAIN && !p.start)
+	if (p.context->mode == WV_PLAIN && !p.start && !p.context->constants.tape)
 		return issue(fd, cmd);
-	if (adopt(&p, &result))
+	if (p.context->mode != WV_RECORDING && adopt(&p, &result))
 		return result;
 	p.row = wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, p.write_cmd);
 	p.target = p.row ? wv_command_target(cmd, p.row) : WV_NONE;

@@ -254,3 +254,15 @@ void wv_catalog_unfit(struct wv_recipe *recipe)
 		if (recipe->argv[i].patience == 1)
 			recipe->argv[i].divergent = 1;
 }
+
+void wv_catalog_refuse(struct wv_catalog *c, uid_t uid, const struct wv_key *key, const char *why)
+{
+	struct wv_user *user = wv_catalog_user(c, uid, false);
+	struct wv_recipe *recipe;
+
+	if (!user)
+		return;
+	TAILQ_FOREACH (recipe, &user->recipes, link)
+		if (wv_key_equal(&recipe->key, key))
+			recipe->refused = why;
+}

@@ -77,5 +77,8 @@ void wv_catalog_recorded(struct wv_catalog *c, struct wv_recipe *recipe, uint64_
 void wv_catalog_served(struct wv_catalog *c, struct wv_recipe *recipe, uint64_t argv,
 		       bool diverged);
 
+/* No variant of @key is to be carried out from now on; @why stays the caller's. */
+void wv_catalog_refuse(struct wv_catalog *c, uid_t uid, const struct wv_key *key, const char *why);
+
 /* The kernel refuses @recipe: its programs are asked to record again, once. */
 void wv_catalog_unfit(struct wv_recipe *recipe);

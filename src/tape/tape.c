@@ -286,3 +286,12 @@ void wv_tape_abandon(struct wv_tape_writer *w)
 {
 	w->step = NULL;
 }
+
+void wv_tape_copy(struct wv_tape_writer *w, const struct wv_step *step)
+{
+	if (step->bytes > w->capacity - w->tape->bytes || w->tape->n_steps == WV_TAPE_MAX_STEPS)
+		return;
+	memcpy((uint8_t *)w->tape + w->tape->bytes, step, step->bytes);
+	w->tape->bytes += step->bytes;
+	w->tape->n_steps++;
+}

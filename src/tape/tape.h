@@ -201,5 +201,7 @@ struct wv_step *wv_tape_step(struct wv_tape_writer *w, const struct wv_command_r
 uint32_t wv_tape_payload(struct wv_tape_writer *w, const void *data, size_t len);
 /* Closes the open step and makes it part of the tape, unless the tape became full on the way. */
 void wv_tape_commit(struct wv_tape_writer *w);
+/* Appends a step of another tape of the same form and driver as it is, unless it does not fit. */
+void wv_tape_copy(struct wv_tape_writer *w, const struct wv_step *step);
 /* Drops the open step. */
 void wv_tape_abandon(struct wv_tape_writer *w);

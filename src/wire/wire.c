@@ -23,7 +23,7 @@ static const struct {
 } sizes[] = {
     [WV_MSG_REQUEST] = {sizeof(struct wv_msg_request), 0},
     [WV_MSG_LEASE] = {sizeof(struct wv_msg_lease), 1},
-    [WV_MSG_NO_LEASE] = {sizeof(struct wv_msg_no_lease), 0},
+    [WV_MSG_NO_LEASE] = {sizeof(struct wv_msg_no_lease), 1},
     [WV_MSG_RECORD] = {sizeof(struct wv_msg_record), 1},
     [WV_MSG_REPORT] = {sizeof(struct wv_msg_report), 0},
     [WV_MSG_CONTROL] = {sizeof(struct wv_msg), 1},

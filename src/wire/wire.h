@@ -59,6 +59,12 @@ struct wv_build_id {
 	uint8_t bytes[20];
 };
 
+enum wv_request_flag {
+	/* No request: the program holds a lease and does what only its own open gave it the right
+	 * to. Programs like it are to get none; nothing is answered. */
+	WV_REQUEST_UNFIT = 1,
+};
+
 /* Carries one descriptor: the device node, opened by the program itself for reading and writing. */
 struct wv_msg_request {
 	struct wv_msg msg;
@@ -66,7 +72,7 @@ struct wv_msg_request {
 	struct wv_build_id verbs;   /* libibverbs */
 	uint64_t argv;		    /* hash of the argument vector */
 	uint32_t open_number; /* the how-manieth open of an RDMA device in this process, from 0 */
-	uint32_t reserved;
+	uint32_t flags;	      /* enum wv_request_flag */
 	char comm[16]; /* for people; never trusted */
 	char name[32]; /* WARMVERBS_NAME, zero-filled: sets programs apart by hand */
 };
@@ -95,6 +101,7 @@ struct wv_msg_no_lease {
 	struct wv_msg msg;
 	uint32_t reason; /* enum wv_no_lease */
 	uint32_t reserved;
+	/* struct wv_tape may follow, form WV_LEASE, of WV_CONSTANT steps alone */
 };
 
 struct wv_msg_record {
