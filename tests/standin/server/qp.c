@@ -49,17 +49,6 @@ static int type_of(const struct hca_call *call, uint32_t driver_flags, enum hca_
 	return dc ? -EINVAL : 0;
 }
 
-static bool uidx_is_taken(const struct hca_ufile *ufile, uint32_t uidx)
-{
-	struct hca_object *object;
-
-	LIST_FOREACH (object, &ufile->objects, of_ufile) {
-		if (object->kind == HCA_QP && ((struct hca_qp *)object)->uidx == uidx)
-			return true;
-	}
-	return false;
-}
-
 static int check_queues(const struct hca_call *call, const struct mlx5_ib_create_qp *cmd)
 {
 	if (cmd->sq_wqe_count & (cmd->sq_wqe_count - 1) || cmd->sq_wqe_count > HCA_MAX_WQEBB)
@@ -93,10 +82,6 @@ static int get_driver_part(const struct hca_call *call, struct mlx5_ib_create_qp
 		return -EINVAL;
 	if (cmd->uidx >= HCA_MAX_UIDX || cmd->uidx == HCA_NO_UIDX)
 		return -EINVAL;
-	/* The adapter writes it to completions: two of the same are a mistake that no kernel sees.
-	 */
-	if (uidx_is_taken(call->ufile, cmd->uidx))
-		return -EEXIST;
 	return qp->type == HCA_DCT ? 0 : check_queues(call, cmd);
 }
 
