@@ -127,6 +127,8 @@ static void remember(struct program *p, struct wv_step *step, struct command *cm
 		p->handles[step->new_handle] = handle;
 	if (step->new_fd != WV_NONE)
 		p->fds[step->new_fd] = (int)fd;
+	if (step->class_ == WV_DESTROY)
+		p->handles[step->target] = WV_NONE;
 }
 
 int program_step(struct program *p, struct wv_step *step)
@@ -136,6 +138,8 @@ int program_step(struct program *p, struct wv_step *step)
 	int error;
 
 	assert_true(p->n_steps < WV_TAPE_MAX_STEPS);
+	if (step->class_ == WV_DESTROY && p->handles[step->target] == WV_NONE)
+		return p->errors[p->n_steps++] = 0;
 	build(p, step, &cmd, &memory);
 	share_capacities(step, &cmd);
 	error = p->issue(p->kernel, &cmd.hdr);

@@ -23,7 +23,10 @@ struct program {
 
 void program_init(struct program *p, wv_issue_fn issue, void *kernel, uint64_t base);
 
-/* Issues the command of one step of a record: 0 or an errno value. */
+/*
+ * Issues the command of one step of a record: 0 or an errno value. What no record shows being made
+ * (memory regions, addresses) the program has not made, so it does not destroy it either.
+ */
 int program_step(struct program *p, struct wv_step *step);
 /* All of them, or those from @first up to, but without, @end. */
 void program_run(struct program *p, struct wv_tape *record);

@@ -1,16 +1,24 @@
 /*
  * The ABI table against itself, the installed kernel headers, and the list of what libibverbs 44
- * and its rxe provider issue (rdma-core 44: libibverbs/cmd*.c, device.c, verbs.c,
- * providers/rxe/rxe.c).
+ * and its rxe and mlx5 providers issue (rdma-core 44: libibverbs/cmd*.c, device.c, verbs.c,
+ * providers/rxe/rxe.c, providers/mlx5/).
  */
 #include "fixture.h"
+
+#include <rdma/mlx5-abi.h>
+#include <rdma/mlx5_user_ioctl_cmds.h>
 
 #define EX(cmd)	 (IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_##cmd)
 #define CMD(cmd) IB_USER_VERBS_CMD_##cmd
 
+static bool is_core(const struct wv_command_row *row)
+{
+	return row->driver_id == WV_ANY_DRIVER;
+}
+
 static bool is_legacy(const struct wv_command_row *row)
 {
-	return row->write_cmd != WV_NO_WRITE_CMD;
+	return is_core(row) && row->write_cmd != WV_NO_WRITE_CMD;
 }
 
 static void test_rows_are_unique_and_found(void **state)
@@ -21,14 +29,59 @@ static void test_rows_are_unique_and_found(void **state)
 	(void)state;
 	assert_true(n > 0);
 	for (unsigned int i = 0; i < n; i++) {
+		const struct wv_command_row *r = &rows[i];
+
 		/* The first that fits is found: a second never would be. */
-		assert_ptr_equal(wv_abi_find(rows[i].driver_id, rows[i].object, rows[i].method,
-					     rows[i].write_cmd),
-				 &rows[i]);
-		assert_ptr_equal(wv_abi_at(wv_abi_index(&rows[i])), &rows[i]);
+		assert_ptr_equal(wv_abi_find(r->driver_id, r->object, r->method, r->write_cmd), r);
+		assert_true(wv_abi_describes(r, r->driver_id, r->object, r->method, r->write_cmd));
+		assert_ptr_equal(wv_abi_at(wv_abi_index(r)), r);
+	}
+	assert_null(wv_abi_at((uint8_t)n));
+}
+
+/* What the core's row says of a driver's command is not all that is to be said. */
+static void test_a_driver_s_row_is_found_before_the_core_s(void **state)
+{
+	static const uint32_t drivers[] = {WV_ANY_DRIVER, RDMA_DRIVER_RXE, RDMA_DRIVER_MLX5};
+	static const uint16_t commands[][2] = {
+	    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE},
+	    {UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE},
+	    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < WV_ARRAY_SIZE(commands) * WV_ARRAY_SIZE(drivers); i++) {
+		const uint16_t *c = commands[i % WV_ARRAY_SIZE(commands)];
+		uint32_t id = drivers[i / WV_ARRAY_SIZE(commands)];
+		const struct wv_command_row *core =
+		    wv_abi_find(WV_ANY_DRIVER, c[0], c[1], WV_NO_WRITE_CMD);
+		const struct wv_command_row *mlx5 =
+		    wv_abi_find(RDMA_DRIVER_MLX5, c[0], c[1], WV_NO_WRITE_CMD);
+		bool has_own = id == RDMA_DRIVER_MLX5;
+
+		assert_ptr_not_equal(core, mlx5);
+		assert_ptr_equal(wv_abi_find(id, c[0], c[1], WV_NO_WRITE_CMD),
+				 has_own ? mlx5 : core);
+		assert_int_equal(wv_abi_describes(core, id, c[0], c[1], WV_NO_WRITE_CMD), !has_own);
+		assert_int_equal(wv_abi_describes(mlx5, id, c[0], c[1], WV_NO_WRITE_CMD), has_own);
+		assert_false(wv_abi_describes(mlx5, id, c[0], 99, WV_NO_WRITE_CMD));
 	}
 }
 
+/* People are told the name of a command whoever's it is. */
+static void test_a_name_needs_no_driver(void **state)
+{
+	(void)state;
+	assert_null(wv_abi_find(RDMA_DRIVER_RXE, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC,
+				WV_NO_WRITE_CMD));
+	assert_string_equal(
+	    wv_abi_find_any(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC, WV_NO_WRITE_CMD)
+		->name,
+	    "uar_obj_alloc");
+	assert_null(wv_abi_find_any(UVERBS_OBJECT_PD, 99, WV_NO_WRITE_CMD));
+}
+
+/* Drivers first; then the core, ioctl methods by object before legacy commands by number. */
 static void test_rows_are_sorted(void **state)
 {
 	unsigned int n;
@@ -38,6 +91,9 @@ static void test_rows_are_sorted(void **state)
 	for (unsigned int i = 1; i < n; i++) {
 		const struct wv_command_row *a = &rows[i - 1], *b = &rows[i];
 
+		assert_true(is_core(b) || !is_core(a));
+		if (!is_core(a))
+			continue;
 		assert_true(is_legacy(b) || !is_legacy(a));
 		if (is_legacy(a))
 			assert_true(a->write_cmd < b->write_cmd);
@@ -46,18 +102,35 @@ static void test_rows_are_sorted(void **state)
 	}
 }
 
-static void test_legacy_rows_are_invoke_write(void **state)
+/* A number is carried in just these methods, and then every row says which. */
+static void test_rows_of_carriers_say_what_is_carried(void **state)
 {
 	unsigned int n;
 	const struct wv_command_row *rows = wv_abi_rows(&n);
 
 	(void)state;
 	for (unsigned int i = 0; i < n; i++) {
-		bool invokes = rows[i].object == UVERBS_OBJECT_DEVICE &&
-			       rows[i].method == UVERBS_METHOD_INVOKE_WRITE;
+		const struct wv_command_row *r = &rows[i];
+		bool invokes =
+		    r->object == UVERBS_OBJECT_DEVICE && r->method == UVERBS_METHOD_INVOKE_WRITE;
+		bool firmware =
+		    r->object == MLX5_IB_OBJECT_DEVX && r->method == MLX5_IB_METHOD_DEVX_OTHER;
 
-		assert_int_equal(invokes, is_legacy(&rows[i]));
+		assert_int_equal(invokes, is_legacy(r));
+		assert_int_equal(invokes || firmware, r->write_cmd != WV_NO_WRITE_CMD);
 	}
+}
+
+/* The one row that is no command: nothing in the kernel can have its number. */
+static void test_memory_is_no_command(void **state)
+{
+	unsigned int n;
+	const struct wv_command_row *rows = wv_abi_rows(&n);
+
+	(void)state;
+	for (unsigned int i = 0; i < n; i++)
+		assert_int_equal(rows[i].class_ == WV_MEMORY, rows[i].object == WV_OBJECT_MEMORY);
+	assert_non_null(wv_abi_find(RDMA_DRIVER_MLX5, WV_OBJECT_MEMORY, 0, WV_NO_WRITE_CMD));
 }
 
 static void test_attributes_are_unique(void **state)
@@ -93,7 +166,17 @@ static void check_field(const struct wv_attr_row *attr, const struct wv_field *f
 		assert_int_equal(attr->kind, WV_OUT);
 		assert_int_equal(f->size, 4);
 		break;
+	case WV_NEW_NUMBER:
+		assert_int_equal(attr->kind, WV_OUT);
+		assert_int_equal(f->size, 4);
+		break;
+	case WV_NUMBER: /* its top bit and a step's number beside it */
+		assert_int_equal(attr->kind, WV_EQUAL);
+		assert_true(f->size == 4 || f->size == 2);
+		break;
 	case WV_POINTER:
+	case WV_BUFFER:
+	case WV_DOORBELL:
 		assert_int_equal(attr->kind, WV_EQUAL);
 		assert_int_equal(f->size, 8);
 		break;
@@ -157,12 +240,27 @@ static const struct {
      STRUCTS(ib_uverbs_ex_create_rwq_ind_table, ib_uverbs_ex_create_rwq_ind_table_resp)},
 };
 
-static size_t struct_size(uint32_t write_cmd, uint16_t attr)
+/* The same of mlx5's own payloads. */
+static const struct {
+	uint16_t object, attr;
+	size_t size;
+} mlx5_structs[] = {
+    {UVERBS_OBJECT_CQ, UVERBS_ATTR_UHW_IN, sizeof(struct mlx5_ib_create_cq)},
+    {UVERBS_OBJECT_QP, UVERBS_ATTR_UHW_IN, sizeof(struct mlx5_ib_create_qp)},
+    {UVERBS_OBJECT_SRQ, UVERBS_ATTR_UHW_IN, sizeof(struct mlx5_ib_create_srq)},
+    {MLX5_IB_OBJECT_UAR, MLX5_IB_ATTR_UAR_OBJ_ALLOC_PAGE_ID, sizeof(uint32_t)},
+};
+
+static size_t struct_size(const struct wv_command_row *row, uint16_t attr)
 {
 	for (size_t i = 0; i < WV_ARRAY_SIZE(structs); i++)
-		if (structs[i].write_cmd == write_cmd)
+		if (is_legacy(row) && structs[i].write_cmd == row->write_cmd)
 			return attr == UVERBS_ATTR_CORE_IN ? structs[i].in : structs[i].out;
-	fail_msg("the structs of legacy command %#x are not in this test", write_cmd);
+	for (size_t i = 0; i < WV_ARRAY_SIZE(mlx5_structs); i++)
+		if (row->driver_id == RDMA_DRIVER_MLX5 && mlx5_structs[i].object == row->object &&
+		    mlx5_structs[i].attr == attr)
+			return mlx5_structs[i].size;
+	fail_msg("the structs of %s are not in this test", row->name);
 	return 0;
 }
 
@@ -182,7 +280,7 @@ static void test_fields_lie_within_their_structs(void **state)
 				end = attr->fields[f].offset + attr->fields[f].size;
 			}
 			if (end)
-				assert_true(end <= struct_size(rows[i].write_cmd, attr->id));
+				assert_true(end <= struct_size(&rows[i], attr->id));
 		}
 }
 
@@ -210,6 +308,7 @@ static void test_classes_have_what_they_need(void **state)
 
 		assert_true(rows[i].class_ < WV_CLASSES);
 		assert_true(makes <= 1); /* a step has room for one of each */
+		assert_true(count_kind(&rows[i], WV_NEW_NUMBER) <= 1);
 		switch (rows[i].class_) {
 		case WV_CREATE: /* GET_CONTEXT makes the context, which has no number */
 			assert_true(makes == 1 || !strcmp(rows[i].name, "GET_CONTEXT"));
@@ -220,6 +319,8 @@ static void test_classes_have_what_they_need(void **state)
 			assert_int_equal(count_kind(&rows[i], WV_HANDLE), 1);
 			break;
 		case WV_CONSTANT:
+		case WV_OPENING:
+		case WV_MEMORY:
 			assert_int_equal(makes + count_kind(&rows[i], WV_HANDLE), 0);
 			break;
 		default:
@@ -241,7 +342,7 @@ static const struct {
     M(DEVICE, GET_CONTEXT, CREATE),
     M(DEVICE, QUERY_CONTEXT, PASS),
     M(ASYNC_EVENT, ASYNC_EVENT_ALLOC, CREATE),
-    M(DEVICE, QUERY_PORT, PASS),
+    M(DEVICE, QUERY_PORT, OPENING),
     M(DEVICE, QUERY_GID_ENTRY, PASS),
     M(DEVICE, QUERY_GID_TABLE, PASS),
     /* cmd_pd.c, cmd_cq.c, cmd_srq.c, cmd_qp.c */
@@ -317,7 +418,7 @@ static const struct {
     {CMD(CREATE_AH), WV_PASS},
     {CMD(ATTACH_MCAST), WV_PASS},
     {CMD(DETACH_MCAST), WV_PASS},
-    {EX(CREATE_FLOW), WV_PASS},
+    {EX(CREATE_FLOW), WV_RIGHTS},
     {EX(MODIFY_WQ), WV_PASS},
     {EX(CREATE_RWQ_IND_TBL), WV_PASS},
     {EX(MODIFY_CQ), WV_PASS},
@@ -347,15 +448,91 @@ static void test_every_write_command_of_libibverbs_is_known(void **state)
 	}
 }
 
+#define OWN_METHOD(object, method, class)                                                          \
+	{                                                                                          \
+		object, MLX5_IB_METHOD_##method, WV_NO_WRITE_CMD, WV_##class                       \
+	}
+#define OWN(object, method, class) OWN_METHOD(MLX5_IB_OBJECT_##object, method, class)
+#define QUERY_HCA_CAP		   0x100
+
+/* What libmlx5 44 issues beside (providers/mlx5/verbs.c). */
+static const struct {
+	uint16_t object, method;
+	uint32_t write_cmd;
+	enum wv_class class_;
+} issued_by_mlx5[] = {
+    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, WV_NO_WRITE_CMD, WV_CREATE},
+    {UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, WV_NO_WRITE_CMD, WV_CREATE},
+    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, WV_NO_WRITE_CMD, WV_CREATE},
+    {MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_OTHER, QUERY_HCA_CAP, WV_CONSTANT},
+    OWN(UAR, UAR_OBJ_ALLOC, CREATE),
+    OWN(UAR, UAR_OBJ_DESTROY, DESTROY),
+    OWN(DEVX, DEVX_QUERY_UAR, PASS),
+    OWN(DEVX, DEVX_QUERY_EQN, PASS),
+    OWN(DEVX_OBJ, DEVX_OBJ_CREATE, RIGHTS),
+    OWN(FLOW_MATCHER, FLOW_MATCHER_CREATE, RIGHTS),
+    OWN(STEERING_ANCHOR, STEERING_ANCHOR_CREATE, RIGHTS),
+    OWN_METHOD(UVERBS_OBJECT_FLOW, CREATE_FLOW, RIGHTS),
+    OWN_METHOD(UVERBS_OBJECT_DEVICE, QUERY_PORT, PASS),
+    OWN_METHOD(UVERBS_OBJECT_PD, PD_QUERY, PASS),
+};
+
+static void test_every_row_of_mlx5_is_issued(void **state)
+{
+	unsigned int n, own = 0;
+	const struct wv_command_row *rows = wv_abi_rows(&n);
+
+	(void)state;
+	for (size_t i = 0; i < WV_ARRAY_SIZE(issued_by_mlx5); i++) {
+		const struct wv_command_row *row =
+		    wv_abi_find(RDMA_DRIVER_MLX5, issued_by_mlx5[i].object,
+				issued_by_mlx5[i].method, issued_by_mlx5[i].write_cmd);
+
+		if (!row)
+			fail_msg("object %#x method %#x", issued_by_mlx5[i].object,
+				 issued_by_mlx5[i].method);
+		assert_int_equal(row->driver_id, RDMA_DRIVER_MLX5);
+		assert_int_equal(row->class_, issued_by_mlx5[i].class_);
+	}
+	for (unsigned int i = 0; i < n; i++)
+		own += !is_core(&rows[i]);
+	assert_int_equal(own, WV_ARRAY_SIZE(issued_by_mlx5));
+}
+
 #define TOO_OLD "only where the kernel lacks the ioctl method: such a kernel gets no leases"
 #define NOT_RXE "no driver with leases has flow actions"
+#define BY_HAND "a program that speaks with the firmware itself is followed no further"
 
-/* What libibverbs 44 can issue and the table leaves unknown on purpose. */
+/* What libibverbs 44 or libmlx5 44 can issue and the table leaves unknown on purpose. */
 static const struct {
 	uint16_t object, method;
 	uint32_t write_cmd;
 	const char *why;
 } left_unknown[] = {
+#define D(object, method)                                                                          \
+	{                                                                                          \
+		MLX5_IB_OBJECT_##object, MLX5_IB_METHOD_##method, WV_NO_WRITE_CMD, BY_HAND         \
+	}
+    D(DEVX, DEVX_OTHER), /* with no firmware command in it */
+    {MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_OTHER, 0x101, BY_HAND},
+    D(DEVX, DEVX_SUBSCRIBE_EVENT),
+    D(DEVX_OBJ, DEVX_OBJ_DESTROY),
+    D(DEVX_OBJ, DEVX_OBJ_MODIFY),
+    D(DEVX_OBJ, DEVX_OBJ_QUERY),
+    D(DEVX_OBJ, DEVX_OBJ_ASYNC_QUERY),
+    D(DEVX_UMEM, DEVX_UMEM_REG),
+    D(DEVX_UMEM, DEVX_UMEM_DEREG),
+    D(DEVX_ASYNC_CMD_FD, DEVX_ASYNC_CMD_FD_ALLOC),
+    D(DEVX_ASYNC_EVENT_FD, DEVX_ASYNC_EVENT_FD_ALLOC),
+    D(FLOW_MATCHER, FLOW_MATCHER_DESTROY),
+    D(STEERING_ANCHOR, STEERING_ANCHOR_DESTROY),
+    D(VAR, VAR_OBJ_ALLOC),
+    D(VAR, VAR_OBJ_DESTROY),
+    D(PP, PP_OBJ_ALLOC),
+    D(PP, PP_OBJ_DESTROY),
+#undef D
+    {UVERBS_OBJECT_DM, MLX5_IB_METHOD_DM_MAP_OP_ADDR, WV_NO_WRITE_CMD, BY_HAND},
+    {UVERBS_OBJECT_DM, MLX5_IB_METHOD_DM_QUERY, WV_NO_WRITE_CMD, BY_HAND},
 #define W(cmd, why)                                                                                \
 	{                                                                                          \
 		UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, cmd, why                         \
@@ -382,8 +559,8 @@ static void test_what_is_left_unknown_is_unknown(void **state)
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(left_unknown); i++) {
 		assert_non_null(left_unknown[i].why);
-		assert_null(wv_abi_find(WV_ANY_DRIVER, left_unknown[i].object,
-					left_unknown[i].method, left_unknown[i].write_cmd));
+		assert_null(wv_abi_find_any(left_unknown[i].object, left_unknown[i].method,
+					    left_unknown[i].write_cmd));
 	}
 }
 
@@ -407,7 +584,8 @@ static void test_no_row_without_a_reason(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < n; i++)
-		if (!is_listed(&rows[i])) /* rdma's own tools issue this one */
+		if (is_core(&rows[i]) && rows[i].class_ != WV_MEMORY && !is_listed(&rows[i]))
+			/* rdma's own tools issue this one */
 			assert_string_equal(rows[i].name, "INFO_HANDLES");
 }
 
@@ -499,6 +677,28 @@ static void test_create_rows_have_every_attribute(void **state)
 	assert_int_equal(wv_abi_attr(qp, UVERBS_ATTR_UHW_OUT)->kind, WV_OUT);
 }
 
+/* A driver's row says more of the private payload, and of all else the same. */
+static void test_a_driver_s_create_rows_say_all_that_the_core_s_do(void **state)
+{
+	unsigned int n;
+	const struct wv_command_row *rows = wv_abi_rows(&n);
+
+	(void)state;
+	for (unsigned int i = 0; i < n; i++) {
+		const struct wv_command_row *core =
+		    wv_abi_find(WV_ANY_DRIVER, rows[i].object, rows[i].method, rows[i].write_cmd);
+
+		if (is_core(&rows[i]) || !core)
+			continue;
+		assert_int_equal(rows[i].class_, core->class_);
+		assert_string_equal(rows[i].name, core->name);
+		assert_int_equal(rows[i].n_attrs, core->n_attrs);
+		for (unsigned int k = 0; k < core->n_attrs; k++)
+			assert_int_equal(wv_abi_attr(&rows[i], core->attrs[k].id)->kind,
+					 core->attrs[k].kind);
+	}
+}
+
 static void test_unknown_things_are_not_found(void **state)
 {
 	const struct wv_command_row *row =
@@ -512,7 +712,11 @@ static void test_unknown_things_are_not_found(void **state)
 	    wv_abi_find(WV_ANY_DRIVER, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, 4711));
 	assert_null(wv_abi_attr(row, 99));
 	assert_null(wv_abi_driver(RDMA_DRIVER_UNKNOWN));
-	assert_non_null(wv_abi_driver(RDMA_DRIVER_RXE));
+	assert_null(wv_abi_driver(RDMA_DRIVER_HNS));
+	assert_string_equal(wv_abi_driver(RDMA_DRIVER_RXE)->provider, "rxe");
+	assert_false(wv_abi_driver(RDMA_DRIVER_RXE)->user_queues);
+	assert_string_equal(wv_abi_driver(RDMA_DRIVER_MLX5)->provider, "mlx5");
+	assert_true(wv_abi_driver(RDMA_DRIVER_MLX5)->user_queues);
 }
 
 static void test_write_command_of_a_command(void **state)
@@ -527,6 +731,94 @@ static void test_write_command_of_a_command(void **state)
 	command_init(&cmd, UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE);
 	command_object(&cmd, UVERBS_ATTR_WRITE_CMD, 3); /* the same number is the PD here */
 	assert_int_equal(wv_abi_write_cmd(&cmd.hdr), WV_NO_WRITE_CMD);
+}
+
+/* Cut to 32 bits it would be another command. */
+static void test_a_write_command_beyond_all(void **state)
+{
+	static const uint64_t numbers[] = {1ull << 32 | CMD(ALLOC_PD), UINT64_MAX, 0xffffffff};
+	struct command cmd;
+
+	(void)state;
+	for (size_t i = 0; i < WV_ARRAY_SIZE(numbers); i++) {
+		command_init(&cmd, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE);
+		command_in(&cmd, UVERBS_ATTR_WRITE_CMD, &numbers[i], 8);
+		assert_int_equal(wv_abi_write_cmd(&cmd.hdr), WV_NO_WRITE_CMD);
+	}
+	command_init(&cmd, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE);
+	command_in(&cmd, UVERBS_ATTR_WRITE_CMD, &numbers[0], 4);
+	assert_int_equal(wv_abi_write_cmd(&cmd.hdr), WV_NO_WRITE_CMD);
+}
+
+static void test_firmware_command_of_a_command(void **state)
+{
+	static const uint8_t mailbox[16] = {0x01, 0x00, 0, 0, 0, 0, 0x00, 0x01};
+	struct command cmd;
+
+	(void)state;
+	command_init(&cmd, MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_OTHER);
+	cmd.hdr.driver_id = RDMA_DRIVER_MLX5;
+	command_in(&cmd, MLX5_IB_ATTR_DEVX_OTHER_CMD_IN, mailbox, sizeof(mailbox));
+	assert_int_equal(wv_abi_write_cmd(&cmd.hdr), QUERY_HCA_CAP);
+	assert_string_equal(command_row(&cmd)->name, "query_hca_cap");
+	cmd.attrs[0].attr_id = MLX5_IB_ATTR_DEVX_OTHER_CMD_OUT;
+	assert_int_equal(wv_abi_write_cmd(&cmd.hdr), WV_NO_WRITE_CMD);
+	cmd.attrs[0].attr_id = MLX5_IB_ATTR_DEVX_OTHER_CMD_IN;
+	cmd.hdr.driver_id = RDMA_DRIVER_RXE; /* the same numbers are another's there */
+	assert_int_equal(wv_abi_write_cmd(&cmd.hdr), WV_NO_WRITE_CMD);
+	command_init(&cmd, MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_OTHER);
+	cmd.hdr.driver_id = RDMA_DRIVER_MLX5;
+	command_in(&cmd, MLX5_IB_ATTR_DEVX_OTHER_CMD_IN, mailbox, 1); /* inline, and too short */
+	assert_int_equal(wv_abi_write_cmd(&cmd.hdr), WV_NO_WRITE_CMD);
+}
+
+/* The state that a queue pair of @type goes to, -1: it is not prepared. */
+static int ahead_of(uint32_t driver_id, uint32_t type, const uint32_t *flags)
+{
+	struct mlx5_ib_create_qp uhw = {.flags = flags ? *flags : 0};
+	const struct wv_ahead_row *row =
+	    wv_abi_ahead(driver_id, type, flags ? &uhw : NULL, flags ? sizeof(uhw) : 0);
+
+	return row ? row->state : -1;
+}
+
+static void test_how_far_queue_pairs_go(void **state)
+{
+	static const uint32_t drivers[] = {RDMA_DRIVER_RXE, RDMA_DRIVER_MLX5};
+
+	(void)state;
+	for (size_t i = 0; i < WV_ARRAY_SIZE(drivers); i++) {
+		assert_int_equal(ahead_of(drivers[i], IB_UVERBS_QPT_RC, NULL), IBV_QPS_INIT);
+		assert_int_equal(ahead_of(drivers[i], IB_UVERBS_QPT_UC, NULL), IBV_QPS_INIT);
+		assert_int_equal(ahead_of(drivers[i], IB_UVERBS_QPT_UD, NULL), IBV_QPS_RTS);
+		assert_int_equal(ahead_of(drivers[i], IB_UVERBS_QPT_RAW_PACKET, NULL), -1);
+		assert_int_equal(ahead_of(drivers[i], IB_UVERBS_QPT_XRC_INI, NULL), -1);
+		assert_int_equal(ahead_of(drivers[i], IB_UVERBS_QPT_XRC_TGT, NULL), -1);
+		assert_int_equal(ahead_of(drivers[i], IB_UVERBS_QPT_DRIVER, NULL), -1);
+	}
+}
+
+static void test_how_far_dc_goes(void **state)
+{
+	const uint32_t both = MLX5_QP_FLAG_TYPE_DCI | MLX5_QP_FLAG_TYPE_DCT;
+	const uint32_t dci = MLX5_QP_FLAG_TYPE_DCI, dct = MLX5_QP_FLAG_TYPE_DCT, none = 0;
+	const uint32_t more = MLX5_QP_FLAG_TYPE_DCI | MLX5_QP_FLAG_UAR_PAGE_INDEX;
+	struct mlx5_ib_create_qp uhw = {.flags = dci};
+	size_t cut = offsetof(struct mlx5_ib_create_qp, flags) + 3;
+
+	(void)state;
+	assert_int_equal(ahead_of(RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, &dci), IBV_QPS_RTS);
+	assert_int_equal(ahead_of(RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, &more), IBV_QPS_RTS);
+	assert_int_equal(ahead_of(RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, &dct), IBV_QPS_RTR);
+	assert_int_equal(ahead_of(RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, &none), -1);
+	assert_int_equal(ahead_of(RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, &both), -1);
+	assert_int_equal(ahead_of(RDMA_DRIVER_RXE, IB_UVERBS_QPT_DRIVER, &dci), -1);
+	assert_null(wv_abi_ahead(RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, &uhw, cut));
+	assert_true(
+	    wv_abi_ahead(RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, &uhw, cut + 1)->can_be_reset);
+	uhw.flags = dct;
+	assert_false(
+	    wv_abi_ahead(RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, &uhw, sizeof(uhw))->can_be_reset);
 }
 
 static void test_every_kind_and_class_has_a_name(void **state)
@@ -544,19 +836,28 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_rows_are_unique_and_found),
+	    cmocka_unit_test(test_a_driver_s_row_is_found_before_the_core_s),
+	    cmocka_unit_test(test_a_name_needs_no_driver),
 	    cmocka_unit_test(test_rows_are_sorted),
-	    cmocka_unit_test(test_legacy_rows_are_invoke_write),
+	    cmocka_unit_test(test_rows_of_carriers_say_what_is_carried),
+	    cmocka_unit_test(test_memory_is_no_command),
 	    cmocka_unit_test(test_attributes_are_unique),
 	    cmocka_unit_test(test_fields_are_of_kinds_that_are_handled),
 	    cmocka_unit_test(test_fields_lie_within_their_structs),
 	    cmocka_unit_test(test_classes_have_what_they_need),
 	    cmocka_unit_test(test_every_ioctl_of_libibverbs_is_known),
 	    cmocka_unit_test(test_every_write_command_of_libibverbs_is_known),
+	    cmocka_unit_test(test_every_row_of_mlx5_is_issued),
 	    cmocka_unit_test(test_what_is_left_unknown_is_unknown),
 	    cmocka_unit_test(test_no_row_without_a_reason),
 	    cmocka_unit_test(test_create_rows_have_every_attribute),
+	    cmocka_unit_test(test_a_driver_s_create_rows_say_all_that_the_core_s_do),
 	    cmocka_unit_test(test_unknown_things_are_not_found),
 	    cmocka_unit_test(test_write_command_of_a_command),
+	    cmocka_unit_test(test_a_write_command_beyond_all),
+	    cmocka_unit_test(test_firmware_command_of_a_command),
+	    cmocka_unit_test(test_how_far_queue_pairs_go),
+	    cmocka_unit_test(test_how_far_dc_goes),
 	    cmocka_unit_test(test_every_kind_and_class_has_a_name),
 	};
 

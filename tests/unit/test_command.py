@@ -19,7 +19,7 @@ import unittest
 
 WARMVERBS = LIBRARY = None
 HEAD = struct.Struct("<IHHII")  # struct wv_msg
-MAGIC, VERSION, CONTROL = 0x42525657, 1, 6
+MAGIC, VERSION, CONTROL = 0x42525657, 2, 6
 
 
 def loaded_library():
@@ -216,7 +216,7 @@ class Ask(unittest.TestCase):
         self.assertIn("there is none\n  look elsewhere\n", result.stderr)
 
     def test_nonsense_is_no_answer(self):
-        for answer in ("no json", "[]", "", b"short", HEAD.pack(MAGIC, 2, CONTROL, HEAD.size, 0), None):
+        for answer in ("no json", "[]", "", b"short", HEAD.pack(MAGIC, VERSION - 1, CONTROL, HEAD.size, 0), None):
             with self.subTest(answer=answer):
                 self.assertEqual(ask(answer, "status")[0].returncode, 3)
 

@@ -14,7 +14,9 @@ static void test_recipes_of_the_fixtures(void **state)
 	    {"rc_pingpong", OPEN "alloc_pd CQ_CREATE QP_CREATE query_qp modify_qp"},
 	    {"rc_pingpong_events",
 	     OPEN "create_comp_channel alloc_pd CQ_CREATE QP_CREATE query_qp modify_qp"},
-	    {"ud_pingpong", OPEN "alloc_pd CQ_CREATE QP_CREATE query_qp modify_qp"},
+	    /* Nothing of UD's way to RTS depends on a peer. */
+	    {"ud_pingpong",
+	     OPEN "alloc_pd CQ_CREATE QP_CREATE query_qp modify_qp modify_qp modify_qp"},
 	    {"write_lat", OPEN "query_device query_device query_device alloc_pd CQ_CREATE "
 			       "QP_CREATE modify_qp"},
 	    {"send_bw_q4", OPEN "query_device query_device query_device alloc_pd CQ_CREATE "
@@ -292,6 +294,59 @@ static void test_a_queue_pair_is_moved_to_init_and_no_further(void **state)
 	expect_move(IBV_QP_ACCESS_FLAGS, IBV_QPS_INIT, false);
 }
 
+static void set_qp_type(struct wv_tape *record, uint32_t type)
+{
+	memcpy(step_input(tape_find(record, "QP_CREATE", 0), UVERBS_ATTR_CREATE_QP_TYPE), &type,
+	       sizeof(type));
+}
+
+/* One state after the other, as far as the type goes, and nothing after what was left out. */
+static void test_moves_are_kept_in_order_as_far_as_the_type_goes(void **state)
+{
+	static const struct {
+		uint32_t type;
+		uint8_t to[5];
+		unsigned int kept;
+	} cases[] = {
+	    {IB_UVERBS_QPT_UD, {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPS_SQD}, 3},
+	    {IB_UVERBS_QPT_UD, {IBV_QPS_INIT, IBV_QPS_INIT, IBV_QPS_RTR}, 1},
+	    {IB_UVERBS_QPT_UD, {IBV_QPS_INIT, IBV_QPS_RTS}, 1},
+	    {IB_UVERBS_QPT_UD, {IBV_QPS_RTR, IBV_QPS_RTS}, 0},
+	    {IB_UVERBS_QPT_UD, {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_ERR}, 2},
+	    {IB_UVERBS_QPT_RC, {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS}, 1},
+	    {IB_UVERBS_QPT_UC, {IBV_QPS_INIT, IBV_QPS_RTR}, 1},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < WV_ARRAY_SIZE(cases); i++) {
+		wv_auto_free struct wv_tape *pingpong = fixture_load("rc_pingpong");
+		wv_auto_free struct wv_tape *recipe = NULL;
+		static struct cut c;
+
+		set_qp_type(pingpong, cases[i].type);
+		cut_up_to_qp(&c, pingpong);
+		for (unsigned int k = 0; cases[i].to[k]; k++)
+			cut_move(&c, 3, IBV_QP_STATE, cases[i].to[k]);
+		recipe = cut_recipe(&c);
+		assert_int_equal(recipe->n_steps, 6 + cases[i].kept);
+	}
+}
+
+/* Two runs differ in them, and are the same program. */
+static void test_no_packet_sequence_number_is_kept(void **state)
+{
+	wv_auto_free struct wv_tape *record = fixture_load("ud_pingpong");
+	wv_auto_free struct wv_tape *a = recipe_of(record), *b = NULL;
+
+	(void)state;
+	step_modify(tape_find(record, "modify_qp", 2))->sq_psn ^= 0x123456;
+	step_modify(tape_find(record, "modify_qp", 1))->rq_psn ^= 0x123456;
+	b = recipe_of(record);
+	assert_int_equal(a->bytes, b->bytes);
+	assert_memory_equal(a, b, a->bytes);
+	assert_int_equal(step_modify(tape_find(b, "modify_qp", 2))->sq_psn, 0);
+}
+
 static void test_only_a_fresh_queue_pair_is_moved(void **state)
 {
 	static const uint8_t first[] = {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_ERR};
@@ -438,6 +493,8 @@ int main(void)
 	    cmocka_unit_test(test_a_constant_keeps_its_error),
 	    cmocka_unit_test(test_a_queue_pair_is_read_only_as_created),
 	    cmocka_unit_test(test_a_queue_pair_is_moved_to_init_and_no_further),
+	    cmocka_unit_test(test_moves_are_kept_in_order_as_far_as_the_type_goes),
+	    cmocka_unit_test(test_no_packet_sequence_number_is_kept),
 	    cmocka_unit_test(test_only_a_fresh_queue_pair_is_moved),
 	    cmocka_unit_test(test_too_little_memory),
 	    cmocka_unit_test(test_equal_programs_have_equal_recipes),

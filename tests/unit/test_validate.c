@@ -38,6 +38,12 @@ static void test_every_fixture_is_allowed(void **state)
 	}
 }
 
+static bool is_never_done_ahead(enum wv_class class_)
+{
+	return class_ == WV_DESTROY || class_ == WV_PASS || class_ == WV_DATA ||
+	       class_ == WV_RIGHTS;
+}
+
 /* Carried out by class alone, so a new row of one of these classes has to be thought about here. */
 static void test_the_whitelist(void **state)
 {
@@ -45,14 +51,14 @@ static void test_the_whitelist(void **state)
 	    "GET_CONTEXT",	 "CQ_CREATE", "QP_CREATE",	     "SRQ_CREATE",
 	    "ASYNC_EVENT_ALLOC", "alloc_pd",  "create_comp_channel", "query_device",
 	    "query_device_ex",	 "modify_qp", "modify_qp_ex",	     "query_qp",
+	    "QUERY_PORT",	 "memory",    "query_hca_cap",	     "uar_obj_alloc",
 	};
 	unsigned int n, found = 0;
 	const struct wv_command_row *rows = wv_abi_rows(&n);
 
 	(void)state;
 	for (unsigned int i = 0; i < n; i++) {
-		if (rows[i].class_ == WV_DESTROY || rows[i].class_ == WV_PASS ||
-		    rows[i].class_ == WV_DATA)
+		if (is_never_done_ahead(rows[i].class_))
 			continue;
 		for (size_t k = 0; k < WV_ARRAY_SIZE(allowed); k++)
 			found += !strcmp(rows[i].name, allowed[k]);
@@ -69,7 +75,8 @@ static struct wv_tape *lone_step(const struct wv_command_row *row)
 	struct wv_tape_writer w;
 	struct wv_step *step;
 
-	wv_tape_begin(&w, memory, 512, WV_RECIPE, RDMA_DRIVER_RXE);
+	wv_tape_begin(&w, memory, 512, WV_RECIPE,
+		      row->driver_id == WV_ANY_DRIVER ? RDMA_DRIVER_RXE : row->driver_id);
 	step = wv_tape_step(&w, row, legacy);
 	if (legacy)
 		wv_step_attrs(step)[0] =
@@ -88,12 +95,14 @@ static void test_other_commands_are_refused(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < n; i++) {
-		wv_auto_free struct wv_tape *recipe = lone_step(&rows[i]);
+		wv_auto_free struct wv_tape *recipe = NULL;
 
-		if (rows[i].class_ != WV_DESTROY && rows[i].class_ != WV_PASS &&
-		    rows[i].class_ != WV_DATA)
+		if (!is_never_done_ahead(rows[i].class_))
 			continue;
-		assert_refused(recipe, "a command that may not be carried out ahead of time");
+		recipe = lone_step(&rows[i]);
+		assert_refused(recipe, rows[i].class_ == WV_RIGHTS
+					   ? "it uses rights that a lease does not give"
+					   : "a command that may not be carried out ahead of time");
 		refused++;
 	}
 	assert_true(refused > 20);
@@ -104,7 +113,7 @@ static void test_an_unknown_driver_is_refused(void **state)
 	wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong");
 
 	(void)state;
-	recipe->driver_id = RDMA_DRIVER_MLX5;
+	recipe->driver_id = RDMA_DRIVER_HNS;
 	assert_refused(recipe, "the device's driver is not known");
 }
 
@@ -227,6 +236,8 @@ static void test_what_is_about_nothing_has_no_target(void **state)
 	}
 }
 
+#define TOO_FAR "a queue pair may not be moved so far ahead"
+
 static void test_a_queue_pair_is_moved_to_init_only(void **state)
 {
 	(void)state;
@@ -237,8 +248,49 @@ static void test_a_queue_pair_is_moved_to_init_only(void **state)
 		if (to == IBV_QPS_INIT)
 			assert_allowed(recipe);
 		else
-			assert_refused(recipe, "a queue pair may only be moved to INIT");
+			assert_refused(recipe, TOO_FAR);
 	}
+}
+
+/* UD's moves to the states given, one after the other. */
+static void judge_moves(const uint8_t to[3], bool allowed)
+{
+	wv_auto_free struct wv_tape *recipe = fixture_recipe("ud_pingpong");
+
+	for (unsigned int i = 0; i < 3; i++)
+		step_modify(tape_find(recipe, "modify_qp", i))->qp_state = to[i];
+	if (allowed)
+		assert_allowed(recipe);
+	else
+		assert_refused(recipe, TOO_FAR);
+}
+
+static void test_a_queue_pair_is_moved_one_state_after_the_other(void **state)
+{
+	static const uint8_t wrong[][3] = {
+	    {IBV_QPS_INIT, IBV_QPS_RTS, IBV_QPS_RTR},	{IBV_QPS_INIT, IBV_QPS_INIT, IBV_QPS_RTR},
+	    {IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPS_SQD},	{IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTR},
+	    {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_SQD},	{IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RESET},
+	    {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR},
+	};
+	static const uint8_t right[3] = {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS};
+
+	(void)state;
+	judge_moves(right, true);
+	for (size_t i = 0; i < WV_ARRAY_SIZE(wrong); i++)
+		judge_moves(wrong[i], false);
+}
+
+/* How far depends on what the kernel is told to make, which comes with the same recipe. */
+static void test_a_queue_pair_goes_as_far_as_its_type(void **state)
+{
+	wv_auto_free struct wv_tape *recipe = fixture_recipe("ud_pingpong");
+	uint32_t *type = step_input(tape_find(recipe, "QP_CREATE", 0), UVERBS_ATTR_CREATE_QP_TYPE);
+
+	(void)state;
+	assert_int_equal(*type, IBV_QPT_UD);
+	*type = IBV_QPT_RC;
+	assert_refused(recipe, TOO_FAR);
 }
 
 static void test_types_of_queue_pair(void **state)
@@ -462,6 +514,8 @@ int main(void)
 	    cmocka_unit_test(test_a_target_is_what_the_command_names),
 	    cmocka_unit_test(test_what_is_about_nothing_has_no_target),
 	    cmocka_unit_test(test_a_queue_pair_is_moved_to_init_only),
+	    cmocka_unit_test(test_a_queue_pair_is_moved_one_state_after_the_other),
+	    cmocka_unit_test(test_a_queue_pair_goes_as_far_as_its_type),
 	    cmocka_unit_test(test_types_of_queue_pair),
 	    cmocka_unit_test(test_a_step_that_failed_makes_nothing),
 	    cmocka_unit_test(test_bounds),
