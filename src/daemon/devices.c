@@ -14,6 +14,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+#include <sys/utsname.h>
 
 #define SYSFS "/sys"
 #define CLASS "class/infiniband_verbs"
@@ -183,7 +184,19 @@ const struct wv_device *wv_devices_by_ibdev(const struct wv_devices *devices, co
 	return NULL;
 }
 
+static bool is_kernel_since(unsigned int major, unsigned int minor)
+{
+	unsigned int have_major = 0, have_minor = 0;
+	struct utsname name;
+
+	if (uname(&name) || sscanf(name.release, "%u.%u", &have_major, &have_minor) != 2)
+		return false;
+	return have_major > major || (have_major == major && have_minor >= minor);
+}
+
 bool wv_device_leasable(const struct wv_device *device)
 {
-	return wv_abi_driver(device->driver_id) != NULL;
+	const struct wv_driver_row *row = wv_abi_driver(device->driver_id);
+
+	return row && is_kernel_since(row->since_major, row->since_minor);
 }

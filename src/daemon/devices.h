@@ -36,7 +36,10 @@ const struct wv_device *wv_devices_by_rdev(const struct wv_devices *devices, dev
 const struct wv_device *wv_devices_by_name(const struct wv_devices *devices, const char *name);
 const struct wv_device *wv_devices_by_ibdev(const struct wv_devices *devices, const char *ibdev);
 
-/* Whether leases can be made of @device: all that its driver says is understood. */
+/*
+ * Whether leases can be made of @device: all that its driver says is understood, and the kernel
+ * lets a program use what the daemon made.
+ */
 bool wv_device_leasable(const struct wv_device *device);
 
 /*
