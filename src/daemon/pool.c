@@ -18,7 +18,6 @@ struct wv_pool *wv_pool_new(struct wv_recipe *recipe, int64_t last_us)
 
 void wv_pool_free(struct wv_pool *pool)
 {
-	wv_pool_empty(pool);
 	free(pool);
 }
 
@@ -44,20 +43,6 @@ void wv_pool_put(struct wv_pool *pool, struct wv_ready *ready)
 {
 	SLIST_INSERT_HEAD(&pool->ready, ready, link);
 	pool->n_ready++;
-}
-
-void wv_pool_shrink(struct wv_pool *pool)
-{
-	struct wv_ready *ready = wv_pool_take(pool);
-
-	if (ready)
-		wv_ready_free(ready);
-}
-
-void wv_pool_empty(struct wv_pool *pool)
-{
-	while (pool->n_ready)
-		wv_pool_shrink(pool);
 }
 
 static int compare(const void *a, const void *b)

@@ -39,7 +39,7 @@ struct wv_pool {
 
 /* The pool of @recipe, which was last used at @last_us of the steady clock. NULL: no memory. */
 struct wv_pool *wv_pool_new(struct wv_recipe *recipe, int64_t last_us);
-/* Ends all leases in it. */
+/* Frees an empty one. */
 void wv_pool_free(struct wv_pool *pool);
 
 /* Leases that are ready or will be. */
@@ -54,9 +54,6 @@ void wv_pool_add(struct wv_pool *pool, struct wv_ready *ready, uint32_t build_us
 struct wv_ready *wv_pool_take(struct wv_pool *pool);
 /* Puts an unused one back. */
 void wv_pool_put(struct wv_pool *pool, struct wv_ready *ready);
-/* Ends one lease, if there is one. */
-void wv_pool_shrink(struct wv_pool *pool);
-void wv_pool_empty(struct wv_pool *pool);
 
 /* How the commands of a lease reach the kernel. */
 struct wv_issuer {

@@ -85,7 +85,7 @@ static bool shrink_one(struct wv_server *s)
 		wv_each_recipe (user, recipe) {
 			if (!recipe->pool || recipe->pool->n_ready <= recipe->pool->target)
 				continue;
-			wv_pool_shrink(recipe->pool);
+			wv_ender_give(&s->ender, wv_pool_take(recipe->pool));
 			return true;
 		}
 	}
@@ -191,6 +191,12 @@ int wv_refill_adopt(struct wv_server *s, struct wv_recipe *recipe)
 	return recipe->pool ? 0 : -ENOMEM;
 }
 
+static void empty(struct wv_server *s, struct wv_pool *pool)
+{
+	while (pool->n_ready)
+		wv_ender_give(&s->ender, wv_pool_take(pool));
+}
+
 void wv_refill_drop_device(struct wv_server *s, const char *ibdev)
 {
 	struct wv_user *user;
@@ -199,7 +205,7 @@ void wv_refill_drop_device(struct wv_server *s, const char *ibdev)
 	wv_each_user (s, user)
 		wv_each_recipe (user, recipe)
 			if (recipe->pool && !strcmp(recipe->key.ibdev, ibdev))
-				wv_pool_empty(recipe->pool);
+				empty(s, recipe->pool);
 	wv_each_job(&s->builders, job) if (!strcmp(job->device.ibdev, ibdev)) wv_job_cancel(job);
 }
 
@@ -212,6 +218,7 @@ void wv_refill_drop_recipe(struct wv_server *s, struct wv_recipe *recipe)
 		wv_job_cancel(job);
 		job->pool = NULL;
 	}
+	empty(s, recipe->pool);
 	wv_pool_free(recipe->pool);
 	recipe->pool = NULL;
 }

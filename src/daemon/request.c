@@ -87,12 +87,13 @@ static int send_lease(struct wv_client *c, const struct wv_recipe *recipe,
 }
 
 /* A lease of the device as it is now; those of one that had the name before are ended. */
-static struct wv_ready *take_ready(struct wv_pool *pool, const struct wv_device *device)
+static struct wv_ready *take_ready(struct wv_pool *pool, const struct wv_device *device,
+				   struct wv_ender *ender)
 {
 	struct wv_ready *ready;
 
 	while ((ready = wv_pool_take(pool)) && ready->rdev != device->rdev)
-		wv_ready_free(ready);
+		wv_ender_give(ender, ready);
 	return ready;
 }
 
@@ -126,7 +127,7 @@ static enum wv_client_next serve(struct wv_client *c, struct wv_recipe *recipe,
 
 	if (recipe->pool) {
 		wv_demand_claim(&recipe->pool->demand, wv_now(s), wv_idle_us(s));
-		ready = take_ready(recipe->pool, device);
+		ready = take_ready(recipe->pool, device, &s->ender);
 	}
 	wv_catalog_touch(&s->catalog, recipe, wv_wall_clock());
 	if (ready)

@@ -48,7 +48,7 @@ static bool is_current(struct wv_server *s, const struct wv_job *job)
 	return device && device->rdev == job->device.rdev;
 }
 
-/* What is not taken here ends with the job. */
+/* What is not taken here ends. */
 static void take_result(struct wv_server *s, struct wv_job *job)
 {
 	struct wv_pool *pool = job->pool;
@@ -76,6 +76,9 @@ static int on_results(sd_event_source *source, int fd, uint32_t events, void *da
 	(void)events;
 	while ((job = wv_builders_done(&s->builders))) {
 		take_result(s, job);
+		if (job->ready)
+			wv_ender_give(&s->ender, job->ready);
+		job->ready = NULL;
 		wv_job_clear(job);
 	}
 	wv_refill_go_on(s);
@@ -86,11 +89,13 @@ int wv_results_start(struct wv_server *s)
 {
 	int err = wv_builders_start(&s->builders);
 
+	if (!err)
+		err = wv_ender_start(&s->ender);
 	if (err) {
 		wv_log(WV_ERROR,
-		       "%u builder threads cannot be started: %s: raise TasksMax= or the limit on "
+		       "%u threads cannot be started: %s: raise TasksMax= or the limit on "
 		       "processes",
-		       WV_BUILDERS, strerror(-err));
+		       WV_BUILDERS + 1, strerror(-err));
 		return err;
 	}
 	err = sd_event_add_io(s->event, &s->results_source, s->builders.done_fd, EPOLLIN,

@@ -127,6 +127,7 @@ void wv_server_finish(struct wv_server *s)
 	wv_refill_stop(s);
 	wv_results_stop(s);
 	end_leases(s);
+	wv_ender_stop(&s->ender);
 	wv_save_all(s);
 	wv_catalog_finish(&s->catalog);
 	wv_constants_drop_all(&s->constants);

@@ -13,6 +13,7 @@
 #include "daemon/config.h"
 #include "daemon/constants.h"
 #include "daemon/devices.h"
+#include "daemon/ender.h"
 #include "daemon/pool.h"
 #include "store/catalog.h"
 #include "store/store.h"
@@ -81,6 +82,7 @@ struct wv_server {
 
 	/* refill.c, results.c */
 	struct wv_builders builders;
+	struct wv_ender ender;
 	sd_event_source *refill_timer, *work_source, *results_source;
 	int64_t request_us; /* the last request */
 	int64_t behind_us;  /* since when a pool lacks leases; 0: none does */

@@ -190,7 +190,7 @@ static bool is_settled(struct wv_server *s, unsigned int n)
 				return false;
 		}
 	}
-	return !wv_builders_busy(&s->builders);
+	return !wv_builders_busy(&s->builders) && !wv_ender_busy(&s->ender);
 }
 
 /* Runs the daemon, which fills its pools, until it is as the caller wants it. */
@@ -211,6 +211,12 @@ static void run_until(struct daemon_bench *b, bool (*is_so)(struct wv_server *s,
 void bench_settle(struct daemon_bench *b)
 {
 	run_until(b, is_settled, 0);
+}
+
+void bench_await_ends(struct daemon_bench *b)
+{
+	while (wv_ender_busy(&b->server->ender))
+		sched_yield();
 }
 
 static bool commands_wait(struct wv_server *s, unsigned int n)

@@ -30,6 +30,8 @@ void bench_stop(struct daemon_bench *b);
 void bench_run(struct daemon_bench *b);
 /* Runs it until all pools are full and no builder is at work. */
 void bench_settle(struct daemon_bench *b);
+/* Waits, without running the loop, until the leases that were given up have ended. */
+void bench_await_ends(struct daemon_bench *b);
 
 /* From now on the kernel is slow: every command waits in it until it is fast again. */
 void bench_slow_kernel(void);

@@ -611,6 +611,7 @@ static void test_a_device_that_goes_takes_its_leases_along(void **state)
 	bench_settle(b);
 	assert_true(count_fds() > before);
 	wv_refill_drop_device(b->server, "rxe0");
+	bench_await_ends(b);
 	assert_int_equal(count_fds(), before);
 	sock = bench_ask(b, 1, &answer);
 	assert_int_equal(bench_reason(&answer), WV_NO_LEASE_EMPTY);

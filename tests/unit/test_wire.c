@@ -13,7 +13,7 @@ static const struct {
 } types[] = {
     {WV_MSG_REQUEST, sizeof(struct wv_msg_request), false},
     {WV_MSG_LEASE, sizeof(struct wv_msg_lease), true},
-    {WV_MSG_NO_LEASE, sizeof(struct wv_msg_no_lease), false},
+    {WV_MSG_NO_LEASE, sizeof(struct wv_msg_no_lease), true},
     {WV_MSG_RECORD, sizeof(struct wv_msg_record), true},
     {WV_MSG_REPORT, sizeof(struct wv_msg_report), false},
     {WV_MSG_CONTROL, sizeof(struct wv_msg), true},

@@ -1,0 +1,80 @@
+#include "daemon/ender.h"
+
+#include "base/base.h"
+
+#include <signal.h>
+
+/* The next one, or NULL: the end. */
+static struct wv_ready *await(struct wv_ender *e)
+{
+	struct wv_ready *ready;
+
+	pthread_mutex_lock(&e->lock);
+	while (SLIST_EMPTY(&e->waiting) && !e->stopping)
+		pthread_cond_wait(&e->changed, &e->lock);
+	ready = SLIST_FIRST(&e->waiting);
+	if (ready)
+		SLIST_REMOVE_HEAD(&e->waiting, link);
+	pthread_mutex_unlock(&e->lock);
+	return ready;
+}
+
+static void *end(void *arg)
+{
+	struct wv_ender *e = arg;
+	struct wv_ready *ready;
+
+	while ((ready = await(e))) {
+		wv_ready_free(ready);
+		pthread_mutex_lock(&e->lock);
+		e->n--;
+		pthread_mutex_unlock(&e->lock);
+	}
+	return NULL;
+}
+
+int wv_ender_start(struct wv_ender *e)
+{
+	sigset_t all, before;
+	int err;
+
+	pthread_mutex_init(&e->lock, NULL);
+	pthread_cond_init(&e->changed, NULL);
+	sigfillset(&all); /* signals are the loop's */
+	pthread_sigmask(SIG_SETMASK, &all, &before);
+	err = pthread_create(&e->thread, NULL, end, e);
+	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	e->running = !err;
+	return -err;
+}
+
+void wv_ender_stop(struct wv_ender *e)
+{
+	if (!e->running)
+		return;
+	pthread_mutex_lock(&e->lock);
+	e->stopping = true;
+	pthread_cond_signal(&e->changed);
+	pthread_mutex_unlock(&e->lock);
+	pthread_join(e->thread, NULL);
+	e->running = false;
+}
+
+void wv_ender_give(struct wv_ender *e, struct wv_ready *ready)
+{
+	pthread_mutex_lock(&e->lock);
+	SLIST_INSERT_HEAD(&e->waiting, ready, link);
+	e->n++;
+	pthread_cond_signal(&e->changed);
+	pthread_mutex_unlock(&e->lock);
+}
+
+unsigned int wv_ender_busy(struct wv_ender *e)
+{
+	unsigned int n;
+
+	pthread_mutex_lock(&e->lock);
+	n = e->n;
+	pthread_mutex_unlock(&e->lock);
+	return n;
+}
