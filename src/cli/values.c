@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "cli/names.h"
 
+#include <rdma/mlx5-abi.h>
 #include <string.h>
 
 enum format { HIDDEN, NUMBER, FLAGS, QP_TYPE, QP_STATE, MAKER };
@@ -34,8 +35,16 @@ struct value_row {
 		    offsetof(struct ib_uverbs_modify_qp, field),                                   \
 		    sizeof(((struct ib_uverbs_modify_qp *)0)->field), #field                       \
 	}
+/* mlx5's private part of a creation, the only one of a leased driver that there is. */
+#define MLX5(object, type, field, format)                                                          \
+	{                                                                                          \
+		UVERBS_OBJECT_##object, UVERBS_METHOD_##object##_CREATE, UVERBS_ATTR_UHW_IN,       \
+		    WV_NO_WRITE_CMD, format, offsetof(struct mlx5_ib_create_##type, field),        \
+		    sizeof(((struct mlx5_ib_create_##type *)0)->field), #field                     \
+	}
 
 static const struct value_row values[] = {
+    {WV_OBJECT_MEMORY, 0, WV_ATTR_MEMORY_SIZE, WV_NO_WRITE_CMD, NUMBER, 0, 0, "bytes"},
     WHOLE(CQ, CQ_CREATE, CREATE_CQ_CQE, NUMBER, "cqe"),
     WHOLE(CQ, CQ_CREATE, CREATE_CQ_COMP_CHANNEL, MAKER, "comp_channel"),
     WHOLE(CQ, CQ_CREATE, CREATE_CQ_COMP_VECTOR, NUMBER, "comp_vector"),
@@ -74,6 +83,23 @@ static const struct value_row values[] = {
     MODIFY(retry_cnt, HIDDEN),
     MODIFY(rnr_retry, HIDDEN),
     MODIFY(dest_qp_num, HIDDEN),
+    MLX5(CQ, cq, buf_addr, HIDDEN),
+    MLX5(CQ, cq, db_addr, HIDDEN),
+    MLX5(CQ, cq, cqe_size, HIDDEN),
+    MLX5(CQ, cq, flags, HIDDEN),
+    MLX5(CQ, cq, uar_page_index, HIDDEN),
+    MLX5(SRQ, srq, buf_addr, HIDDEN),
+    MLX5(SRQ, srq, db_addr, HIDDEN),
+    MLX5(SRQ, srq, flags, HIDDEN),
+    MLX5(QP, qp, buf_addr, HIDDEN),
+    MLX5(QP, qp, db_addr, HIDDEN),
+    MLX5(QP, qp, sq_wqe_count, HIDDEN),
+    MLX5(QP, qp, rq_wqe_count, HIDDEN),
+    MLX5(QP, qp, rq_wqe_shift, HIDDEN),
+    MLX5(QP, qp, flags, FLAGS),
+    MLX5(QP, qp, uidx, HIDDEN),
+    MLX5(QP, qp, bfreg_index, HIDDEN),
+    MLX5(QP, qp, access_key, HIDDEN),
 };
 
 /* MODIFY_QP and its extended form begin alike (ib_user_verbs.h). */

@@ -76,7 +76,9 @@ static void test_value_names(void **state)
 	     IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_MODIFY_QP,
 	     offsetof(struct ib_uverbs_modify_qp, port_num), "port_num"},
 	    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_UHW_IN, WV_NO_WRITE_CMD, 5,
-	     "byte 5 of attribute 0x1000"},
+	     "buf_addr"},
+	    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_UHW_OUT, WV_NO_WRITE_CMD, 5,
+	     "byte 5 of attribute 0x1001"},
 	};
 
 	(void)state;
