@@ -6,8 +6,10 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/uio.h>
 
 void fake_kernel_init(struct fake_kernel *kernel)
 {
@@ -43,6 +45,64 @@ static uint16_t kind_wanted(const struct call *c, uint16_t attr)
 	return c->cmd->object_id;
 }
 
+/* What is mapped at @address, however often and wherever else it is: a file's page, or itself. */
+static uint64_t mapped_at(uint64_t address)
+{
+	unsigned long start, end, offset, inode;
+	FILE *maps = fopen("/proc/self/maps", "re");
+	uint64_t found = address;
+	char line[512];
+
+	while (maps && fgets(line, sizeof(line), maps))
+		if (sscanf(line, "%lx-%lx %*s %lx %*s %lu", &start, &end, &offset, &inode) == 4 &&
+		    address >= start && address < end && inode)
+			found = wv_hash(inode, &(uint64_t){offset + address - start}, 8);
+	if (maps)
+		fclose(maps);
+	return found;
+}
+
+/* Pins memory, as the kernel does: what is not there is refused. */
+static int pin(struct call *c, const struct wv_field *f, uint64_t address)
+{
+	uint8_t *seen = c->made.seen;
+	struct iovec to = {seen, f->kind == WV_BUFFER ? FAKE_SEEN : 1};
+	struct iovec from = {(void *)(uintptr_t)address, to.iov_len};
+
+	if (!address)
+		return 0;
+	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
+		return EFAULT;
+	*(f->kind == WV_BUFFER ? &c->made.buffer : &c->made.doorbell) = mapped_at(address);
+	return 0;
+}
+
+static int pin_queues(struct call *c, const struct ib_uverbs_attr *attr,
+		      const struct wv_attr_row *known)
+{
+	for (unsigned int i = 0; i < known->n_fields; i++) {
+		const struct wv_field *f = &known->fields[i];
+		int err = 0;
+
+		if (wv_is_memory(f) && wv_field_fits(f, attr->len))
+			err = pin(c, f, wv_field_get(f, wv_attr_input(attr)));
+		if (err)
+			return err;
+	}
+	return 0;
+}
+
+static void count_shared(struct fake_kernel *k, const struct fake_object *made)
+{
+	for (unsigned int i = 0; i < FAKE_OBJECTS; i++) {
+		const struct fake_object *o = &k->objects[i];
+
+		if (o->live && ((made->buffer && made->buffer == o->buffer) ||
+				(made->doorbell && made->doorbell == o->doorbell)))
+			k->shared++;
+	}
+}
+
 static int look_up_inputs(struct call *c)
 {
 	for (unsigned int i = 0; i < c->cmd->num_attrs; i++) {
@@ -54,6 +114,8 @@ static int look_up_inputs(struct call *c)
 			return EPROTONOSUPPORT;
 		if (known->kind == WV_FD && fcntl((int)attr->data_s64, F_GETFD) < 0)
 			return EBADF;
+		if (known->kind == WV_EQUAL && pin_queues(c, attr, known))
+			return EFAULT;
 		if (known->kind == WV_TOKEN)
 			c->made.user_handle = attr->data;
 		if (known->kind != WV_HANDLE)
@@ -67,6 +129,11 @@ static int look_up_inputs(struct call *c)
 	return 0;
 }
 
+static uint32_t *count_of(struct call *c, uint16_t kind)
+{
+	return &c->kernel->made[(kind >> UVERBS_ID_NS_SHIFT) * 64 + kind % 64];
+}
+
 static int make_object(struct call *c, uint16_t kind)
 {
 	uint32_t handle = 0;
@@ -77,7 +144,8 @@ static int make_object(struct call *c, uint16_t kind)
 		return ENOMEM;
 	c->made.kind = kind;
 	c->made.live = true;
-	c->made.ordinal = c->kernel->made[kind]++;
+	c->made.ordinal = (*count_of(c, kind))++;
+	count_shared(c->kernel, &c->made);
 	c->kernel->objects[handle] = c->made;
 	c->new_handle = handle;
 	return 0;
@@ -86,7 +154,7 @@ static int make_object(struct call *c, uint16_t kind)
 static int make_fd(struct call *c, uint16_t kind)
 {
 	c->made.kind = kind;
-	c->made.ordinal = c->kernel->made[kind]++;
+	c->made.ordinal = (*count_of(c, kind))++;
 	c->new_fd = memfd_create("fake events", MFD_CLOEXEC);
 	return c->new_fd < 0 ? errno : 0;
 }
@@ -201,6 +269,7 @@ static int legacy(struct call *c)
 	case IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL:
 		return make_fd(c, UVERBS_OBJECT_COMP_CHANNEL);
 	case IB_USER_VERBS_CMD_MODIFY_QP:
+	case IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_MODIFY_QP:
 		return modify_qp(c);
 	case IB_USER_VERBS_CMD_QUERY_QP:
 		return query_qp(c);
@@ -219,7 +288,9 @@ static int carry_out(struct call *c)
 		return make_fd(c, UVERBS_OBJECT_ASYNC_EVENT);
 	if (c->cmd->object_id == UVERBS_OBJECT_DEVICE)
 		return 0;
-	return c->row->class_ == WV_CREATE ? make_object(c, c->cmd->object_id) : EPROTONOSUPPORT;
+	return c->row->class_ == WV_CREATE || c->row->class_ == WV_RIGHTS
+		   ? make_object(c, c->cmd->object_id)
+		   : EPROTONOSUPPORT;
 }
 
 static void put(uint8_t *buffer, size_t len, size_t offset, const void *value, size_t bytes)
@@ -241,6 +312,9 @@ static void write_output(struct call *c, struct ib_uverbs_attr *attr,
 
 		if (f->kind == WV_NEW_HANDLE)
 			put(buffer, attr->len, f->offset, &c->new_handle, f->size);
+		if (f->kind == WV_NEW_NUMBER)
+			put(buffer, attr->len, f->offset, &c->kernel->next_number, f->size);
+		c->kernel->next_number += f->kind == WV_NEW_NUMBER;
 		if (f->kind == WV_NEW_FD)
 			put(buffer, attr->len, f->offset, &c->new_fd, f->size);
 	}

@@ -1,6 +1,7 @@
 /*
  * As much of the kernel as the codec relies on, in memory: one ufile with one table of handles
- * (lowest free number, all kinds of object in it), real descriptors, the states of a QP, EBUSY.
+ * (lowest free number, all kinds of object in it), real descriptors, the states of a QP, EBUSY;
+ * numbers of the hardware, and queues that lie in memory of this process.
  *
  * Answers depend only on the object's kind and how manieth of its kind it is, not on its handle: so
  * a program must be told the same whether it made an object itself or received it in a lease.
@@ -13,6 +14,8 @@
 
 #define FAKE_OBJECTS 1024
 #define FAKE_USES    6
+#define FAKE_KINDS   128
+#define FAKE_SEEN    128
 
 struct fake_object {
 	uint16_t kind; /* UVERBS_OBJECT_* */
@@ -22,11 +25,16 @@ struct fake_object {
 	unsigned int n_uses;
 	uint64_t user_handle;
 	uint32_t state, access; /* of a QP */
+	/* Memory that it was given, by what is mapped there rather than where; 0: none. */
+	uint64_t buffer, doorbell;
+	uint8_t seen[FAKE_SEEN]; /* how its queue began */
 };
 
 struct fake_kernel {
 	struct fake_object objects[FAKE_OBJECTS];
-	uint32_t made[64];   /* of each kind, so far */
+	uint32_t made[FAKE_KINDS]; /* of each kind, so far */
+	uint32_t next_number;	   /* of the hardware */
+	unsigned int shared; /* objects made in memory that another, alive, has for its queue */
 	unsigned int issued; /* commands seen */
 	int fail_at;	     /* the command, counted from 0, that fails; -1: none */
 	int fail_errno;
