@@ -1,0 +1,193 @@
+/* Words that are no plain use of objects. */
+#include "words.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PAGE 4096
+
+/* Says which number the last queue pair has, and takes one event of it. */
+int do_async(struct program *p, struct options o)
+{
+	struct qp *qp = chosen_qp(p, o);
+	struct ibv_async_event event;
+
+	if (ibv_get_async_event(p->context, &event))
+		return errno;
+	say(" event %d %s", event.event_type, event.element.qp == qp->qp ? "mine" : "of another");
+	ibv_ack_async_event(&event);
+	return 0;
+}
+
+/* The device, the port and a GID, as they are now. */
+int do_attributes(struct program *p, struct options o)
+{
+	struct ibv_device_attr device;
+	struct ibv_port_attr port;
+	union ibv_gid gid;
+	int error = 0;
+
+	if (!has(o, "port"))
+		error = ibv_query_device(p->context, &device);
+	if (!error && !has(o, "port"))
+		say(" qps %d", device.max_qp);
+	if (!error)
+		error = ibv_query_port(p->context, PORT, &port);
+	if (!error && ibv_query_gid(p->context, PORT, 1, &gid))
+		error = errno;
+	if (!error)
+		say(" state %d gid %016" PRIx64, port.state, be64toh(gid.global.interface_id));
+	return error;
+}
+
+static unsigned int n_allocated;
+
+static void *allocate(size_t size, void *data)
+{
+	void *at = NULL;
+
+	(void)data;
+	n_allocated++;
+	if (size && posix_memalign(&at, PAGE, (size + PAGE - 1) & ~(size_t)(PAGE - 1)))
+		return NULL;
+	return at;
+}
+
+static void release(void *at, void *data)
+{
+	(void)data;
+	free(at);
+}
+
+/* The program's own memory for queues; "say" says how often it was asked for. */
+int do_allocators(struct program *p, struct options o)
+{
+	struct mlx5dv_ctx_allocators own = {.alloc = allocate, .free = release};
+
+	if (has(o, "say")) {
+		say(" asked %u times", n_allocated);
+		return 0;
+	}
+	return mlx5dv_set_context_attr(p->context, MLX5DV_CTX_ATTR_BUF_ALLOCATORS, &own);
+}
+
+static void *allocate_typed(struct ibv_pd *pd, void *context, size_t size, size_t alignment,
+			    uint64_t type)
+{
+	void *at = NULL;
+
+	(void)pd;
+	(void)context;
+	(void)type;
+	n_allocated++;
+	return posix_memalign(&at, alignment < PAGE ? PAGE : alignment, size) ? NULL : at;
+}
+
+static void release_typed(struct ibv_pd *pd, void *context, void *at, uint64_t type)
+{
+	(void)pd;
+	(void)context;
+	(void)type;
+	free(at);
+}
+
+int do_parent(struct program *p, struct options o)
+{
+	struct ibv_parent_domain_init_attr attr = {
+	    .pd = p->pd,
+	    .comp_mask = IBV_PARENT_DOMAIN_INIT_ATTR_ALLOCATORS,
+	    .alloc = allocate_typed,
+	    .free = release_typed,
+	};
+
+	(void)o;
+	p->parent = ibv_alloc_parent_domain(p->context, &attr);
+	return p->parent ? 0 : errno;
+}
+
+/* A raw object of firmware, by the opcode that makes it. */
+int do_devx(struct program *p, struct options o)
+{
+	uint16_t opcode = (uint16_t)option(o, "opcode", 0x904);
+	uint8_t in[16] = {(uint8_t)(opcode >> 8), (uint8_t)opcode}, out[16] = {0};
+	struct mlx5dv_devx_obj *object =
+	    mlx5dv_devx_obj_create(p->context, in, sizeof(in), out, sizeof(out));
+
+	return object ? 0 : errno;
+}
+
+static uint8_t *seen;
+static uint8_t *lease;
+static size_t lease_bytes;
+
+/* The memory of a lease in this process, by the name of its file; 0 bytes if there is none. */
+static void find_lease(void)
+{
+	FILE *maps = fopen("/proc/self/maps", "re");
+	uintptr_t start, end;
+	char row[512];
+
+	lease_bytes = 0;
+	while (maps && fgets(row, sizeof(row), maps)) {
+		if (!strstr(row, "memfd:warmverbs") || strstr(row, "rw-s") == NULL ||
+		    sscanf(row, "%" SCNxPTR "-%" SCNxPTR, &start, &end) != 2)
+			continue;
+		lease = (uint8_t *)start;
+		lease_bytes = end - start;
+	}
+	if (maps)
+		fclose(maps);
+}
+
+/* Remembers what the device saw in a lease's memory when the daemon made its objects. */
+int do_look(struct program *p, struct options o)
+{
+	(void)p;
+	(void)o;
+	find_lease();
+	if (!lease_bytes)
+		return ENOENT;
+	seen = malloc(lease_bytes);
+	memcpy(seen, lease, lease_bytes);
+	return 0;
+}
+
+/* How much of it is otherwise now. */
+int do_compare(struct program *p, struct options o)
+{
+	size_t differ = 0, used = 0;
+
+	(void)p;
+	(void)o;
+	for (size_t i = 0; i < lease_bytes; i++) {
+		differ += lease[i] != seen[i];
+		used += !!seen[i];
+	}
+	if (differ)
+		printf("# %zu of %zu bytes changed\n", differ, lease_bytes);
+	return differ || !used ? EILSEQ : 0;
+}
+
+/* A child that ends in one of several ways, before the parent goes on. */
+int do_fork(struct program *p, struct options o)
+{
+	pid_t child;
+	int status;
+
+	fflush(stdout);
+	child = fork();
+	if (!child && has(o, "close"))
+		ibv_close_device(p->context);
+	if (!child && has(o, "exit"))
+		exit(0);
+	if (!child)
+		_exit(0);
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		return errno;
+	return status ? ECHILD : 0;
+}

@@ -1,0 +1,129 @@
+#include "words.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define LIMIT_S 100 /* a completion that never comes ends the program, not the machine */
+
+static char line[1024];
+
+void say(const char *format, ...)
+{
+	size_t used = strlen(line);
+	va_list args;
+
+	va_start(args, format);
+	vsnprintf(line + used, sizeof(line) - used, format, args);
+	va_end(args);
+}
+
+/* Where the option's value or end is, or NULL. */
+static const char *find(struct options o, const char *name)
+{
+	size_t length = strlen(name);
+
+	for (const char *at = o.text; at; at = strchr(at, ',')) {
+		at += *at == ',';
+		if (!strncmp(at, name, length) && strchr("=,", at[length]))
+			return at + length;
+	}
+	return NULL;
+}
+
+long option(struct options o, const char *name, long otherwise)
+{
+	const char *at = find(o, name);
+
+	return at && *at == '=' ? strtol(at + 1, NULL, 0) : otherwise;
+}
+
+bool has(struct options o, const char *name)
+{
+	return find(o, name);
+}
+
+struct qp *chosen_qp(struct program *p, struct options o)
+{
+	return &p->qps[option(o, "qp", (long)p->n_qps - 1)];
+}
+
+/* Tells the test that this is reached, and waits for it. */
+static int do_at(struct program *p, struct options o)
+{
+	char answer[16];
+
+	(void)p;
+	printf("@%s\n", o.text);
+	fflush(stdout);
+	return read(STDIN_FILENO, answer, sizeof(answer)) > 0 ? 0 : EPIPE;
+}
+
+static int do_exit(struct program *p, struct options o)
+{
+	(void)p;
+	fflush(stdout);
+	_exit((int)option(o, "status", 0));
+}
+
+static const struct {
+	const char *name;
+	word_fn run;
+} words[] = {
+    {"open", do_open},
+    {"close", do_close},
+    {"pd", do_pd},
+    {"channel", do_channel},
+    {"cq", do_cq},
+    {"srq", do_srq},
+    {"qp", do_qp},
+    {"mr", do_mr},
+    {"destroy", do_destroy},
+    {"resize", do_resize},
+    {"move", do_move},
+    {"query", do_query},
+    {"traffic", do_traffic},
+    {"async", do_async},
+    {"attributes", do_attributes},
+    {"allocators", do_allocators},
+    {"parent", do_parent},
+    {"devx", do_devx},
+    {"look", do_look},
+    {"compare", do_compare},
+    {"fork", do_fork},
+    {"at", do_at},
+    {"exit", do_exit},
+};
+
+static void do_word(struct program *p, const char *word)
+{
+	size_t length = strcspn(word, ":");
+	struct options o = {word[length] ? word + length + 1 : ""};
+	int error = -1;
+
+	line[0] = '\0';
+	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
+		if (strlen(words[i].name) == length && !strncmp(words[i].name, word, length))
+			error = words[i].run(p, o);
+	if (error < 0) {
+		fprintf(stderr, "no such word: %s\n", word);
+		exit(2);
+	}
+	if (error)
+		printf("%s failed: %s\n", word, strerrorname_np(error));
+	else
+		printf("%s ok%s\n", word, line);
+}
+
+int main(int argc, char **argv)
+{
+	static struct program program;
+
+	alarm(LIMIT_S);
+	for (int i = 1; i < argc; i++)
+		do_word(&program, argv[i]);
+	return 0;
+}

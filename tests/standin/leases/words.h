@@ -1,0 +1,87 @@
+/*
+ * A program for the tests of leases: its arguments are words, each a verb or two, done in their
+ * order. Each says in one line how it went, so that a run with a lease can be compared with a plain
+ * one; what differs between any two runs is said in lines that begin with '#'.
+ */
+#pragma once
+
+#include <infiniband/mlx5dv.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#define PORT	1
+#define MAX_QPS 32
+#define MAX_CQS 32
+
+enum qp_kind { RC, UC, UD, DCI, DCT, RAW, QP_KINDS };
+extern const char *const qp_kind_names[QP_KINDS];
+
+struct cq {
+	struct ibv_cq *cq;
+	struct ibv_cq_ex *ex; /* NULL: made by ibv_create_cq() */
+	struct ibv_comp_channel *channel;
+};
+
+struct qp {
+	struct ibv_qp *qp;
+	enum qp_kind kind;
+	bool ex; /* posted to by ibv_wr_*() */
+	struct cq *cq;
+};
+
+/* What the words work on: what was made last, and all queue pairs and completion queues. */
+struct program {
+	struct ibv_context *context;
+	struct ibv_pd *pd, *parent;
+	struct ibv_comp_channel *channel;
+	struct ibv_srq *srq;
+	struct ibv_mr *mr;
+	struct cq cqs[MAX_CQS];
+	struct qp qps[MAX_QPS];
+	unsigned int n_cqs, n_qps;
+};
+
+/* A word's options: "word:text,name=number,...". */
+struct options {
+	const char *text;
+};
+
+/* The number of an option, or @otherwise. */
+long option(struct options o, const char *name, long otherwise);
+/* Whether an option of that name is there, with a number or without. */
+bool has(struct options o, const char *name);
+
+/* What a word does; 0 or an errno. */
+typedef int (*word_fn)(struct program *p, struct options o);
+
+int do_open(struct program *p, struct options o);
+int do_close(struct program *p, struct options o);
+int do_pd(struct program *p, struct options o);
+int do_channel(struct program *p, struct options o);
+int do_cq(struct program *p, struct options o);
+int do_srq(struct program *p, struct options o);
+int do_qp(struct program *p, struct options o);
+int do_mr(struct program *p, struct options o);
+int do_destroy(struct program *p, struct options o);
+int do_resize(struct program *p, struct options o);
+
+int do_move(struct program *p, struct options o);
+int do_query(struct program *p, struct options o);
+
+int do_traffic(struct program *p, struct options o);
+
+int do_async(struct program *p, struct options o);
+int do_attributes(struct program *p, struct options o);
+int do_allocators(struct program *p, struct options o);
+int do_parent(struct program *p, struct options o);
+int do_devx(struct program *p, struct options o);
+int do_look(struct program *p, struct options o);
+int do_compare(struct program *p, struct options o);
+int do_fork(struct program *p, struct options o);
+
+/* The queue pair that "qp=N" says, or the last. */
+struct qp *chosen_qp(struct program *p, struct options o);
+
+/* More of a word's line. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
