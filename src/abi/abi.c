@@ -99,7 +99,9 @@ const struct wv_command_row *wv_abi_find(uint32_t driver_id, uint16_t object, ui
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(rows); i++)
 		if (is_command(&rows[i], driver_id, object, method, write_cmd))
 			return &rows[i];
-	return NULL;
+	return write_cmd == WV_NO_WRITE_CMD
+		   ? NULL
+		   : wv_abi_find(driver_id, object, method, WV_NO_WRITE_CMD);
 }
 
 const struct wv_command_row *wv_abi_find_any(uint16_t object, uint16_t method, uint32_t write_cmd)

@@ -111,7 +111,8 @@ enum wv_memory_attr {
 
 /*
  * The row of a driver's command, or NULL if warmverbs does not know it. @write_cmd is what
- * wv_abi_write_cmd() says.
+ * wv_abi_write_cmd() says; a row with WV_NO_WRITE_CMD is for all that its method carries and that
+ * has no row of its own.
  */
 const struct wv_command_row *wv_abi_find(uint32_t driver_id, uint16_t object, uint16_t method,
 					 uint32_t write_cmd);

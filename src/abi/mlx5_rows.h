@@ -30,10 +30,15 @@ MLX5_CREATE(CQ, FIELD(mlx5_ib_create_cq, buf_addr, WV_BUFFER),
     DRIVER(MLX5, UVERBS_OBJECT_FLOW, MLX5_IB_METHOD_CREATE_FLOW, WV_NO_WRITE_CMD, RIGHTS,
 	   "mlx5 create_flow", MLX5_ATTR(CREATE_FLOW_HANDLE, NEW_HANDLE)),
 
-    /* Of the firmware commands that a program may send, what does not change. */
+    /*
+     * The firmware commands that any program may send this way only ask (hw/mlx5/devx.c,
+     * devx_is_general_cmd()); the answer to one of them does not change.
+     */
     DRIVER(MLX5, MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_OTHER, MLX5_QUERY_HCA_CAP, CONSTANT,
 	   "query_hca_cap", MLX5_ATTR(DEVX_OTHER_CMD_IN, EQUAL),
 	   MLX5_ATTR(DEVX_OTHER_CMD_OUT, OUT)),
+    MLX5(DEVX, DEVX_OTHER, PASS, "devx_other", MLX5_ATTR(DEVX_OTHER_CMD_IN, EQUAL),
+	 MLX5_ATTR(DEVX_OTHER_CMD_OUT, OUT)),
     MLX5(DEVX, DEVX_QUERY_UAR, PASS, "devx_query_uar", MLX5_ATTR(DEVX_QUERY_UAR_USER_IDX, EQUAL),
 	 MLX5_ATTR(DEVX_QUERY_UAR_DEV_IDX, OUT)),
     MLX5(DEVX, DEVX_QUERY_EQN, PASS, "devx_query_eqn", MLX5_ATTR(DEVX_QUERY_EQN_USER_VEC, EQUAL),
