@@ -1,0 +1,365 @@
+/*
+ * A uverbs file is what its descriptors stand for, in whichever process and under whichever number;
+ * and it lives as long as one of them, or a mapping of it.
+ */
+#include "kit.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <rdma/mlx5-abi.h>
+#include <rdma/rdma_user_ioctl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* One command on a bare descriptor, without the library: the handle of a new PD, or -errno. */
+static int raw_alloc_pd(int fd)
+{
+	struct ib_uverbs_alloc_pd_resp resp = {0};
+	struct mlx5_ib_alloc_pd_resp driver = {0};
+	struct {
+		struct ib_uverbs_ioctl_hdr header;
+		struct ib_uverbs_attr attrs[4];
+	} cmd = {.header = {.length = sizeof(cmd),
+			    .object_id = UVERBS_OBJECT_DEVICE,
+			    .method_id = UVERBS_METHOD_INVOKE_WRITE,
+			    .num_attrs = 4,
+			    .driver_id = RDMA_DRIVER_MLX5}};
+
+	cmd.attrs[0] = (struct ib_uverbs_attr){
+	    .attr_id = UVERBS_ATTR_WRITE_CMD, .len = 8, .data = IB_USER_VERBS_CMD_ALLOC_PD};
+	cmd.attrs[1] = (struct ib_uverbs_attr){.attr_id = UVERBS_ATTR_CORE_IN, .len = 8};
+	cmd.attrs[2] = (struct ib_uverbs_attr){
+	    .attr_id = UVERBS_ATTR_CORE_OUT, .len = sizeof(resp), .data = (uintptr_t)&resp};
+	cmd.attrs[3] = (struct ib_uverbs_attr){
+	    .attr_id = UVERBS_ATTR_UHW_OUT, .len = sizeof(driver), .data = (uintptr_t)&driver};
+	return ioctl(fd, RDMA_VERBS_IOCTL, &cmd) ? -errno : (int)resp.pd_handle;
+}
+
+static bool is_node(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(231, 192);
+}
+
+/* A number that the children of a test count on. */
+#define FAR_FD 77
+
+static void test_dup(void **state)
+{
+	struct ibv_context *context = open_device();
+	int copy = fcntl(context->cmd_fd, F_DUPFD_CLOEXEC, 40);
+	int over = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	(void)state;
+	assert_true(is_node(copy));
+	assert_int_equal(raw_alloc_pd(copy), 1); /* 0 is the region that was made at open */
+	/* The same number is now something else, and then something else again. */
+	assert_false(is_node(over));
+	assert_int_equal(dup2(copy, over), over);
+	assert_true(is_node(over));
+	assert_int_equal(raw_alloc_pd(over), 2);
+	close(over);
+	assert_int_equal(open("/dev/null", O_RDWR | O_CLOEXEC), over);
+	assert_false(is_node(over));
+	assert_int_equal(raw_alloc_pd(over), -ENOTTY);
+	close(over);
+	/* The copy keeps the file alive, without mappings. */
+	ibv_close_device(context);
+	assert_int_equal(count_objects("pd"), 2);
+	close(copy);
+	wait_objects("ufiles", 0);
+}
+
+/* Another ufile's descriptor put over one. */
+static void test_dup_over_another(void **state)
+{
+	struct ibv_context *a = open_device(), *b = open_device();
+
+	(void)state;
+	assert_int_equal(raw_alloc_pd(a->cmd_fd), 1);
+	assert_int_equal(dup2(b->cmd_fd, a->cmd_fd), a->cmd_fd);
+	assert_int_equal(raw_alloc_pd(a->cmd_fd), 1);
+	assert_int_equal(raw_alloc_pd(b->cmd_fd), 2);
+	ibv_close_device(b);
+	ibv_close_device(a);
+	wait_objects("ufiles", 0);
+}
+
+static void test_fork(void **state)
+{
+	struct ibv_context *context = open_device();
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(raw_alloc_pd(context->cmd_fd), 1);
+	child = fork();
+	if (!child)
+		_exit(raw_alloc_pd(context->cmd_fd) == 2 ? 0 : 1);
+	must_succeed(child);
+	assert_int_equal(raw_alloc_pd(context->cmd_fd), 3);
+	ibv_close_device(context);
+	wait_objects("ufiles", 0);
+}
+
+/* Both at once: neither gets what the other was told. */
+static void test_fork_at_once(void **state)
+{
+	struct ibv_context *context = open_device();
+	pid_t child = fork();
+
+	(void)state;
+	for (int i = 0; i < 500; i++) {
+		int handle = raw_alloc_pd(context->cmd_fd);
+
+		if (!child && handle < 1)
+			_exit(1);
+		assert_true(handle >= 1);
+	}
+	if (!child)
+		_exit(0);
+	must_succeed(child);
+	assert_int_equal(count_objects("pd"), 1000);
+	ibv_close_device(context);
+	wait_objects("ufiles", 0);
+}
+
+static void test_exec(void **state)
+{
+	struct ibv_context *context = open_device();
+	pid_t child;
+
+	(void)state;
+	child = fork();
+	if (!child) {
+		dup2(context->cmd_fd, FAR_FD);
+		execl("/proc/self/exe", "child", "use", NULL);
+		_exit(127);
+	}
+	must_succeed(child);
+	assert_int_equal(count_objects("pd"), 1);
+	ibv_close_device(context);
+	wait_objects("ufiles", 0);
+}
+
+static int run_child(void)
+{
+	return is_node(FAR_FD) && raw_alloc_pd(FAR_FD) == 1 ? 0 : 1;
+}
+
+/* Made by one process, used by another which the first does not outlive. */
+static void test_passed(void **state)
+{
+	int pair[2], fd;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	child = fork();
+	if (!child) {
+		struct ibv_context *context = open_device();
+
+		raw_alloc_pd(context->cmd_fd);
+		send_fds(pair[1], &context->cmd_fd, 1);
+		_exit(0);
+	}
+	must_succeed(child);
+	close(pair[1]);
+	/* In flight, it lives. */
+	assert_int_equal(count_objects("pd"), 1);
+	receive_fds(pair[0], &fd, 1);
+	assert_true(is_node(fd));
+	assert_int_equal(raw_alloc_pd(fd), 2);
+	close(fd);
+	close(pair[0]);
+	wait_objects("ufiles", 0);
+}
+
+static void test_last_close(void **state)
+{
+	struct kit kit;
+	pid_t child;
+
+	(void)state;
+	child = fork();
+	if (!child) {
+		open_kit(&kit);
+		must_make_qp(&kit, RC);
+		raise(SIGKILL);
+	}
+	waitpid(child, NULL, 0);
+	wait_objects("ufiles", 0);
+	assert_int_equal(count_objects("qp"), 0);
+	assert_int_equal(count_objects("pinned_pages"), 0);
+}
+
+/* A page of the device that is still mapped keeps everything, as it holds the file. */
+static void test_mapping_keeps(void **state)
+{
+	struct ibv_context *context = open_device();
+	int fd = fcntl(context->cmd_fd, F_DUPFD_CLOEXEC, 40);
+	void *page;
+
+	(void)state;
+	assert_int_equal(raw_alloc_pd(fd), 1);
+	page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0x500000);
+	assert_ptr_not_equal(page, MAP_FAILED);
+	ibv_close_device(context);
+	close(fd);
+	wait_objects("kept_by_mappings", 1);
+	assert_int_equal(count_objects("pd"), 1);
+	munmap(page, 4096);
+	wait_objects("ufiles", 0);
+	assert_int_equal(count_objects("pd"), 0);
+}
+
+/* Also in a child that was never asked. */
+static void test_inherited_mapping_keeps(void **state)
+{
+	struct ibv_context *context = open_device();
+	int pair[2];
+	pid_t child;
+	char byte;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	child = fork();
+	if (!child) {
+		close(context->cmd_fd);
+		close(pair[0]);
+		if (write(pair[1], "", 1) != 1 || read(pair[1], &byte, 1) < 0)
+			_exit(1);
+		_exit(0);
+	}
+	close(pair[1]);
+	assert_int_equal(read(pair[0], &byte, 1), 1);
+	ibv_close_device(context);
+	wait_objects("kept_by_mappings", 1);
+	close(pair[0]);
+	must_succeed(child);
+	wait_objects("ufiles", 0);
+}
+
+/* Queues. */
+
+static char *arena;
+static size_t arena_used;
+
+static void *allocate(size_t size, void *unused)
+{
+	char *at = arena + arena_used;
+
+	(void)unused;
+	arena_used += (size + 4095) & ~4095ul;
+	return size ? at : NULL;
+}
+
+static void release(void *at, void *unused)
+{
+	(void)at;
+	(void)unused;
+}
+
+static struct ibv_cq *make_cq_in_arena(struct ibv_context *context)
+{
+	struct mlx5dv_ctx_allocators hooks = {.alloc = allocate, .free = release};
+
+	arena_used = 0;
+	mlx5dv_set_context_attr(context, MLX5DV_CTX_ATTR_BUF_ALLOCATORS, &hooks);
+	return ibv_create_cq(context, 10, NULL, NULL, 0);
+}
+
+/* The maker of a queue in shared memory may go: the device still has its pages, and we may too. */
+static void test_shared_queue_outlives_maker(void **state)
+{
+	size_t bytes = 1 << 20;
+	int memory = memfd_create("queues", MFD_CLOEXEC), pair[2], fd;
+	pid_t child;
+
+	(void)state;
+	assert_int_equal(ftruncate(memory, (off_t)bytes), 0);
+	arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	child = fork();
+	if (!child) {
+		struct ibv_context *context = open_device();
+
+		if (!make_cq_in_arena(context))
+			_exit(1);
+		send_fds(pair[1], &context->cmd_fd, 1);
+		_exit(0);
+	}
+	must_succeed(child);
+	receive_fds(pair[0], &fd, 1);
+	assert_int_equal(count_objects("cq"), 1);
+	assert_int_equal(count_objects("kept_by_mappings"), 0);
+	assert_true(count_objects("pinned_pages") > 0);
+	/* The same pages once more are a mistake, although this process never pinned them. */
+	{
+		struct ibv_context *context = open_device();
+
+		assert_null(make_cq_in_arena(context));
+		assert_int_equal(errno, EEXIST);
+		ibv_close_device(context);
+	}
+	close(fd);
+	wait_objects("ufiles", 0);
+	{
+		struct ibv_context *context = open_device();
+		struct ibv_cq *cq = make_cq_in_arena(context);
+
+		assert_non_null(cq);
+		ibv_destroy_cq(cq);
+		ibv_close_device(context);
+	}
+	munmap(arena, bytes);
+	close(memory);
+	close(pair[0]);
+	close(pair[1]);
+}
+
+/* A program may close whatever it did not open itself. */
+static void test_close_everything(void **state)
+{
+	struct ibv_context *context = open_device();
+	pid_t child = fork();
+
+	(void)state;
+	if (!child) {
+		dup2(context->cmd_fd, 3);
+		closefrom(4);
+		_exit(raw_alloc_pd(3) == 1 ? 0 : 1);
+	}
+	must_succeed(child);
+	ibv_close_device(context);
+	wait_objects("ufiles", 0);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_dup),
+	    cmocka_unit_test(test_dup_over_another),
+	    cmocka_unit_test(test_fork),
+	    cmocka_unit_test(test_fork_at_once),
+	    cmocka_unit_test(test_exec),
+	    cmocka_unit_test(test_passed),
+	    cmocka_unit_test(test_last_close),
+	    cmocka_unit_test(test_mapping_keeps),
+	    cmocka_unit_test(test_inherited_mapping_keeps),
+	    cmocka_unit_test(test_shared_queue_outlives_maker),
+	    cmocka_unit_test(test_close_everything),
+	};
+
+	(void)argv;
+	return argc > 1 ? run_child() : cmocka_run_group_tests(tests, NULL, NULL);
+}
