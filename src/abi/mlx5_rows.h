@@ -23,6 +23,18 @@ MLX5_CREATE(CQ, FIELD(mlx5_ib_create_cq, buf_addr, WV_BUFFER),
     MLX5_CREATE(SRQ, FIELD(mlx5_ib_create_srq, buf_addr, WV_BUFFER),
 		FIELD(mlx5_ib_create_srq, db_addr, WV_DOORBELL)),
 
+    /* Never made ahead; but what they name is memory of the lease, if it was asked for. */
+    DRIVER(MLX5, UVERBS_OBJECT_WQ, UVERBS_METHOD_WQ_CREATE, WV_NO_WRITE_CMD, PASS, "WQ_CREATE",
+	   ATTR(CREATE_WQ_HANDLE, NEW_HANDLE), ATTR(UHW_OUT, OUT),
+	   {UVERBS_ATTR_UHW_IN, WV_EQUAL,
+	    FIELDS(FIELD(mlx5_ib_create_wq, buf_addr, WV_BUFFER),
+		   FIELD(mlx5_ib_create_wq, db_addr, WV_DOORBELL))}),
+    DRIVER(MLX5, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, WRITE(RESIZE_CQ), PASS,
+	   "resize_cq", {UVERBS_ATTR_CORE_IN, WV_EQUAL, FIELDS(RESPONSE(ib_uverbs_resize_cq))},
+	   ATTR(CORE_OUT, OUT), ATTR(WRITE_CMD, EQUAL),
+	   {UVERBS_ATTR_UHW_IN, WV_EQUAL, FIELDS(FIELD(mlx5_ib_resize_cq, buf_addr, WV_BUFFER))},
+	   ATTR(UHW_OUT, OUT)),
+
     DRIVER(MLX5, UVERBS_OBJECT_DEVICE, MLX5_IB_METHOD_QUERY_PORT, WV_NO_WRITE_CMD, PASS,
 	   "mlx5 query_port", MLX5_ATTR(QUERY_PORT_PORT_NUM, EQUAL), MLX5_ATTR(QUERY_PORT, OUT)),
     DRIVER(MLX5, UVERBS_OBJECT_PD, MLX5_IB_METHOD_PD_QUERY, WV_NO_WRITE_CMD, PASS, "mlx5 pd_query",

@@ -190,12 +190,12 @@ static struct wv_difference before_kernel(struct passage *p)
 	count(c, p, d);
 	if (!p->row || p->row->class_ == WV_RIGHTS)
 		stop_following(p);
-	else if (p->row->class_ == WV_CREATE)
-		wv_repair_rivals(p->fd, &c->lease, p->cmd, p->row);
 	else if (p->row->class_ == WV_DESTROY)
 		wv_lease_kill_handle(&c->lease, p->target);
 	else if (p->target != WV_NONE && wv_lease_kill_moves(&c->lease, p->target))
 		put_back(p);
+	else
+		wv_repair_rivals(p->fd, &c->lease, p->cmd, p->row);
 	if (moves_beyond_ahead(p))
 		wv_context_settle(c);
 	return d;
