@@ -115,8 +115,8 @@ static const char *check_srq(const struct wv_tape *recipe, struct wv_step *step,
 	return NULL;
 }
 
-/* What the kernel pins, where queues lie in memory of the program. */
-static const char *check_memory(struct wv_step *step, struct wv_cost *cost)
+/* Where queues lie in memory of the program. */
+static const char *check_memory(struct wv_step *step)
 {
 	struct wv_attr *attr = wv_step_attr(step, WV_ATTR_MEMORY_CONTENTS);
 	uint64_t size = wv_step_memory_size(step);
@@ -127,7 +127,6 @@ static const char *check_memory(struct wv_step *step, struct wv_cost *cost)
 	if (attr && (attr->len % sizeof(struct wv_series) || n > WV_MAX_SERIES ||
 		     !wv_contents_check((const void *)wv_attr_bytes(step, attr), n, size)))
 		return "contents that do not fit their memory";
-	cost->bytes += size;
 	return NULL;
 }
 
@@ -235,6 +234,11 @@ static const char *check_qp_step(struct judge *j, struct wv_step *step)
 	return NULL;
 }
 
+static int makes_something(const struct judge *j, uint64_t step)
+{
+	return step < j->n && j->steps[step]->class_ == WV_CREATE;
+}
+
 static int check_memory_ref(const struct judge *j, const struct wv_field *f, uint64_t ref)
 {
 	uint64_t step = (ref >> 32) - 1, offset = (uint32_t)ref;
@@ -256,7 +260,19 @@ static int check_field(void *data, const struct wv_field *f, uint8_t *payload)
 	if (wv_is_memory(f))
 		return check_memory_ref(j, f, value);
 	if (f->kind == WV_NUMBER && value & wv_number_is_step(f))
-		return (value & ~wv_number_is_step(f)) < j->n ? 0 : -EPERM;
+		return makes_something(j, value & ~wv_number_is_step(f)) ? 0 : -EPERM;
+	return 0;
+}
+
+/* Part of a field is not known as one, so what it names would reach the kernel unchanged. */
+static int ends_in_a_field(struct wv_step *step, const struct wv_attr *attr)
+{
+	const struct wv_attr_row *known = wv_abi_attr(wv_step_row(step), attr->id);
+
+	for (unsigned int i = 0; attr->kind == WV_EQUAL && i < known->n_fields; i++)
+		if (known->fields[i].offset < attr->len &&
+		    !wv_field_fits(&known->fields[i], attr->len))
+			return 1;
 	return 0;
 }
 
@@ -266,9 +282,11 @@ static const char *check_refs(struct judge *j, struct wv_step *step)
 	static const char *const why = "a reference to something that no earlier step makes";
 
 	wv_each_attr (step, attr) {
+		if (ends_in_a_field(step, attr))
+			return "a payload ends inside a field";
 		if (attr->kind != WV_HANDLE && attr->kind != WV_FD)
 			continue;
-		if (attr->data >= j->n || j->steps[attr->data]->class_ != WV_CREATE)
+		if (!makes_something(j, attr->data))
 			return why;
 	}
 	return wv_step_fields(step, check_field, j) ? why : NULL;
@@ -288,7 +306,7 @@ static const char *check_step(struct judge *j, struct wv_step *step)
 	case WV_CREATE:
 		return check_create(j->recipe, step, j->cost);
 	case WV_MEMORY:
-		return check_memory(step, j->cost);
+		return check_memory(step);
 	case WV_CONSTANT:
 	case WV_OPENING:
 		return NULL;
@@ -316,6 +334,7 @@ int wv_validate(struct wv_tape *recipe, struct wv_cost *cost, const char **why)
 	}
 	if (!*why && wv_recipe_memory(recipe)) {
 		cost->fds++;
+		cost->bytes += wv_recipe_memory(recipe); /* the kernel pins whole pages */
 		if (wv_recipe_memory(recipe) > WV_TAPE_MAX_MEMORY)
 			*why = "its queues take too much memory";
 	}
