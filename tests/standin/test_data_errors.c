@@ -4,9 +4,12 @@
  */
 #include <infiniband/verbs.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cmocka.h>
@@ -75,14 +78,14 @@ static struct ibv_ah_attr address(void)
 	return attr;
 }
 
-static void connect_rc(struct end *end, const struct end *peer, uint8_t rnr_retry)
+static void connect_rc(struct end *end, uint32_t peer, uint8_t rnr_retry)
 {
 	struct ibv_qp_attr attr = {
 	    .qp_state = IBV_QPS_INIT,
 	    .port_num = PORT,
 	    .qp_access_flags = RIGHTS,
 	    .path_mtu = IBV_MTU_1024,
-	    .dest_qp_num = peer->qp->qp_num,
+	    .dest_qp_num = peer,
 	    .max_dest_rd_atomic = 1,
 	    .min_rnr_timer = MIN_RNR,
 	    .ah_attr = address(),
@@ -124,7 +127,7 @@ static void ready_ud(struct end *end)
 	assert_int_equal(ibv_modify_qp(end->qp, &attr, IBV_QP_STATE | IBV_QP_SQ_PSN), 0);
 }
 
-static int set_up(enum ibv_qp_type type, uint8_t rnr_retry, int n_cqe)
+static int set_up_memory(void)
 {
 	struct ibv_ah_attr attr = address();
 
@@ -132,7 +135,12 @@ static int set_up(enum ibv_qp_type type, uint8_t rnr_retry, int n_cqe)
 	pd = ibv_alloc_pd(context);
 	mr = ibv_reg_mr(pd, data, SIZE, RIGHTS);
 	ah = ibv_create_ah(pd, &attr);
-	if (!data || !mr || !ah)
+	return data && mr && ah ? 0 : -1;
+}
+
+static int set_up(enum ibv_qp_type type, uint8_t rnr_retry, int n_cqe)
+{
+	if (set_up_memory())
 		return -1;
 	make_end(&a, type, n_cqe);
 	make_end(&b, type, n_cqe);
@@ -140,8 +148,8 @@ static int set_up(enum ibv_qp_type type, uint8_t rnr_retry, int n_cqe)
 		ready_ud(&a);
 		ready_ud(&b);
 	} else {
-		connect_rc(&a, &b, rnr_retry);
-		connect_rc(&b, &a, rnr_retry);
+		connect_rc(&a, b.qp->qp_num, rnr_retry);
+		connect_rc(&b, a.qp->qp_num, rnr_retry);
 	}
 	return 0;
 }
@@ -162,6 +170,16 @@ static int set_up_rc_with_small_cqs(void **state)
 {
 	(void)state;
 	return set_up(IBV_QPT_RC, RNR_FOR_EVER, 3);
+}
+
+static int set_up_unconnected(void **state)
+{
+	(void)state;
+	if (set_up_memory())
+		return -1;
+	make_end(&a, IBV_QPT_RC, 2 * DEPTH);
+	make_end(&b, IBV_QPT_RC, 2 * DEPTH);
+	return 0;
 }
 
 static int set_up_ud(void **state)
@@ -283,8 +301,8 @@ static void test_reset_and_reuse(void **state)
 	test_remote_access(state);
 	assert_int_equal(ibv_modify_qp(a.qp, &attr, IBV_QP_STATE), 0);
 	assert_int_equal(ibv_modify_qp(b.qp, &attr, IBV_QP_STATE), 0);
-	connect_rc(&a, &b, RNR_FOR_EVER);
-	connect_rc(&b, &a, RNR_FOR_EVER);
+	connect_rc(&a, b.qp->qp_num, RNR_FOR_EVER);
+	connect_rc(&b, a.qp->qp_num, RNR_FOR_EVER);
 	strcpy((char *)data, "once more");
 	post_receive(&b, 4, sge_of(1024, 64));
 	post(&a, 5, IBV_WR_SEND, sge_of(0, 64), 0);
@@ -366,6 +384,50 @@ static void test_overrun(void **state)
 	expect_state(&a, IBV_QPS_ERR);
 }
 
+/* The other side, in a process and on a context of its own; waits to be killed. */
+static void __attribute__((noreturn)) be_peer(int fd)
+{
+	uint32_t qpn;
+
+	if (open_device(NULL) || set_up_memory())
+		_exit(1);
+	make_end(&b, IBV_QPT_RC, 2 * DEPTH);
+	if (read(fd, &qpn, sizeof qpn) != sizeof qpn)
+		_exit(1);
+	connect_rc(&b, qpn, RNR_FOR_EVER);
+	post_receive(&b, 1, sge_of(0, 64));
+	post_receive(&b, 2, sge_of(0, 64));
+	if (write(fd, &b.qp->qp_num, sizeof qpn) != sizeof qpn)
+		_exit(1);
+	pause();
+	_exit(0);
+}
+
+/* Its receives are still posted, but nobody is there. */
+static void test_peer_dies(void **state)
+{
+	uint32_t qpn = a.qp->qp_num;
+	int fds[2];
+	pid_t pid;
+
+	(void)state;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM, 0, fds), 0);
+	pid = fork();
+	if (!pid)
+		be_peer(fds[1]);
+	assert_int_equal(write(fds[0], &qpn, sizeof qpn), sizeof qpn);
+	assert_int_equal(read(fds[0], &qpn, sizeof qpn), sizeof qpn);
+	connect_rc(&a, qpn, RNR_FOR_EVER);
+	post(&a, 3, IBV_WR_SEND, sge_of(0, 64), 0);
+	expect(&a, 3, IBV_WC_SUCCESS);
+	assert_int_equal(kill(pid, SIGKILL), 0);
+	assert_int_equal(waitpid(pid, NULL, 0), pid);
+	post(&a, 4, IBV_WR_SEND, sge_of(0, 64), 0);
+	expect(&a, 4, IBV_WC_RETRY_EXC_ERR);
+	close(fds[0]);
+	close(fds[1]);
+}
+
 #define WITH(set_up, test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
 
 int main(void)
@@ -380,6 +442,7 @@ int main(void)
 	    WITH(set_up_rc, test_nobody_answers),
 	    WITH(set_up_ud, test_datagram_without_receive),
 	    WITH(set_up_rc_with_small_cqs, test_overrun),
+	    WITH(set_up_unconnected, test_peer_dies),
 	};
 
 	return cmocka_run_group_tests(tests, open_device, close_device);

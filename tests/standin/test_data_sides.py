@@ -1,11 +1,10 @@
 #!/usr/bin/env python3
 """Runs a program as server and as client of itself, on the stand-in of whoever started this.
 
-    test_data_sides.py [--fails TEXT | --killed TEXT] -- PROGRAM [ARGUMENT...]
+    test_data_sides.py [--fails TEXT] PROGRAM [ARGUMENT...]
 
 The port is added with -p, and the server's name for the client. Both must end with 0; with --fails the client must
-fail and say TEXT; with --killed the client is killed as soon as it is connected, the server must fail and say TEXT, and
-then it is all run again, to the end, so that what was killed has left nothing in the way.
+fail and say TEXT.
 """
 import argparse
 import contextlib
@@ -29,12 +28,12 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def has_socket(port, states):
+def is_listened_to(port):
     for table in ("tcp", "tcp6"):
         with contextlib.suppress(FileNotFoundError):
             for line in pathlib.Path("/proc/net", table).read_text(encoding="ascii").splitlines()[1:]:
                 _, local, _, state = line.split()[:4]
-                if int(local.rpartition(":")[2], 16) == port and state in states:
+                if int(local.rpartition(":")[2], 16) == port and state == LISTENING:
                     return True
     return False
 
@@ -86,7 +85,7 @@ def both_sides(command):
             port = free_port()
             server = Side("server", [*command, "-p", str(port)])
             stack.callback(server.close)
-            if wait_for(lambda: has_socket(port, LISTENING), server.process, "listening"):
+            if wait_for(lambda: is_listened_to(port), server.process, "listening"):
                 break
             server.finish()
         else:
@@ -111,23 +110,10 @@ def run_failing(command, text):
             sys.exit(f"the client did not fail with {text!r}")
 
 
-def run_killed(command, text):
-    with both_sides(command) as (server, client):
-        # The first line is the server's own address, the second its peer's: after it they are connected.
-        for line in server.process.stdout:
-            if "remote address" in line:
-                break
-        client.kill()
-        output = server.finish()
-        if server.process.returncode <= 0 or text not in output:
-            sys.exit(f"the server did not fail with {text!r}")
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--fails")
-    parser.add_argument("--killed")
-    parser.add_argument("command", nargs="+")
+    parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
     if not shutil.which(options.command[0]):
         print(f"{options.command[0]} is not installed")
@@ -135,8 +121,6 @@ def main():
     if options.fails:
         run_failing(options.command, options.fails)
         return
-    if options.killed:
-        run_killed([*options.command, "-n", "10000000"], options.killed)
     run_well(options.command)
 
 

@@ -12,14 +12,13 @@
 #include <time.h>
 
 /*
- * How long to sleep between two rounds, by how long nothing has moved. The programs on both ends
- * often spin, so on a machine with two processors spinning here takes one away from who has
- * something to post, and a short sleep is faster than a long turn.
+ * How long to sleep between two rounds, by how long nothing has moved. 0 gives the processor away,
+ * if somebody wants it: the programs at both ends often spin, and there may be two processors only.
  */
 static const struct pace {
 	uint64_t idle_ns;
 	uint64_t sleep_ns;
-} paces[] = {{20000, 0}, {5000000, 10000}, {1000000000, 50000}, {UINT64_MAX, 100000}};
+} paces[] = {{100000, 0}, {5000000, 10000}, {1000000000, 50000}, {UINT64_MAX, 100000}};
 
 static pthread_cond_t awake = PTHREAD_COND_INITIALIZER;
 
@@ -83,8 +82,7 @@ static void *run(void *arg)
 			pthread_cond_wait(&awake, &hca->lock);
 		hca_unlock(hca);
 		now = data_now();
-		/* The mutex is not fair: who waits for it would not get it from who takes it at
-		 * once. */
+		/* The mutex is not fair: who waits would hardly ever find it free. */
 		while (hca_is_wanted(hca) && data_now() - now < 1000000)
 			sched_yield();
 		pause_for(now - last_moved);
