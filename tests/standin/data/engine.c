@@ -18,7 +18,8 @@
 static const struct pace {
 	uint64_t idle_ns;
 	uint64_t sleep_ns;
-} paces[] = {{100000, 0}, {5000000, 10000}, {1000000000, 50000}, {UINT64_MAX, 100000}};
+} paces[] = {
+    {100000, 0}, {5000000, 10000}, {1000000000, 50000}, {3000000000, 100000}, {UINT64_MAX, 500000}};
 
 static pthread_cond_t awake = PTHREAD_COND_INITIALIZER;
 
