@@ -167,6 +167,34 @@ STANDIN_PUBLIC int fstatat64(int dir, const char *restrict path, struct stat64 *
 	return correct(NEXT(fstatat64)(dir, path, st, flags), *path ? -1 : dir, (struct stat *)st);
 }
 
+/* What programs call that were built with an older libc, and sanitizers for all programs. */
+int __fxstat(int version, int fd, struct stat *st);
+int __fxstat64(int version, int fd, struct stat64 *st);
+int __xstat(int version, const char *path, struct stat *st);
+int __xstat64(int version, const char *path, struct stat64 *st);
+
+STANDIN_PUBLIC int __fxstat(int version, int fd, struct stat *st)
+{
+	return correct(NEXT(__fxstat)(version, fd, st), fd, st);
+}
+
+STANDIN_PUBLIC int __fxstat64(int version, int fd, struct stat64 *st)
+{
+	return correct(NEXT(__fxstat64)(version, fd, st), fd, (struct stat *)st);
+}
+
+STANDIN_PUBLIC int __xstat(int version, const char *path, struct stat *st)
+{
+	return is_node(path) ? describe_node(st) : NEXT(__xstat)(version, path, st);
+}
+
+STANDIN_PUBLIC int __xstat64(int version, const char *path, struct stat64 *st)
+{
+	if (is_node(path))
+		return describe_node((struct stat *)st);
+	return NEXT(__xstat64)(version, path, st);
+}
+
 /* libibverbs then looks for devices in sysfs, which can be moved; netlink can't. */
 STANDIN_PUBLIC int socket(int domain, int type, int protocol)
 {

@@ -99,3 +99,6 @@ int hca_call_pin_queue(struct hca_call *call, uint64_t va, uint64_t bytes, struc
 
 /* The firmware commands that the table has for this command. */
 int hca_call_firmware(struct hca_call *call);
+
+/* True if the thread that gives the command has the capability now. */
+bool hca_call_is_capable(const struct hca_call *call, unsigned int capability);

@@ -7,11 +7,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* The caller's effective capabilities, as the kernel asks for them when a context is made. */
-static bool is_capable(pid_t tid, unsigned int capability)
+bool hca_call_is_capable(const struct hca_call *call, unsigned int capability)
 {
 	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3,
-						  .pid = tid};
+						  .pid = call->tid};
 	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
 
 	if (syscall(SYS_capget, &header, data) < 0)
@@ -108,8 +107,8 @@ int hca_get_context(struct hca_call *call)
 	call->hca->n_contexts++;
 	ufile->has_context = true;
 	ufile->has_devx = devx;
-	ufile->net_raw = is_capable(call->tid, CAP_NET_RAW);
-	ufile->sys_rawio = is_capable(call->tid, CAP_SYS_RAWIO);
+	ufile->net_raw = hca_call_is_capable(call, CAP_NET_RAW);
+	ufile->sys_rawio = hca_call_is_capable(call, CAP_SYS_RAWIO);
 	answer(call, UVERBS_ATTR_UHW_OUT);
 	return 0;
 }

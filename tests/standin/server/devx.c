@@ -2,6 +2,7 @@
 #include "commands.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,5 +141,5 @@ int hca_devx_create(struct hca_call *call)
 
 int hca_create_flow(struct hca_call *call)
 {
-	return call->ufile->net_raw ? -EOPNOTSUPP : -EPERM;
+	return hca_call_is_capable(call, CAP_NET_RAW) ? -EOPNOTSUPP : -EPERM;
 }

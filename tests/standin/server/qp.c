@@ -3,6 +3,7 @@
 #include "uar.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <stdlib.h>
 
 #define DB_BYTES 8
@@ -118,8 +119,8 @@ static int get_core_part(struct hca_call *call, struct hca_qp *qp)
 	if (flags & ~known)
 		return -EINVAL;
 	if (hca_call_has(call, UVERBS_ATTR_CREATE_QP_SOURCE_QPN))
-		return call->ufile->net_raw ? -EOPNOTSUPP : -EPERM;
-	if (qp->type == HCA_RAW && !call->ufile->net_raw)
+		return hca_call_is_capable(call, CAP_NET_RAW) ? -EOPNOTSUPP : -EPERM;
+	if (qp->type == HCA_RAW && !hca_call_is_capable(call, CAP_NET_RAW))
 		return -EPERM;
 	hca_call_in(call, UVERBS_ATTR_CREATE_QP_CAP, &cap, sizeof(cap));
 	qp->cap = (struct ibv_qp_cap){cap.max_send_wr, cap.max_recv_wr, cap.max_send_sge,

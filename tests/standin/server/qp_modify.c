@@ -4,6 +4,7 @@
 #include "transitions.h"
 
 #include <errno.h>
+#include <linux/capability.h>
 #include <string.h>
 
 #define MAX_RD_ATOMIC 16
@@ -48,7 +49,8 @@ static int check_values(const struct hca_call *call, const struct hca_qp *qp,
 	if (req->attr_mask & IBV_QP_PATH_MTU &&
 	    (req->path_mtu < IBV_MTU_256 || req->path_mtu > IBV_MTU_4096))
 		return -EINVAL;
-	if (req->attr_mask & IBV_QP_QKEY && req->qkey & PRIVILEGED_QKEY && !call->ufile->net_raw)
+	if (req->attr_mask & IBV_QP_QKEY && req->qkey & PRIVILEGED_QKEY &&
+	    !hca_call_is_capable(call, CAP_NET_RAW))
 		return -EPERM;
 	return req->attr_mask & IBV_QP_AV ? hca_check_address(&address, has_peer) : 0;
 }
