@@ -7,12 +7,14 @@
  */
 #include "fake_kernel.h"
 #include "fixture.h"
+#include "mlx5_bench.h"
 #include "program.h"
 #include "tape/adopt.h"
 #include "tape/replay.h"
 #include "tape/validate.h"
 
 #include <stdio.h>
+#include <sys/mman.h>
 #include <time.h>
 
 static uint64_t seed;
@@ -136,7 +138,7 @@ static void do_anything_to(struct wv_lease *lease)
 	uint64_t token = WV_TOKEN(below(WV_TAPE_MAX_STEPS));
 	struct wv_step *user;
 
-	switch (below(5)) {
+	switch (below(6)) {
 	case 0:
 		wv_lease_kill_handle(lease, below(8));
 		break;
@@ -152,30 +154,76 @@ static void do_anything_to(struct wv_lease *lease)
 		if (user)
 			user->state = WV_GONE;
 		break;
+	case 4:
+		wv_lease_claim_memory(lease, 512);
+		break;
 	default:
 		wv_lease_translate(lease, &token);
 	}
 }
 
+static struct wv_tape *originals[N_FIXTURES + 1]; /* and one on mlx5 */
+
+/* Memory of the lease, or else of this test's own. */
+static void *claim_memory(void *lease, size_t bytes)
+{
+	static _Alignas(4096) uint8_t own[16384];
+	void *at = bytes ? wv_lease_claim_memory(lease, bytes) : NULL;
+
+	assert_true(bytes <= sizeof(own));
+	return at || !bytes ? at : own;
+}
+
+/* The program is refused what is not in the lease, and goes on as if it were not. */
+static void use_on_mlx5(struct wv_lease *lease)
+{
+	struct mlx5_program program;
+
+	lease->opening = true;
+	mlx5_init(&program, claim_only, lease);
+	program.alloc = claim_memory;
+	program.owner = lease;
+	mlx5_run(&program);
+	do_anything_to(lease);
+}
+
 /* A program that does what some record says, on the lease, which is in memory of exactly its size.
  */
-static void use(struct wv_tape *lease_tape, struct wv_tape *record)
+static void use_lease(struct wv_lease *lease, struct wv_tape *record)
 {
 	static struct program program;
+
+	program_init(&program, claim_only, lease, 0x7f0000000000);
+	wv_each_step (record, step) {
+		program_step(&program, step);
+		if (!below(4))
+			do_anything_to(lease);
+	}
+}
+
+/* Its memory is as large as the tape says, and not a byte more is there. */
+static void use(struct wv_tape *lease_tape, struct wv_tape *record)
+{
+	size_t bytes = lease_tape->memory;
+	uint8_t *memory = NULL;
 	struct wv_lease lease;
 
 	wv_lease_init(&lease, lease_tape);
 	for (unsigned int i = 0; i < lease_tape->n_fds; i++)
 		lease.fds[i] = 100 + (int)i;
-	program_init(&program, claim_only, &lease, 0x7f0000000000);
-	wv_each_step (record, step) {
-		program_step(&program, step);
-		if (!below(4))
-			do_anything_to(&lease);
-	}
+	if (bytes)
+		memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	assert_ptr_not_equal(memory, MAP_FAILED);
+	if (memory)
+		wv_lease_place(&lease, memory);
+	if (lease_tape->driver_id == RDMA_DRIVER_MLX5)
+		use_on_mlx5(&lease);
+	else
+		use_lease(&lease, record);
+	if (memory)
+		munmap(memory, bytes);
 }
-
-static struct wv_tape *originals[N_FIXTURES];
 
 static void try_lease(struct wv_tape *lease, size_t bytes)
 {
@@ -203,6 +251,8 @@ static void carry_out(struct wv_tape *recipe)
 	result = wv_replay(recipe, fake_kernel_issue, &kernel, memory, WV_TAPE_MAX_BYTES, &out);
 	for (unsigned int i = 0; i < out.n_fds; i++)
 		assert_int_equal(close(out.fds[i]), 0);
+	if (out.memory >= 0)
+		assert_int_equal(close(out.memory), 0);
 	if (result)
 		return;
 	assert_int_equal(wv_tape_check(memory, memory->bytes, WV_LEASE), 0);
@@ -263,13 +313,15 @@ static void test_tampered_tapes(void **state)
 	seed = (uint64_t)setting("WV_HOSTILE_SEED", 1);
 	for (unsigned int i = 0; i < N_FIXTURES; i++)
 		originals[i] = fixture_load(fixture_names[i]);
+	originals[N_FIXTURES] = mlx5_record();
 	while (now() < until) {
-		wv_auto_free struct wv_tape *tape = tampered(originals[below(N_FIXTURES)]);
+		wv_auto_free struct wv_tape *tape =
+		    tampered(originals[below(WV_ARRAY_SIZE(originals))]);
 
 		counts.tapes++;
 		try_record(tape);
 	}
-	for (unsigned int i = 0; i < N_FIXTURES; i++)
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(originals); i++)
 		free(originals[i]);
 	assert_int_equal(count_fds(), fds);
 	printf("%lu tapes, %lu records, %lu recipes, %lu leases, %lu steps adopted\n", counts.tapes,

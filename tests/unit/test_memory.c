@@ -314,6 +314,29 @@ static void test_who_is_a_rival_no_more(void **state)
 	bench_end(b);
 }
 
+/* What is never made ahead has queues too: a CQ that grows, and a WQ. */
+static void test_rivals_of_what_is_not_prepared(void **state)
+{
+	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	struct mlx5_bench *b = bench_lease(recipe);
+	uint64_t buffer = (uintptr_t)b->memory + tape_find(b->tape, "memory", 0)->new_number;
+	struct mlx5_ib_resize_cq resize = {.buf_addr = buffer};
+	struct mlx5_ib_create_wq wq = {.buf_addr = buffer};
+	struct wv_step *cq = tape_find(b->tape, "CQ_CREATE", 0);
+	struct command cmd;
+
+	(void)state;
+	command_legacy(&cmd, IB_USER_VERBS_CMD_RESIZE_CQ, NULL, 0, NULL, 0);
+	command_in(&cmd, UHW, &resize, sizeof(resize));
+	cmd.hdr.driver_id = RDMA_DRIVER_MLX5;
+	assert_ptr_equal(wv_lease_rival(b->preload.lease, &cmd.hdr, command_row(&cmd)), cq);
+	command_init(&cmd, UVERBS_OBJECT_WQ, UVERBS_METHOD_WQ_CREATE);
+	command_in(&cmd, UHW, &wq, sizeof(wq));
+	cmd.hdr.driver_id = RDMA_DRIVER_MLX5;
+	assert_ptr_equal(wv_lease_rival(b->preload.lease, &cmd.hdr, command_row(&cmd)), cq);
+	bench_end(b);
+}
+
 /* A CQ that is other than the lease's, in memory of the lease: the lease's is destroyed first. */
 static void test_rivals_are_destroyed_first(void **state)
 {
@@ -688,6 +711,7 @@ int main(void)
 	    cmocka_unit_test(test_without_memory_nothing_is_given),
 	    cmocka_unit_test(test_who_is_a_rival),
 	    cmocka_unit_test(test_who_is_a_rival_no_more),
+	    cmocka_unit_test(test_rivals_of_what_is_not_prepared),
 	    cmocka_unit_test(test_rivals_are_destroyed_first),
 	    cmocka_unit_test(test_the_recipe_is_allowed),
 	    cmocka_unit_test(test_sizes_of_memory),
