@@ -458,6 +458,17 @@ static void test_datagram_is_dropped(void **state)
 	assert_int_equal(a->qp.state, IBV_QPS_RTS);
 }
 
+/* Datagrams are single packets. */
+static void test_datagram_is_too_long(void **state)
+{
+	(void)state;
+	post_receive(b, 0, 2048);
+	post_to(a, MLX5_OPCODE_SEND, 0, 1025, 0, 0x1111ull << 32, 20);
+	settle();
+	expect_error(a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR);
+	expect_nothing(b);
+}
+
 static void test_dc(void **state)
 {
 	(void)state;
@@ -749,6 +760,7 @@ int main(void)
 	    WITH(set_up_rc, test_srq_follows_links),
 	    WITH(set_up_ud, test_datagram),
 	    WITH(set_up_ud, test_datagram_is_dropped),
+	    WITH(set_up_ud, test_datagram_is_too_long),
 	    WITH(set_up_dc, test_dc),
 	    WITH(set_up_dc, test_dc_wraps_within_an_element),
 	    WITH(set_up_dc, test_dc_target_survives),

@@ -9,7 +9,7 @@
 #include <infiniband/mlx5dv.h>
 
 #define RNR_FOR_EVER	7
-#define UD_MTU		4096
+#define UD_BYTES	(128u << HCA_MTU)
 #define TIMEOUT_UNIT_NS 4096u
 #define NO_TIMEOUT_NS	1000000u /* between two tries of a queue pair that waits for ever */
 
@@ -160,7 +160,7 @@ static bool gather(struct hca *hca, struct message *msg)
 	const struct send_wqe *wqe = msg->wqe;
 	uint32_t access = wqe->opcode == MLX5_OPCODE_RDMA_READ ? IBV_ACCESS_LOCAL_WRITE : 0;
 
-	if (msg->from->type == HCA_UD && wqe->length > UD_MTU) {
+	if (msg->from->type == HCA_UD && wqe->length > UD_BYTES) {
 		fail(msg->from, wqe, MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR);
 		return false;
 	}

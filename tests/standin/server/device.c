@@ -85,7 +85,7 @@ int hca_query_port(struct hca_call *call)
 			    .pkey_tbl_len = 1,
 			    .state = IBV_PORT_ACTIVE,
 			    .max_mtu = IBV_MTU_4096,
-			    .active_mtu = IBV_MTU_1024,
+			    .active_mtu = HCA_MTU,
 			    .max_vl_num = 1,
 			    .active_width = 2,	/* 4x */
 			    .active_speed = 32, /* EDR */

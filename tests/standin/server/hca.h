@@ -29,6 +29,7 @@
 #define HCA_MAX_UIDX  (1u << 24)
 #define HCA_NO_UIDX   0xffffffu
 #define HCA_PORT      1
+#define HCA_MTU	      IBV_MTU_1024 /* of the port, active */
 #define HCA_GUID      0x0200000000000001ull
 #define HCA_PKEY      0xffff
 
