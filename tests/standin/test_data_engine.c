@@ -21,9 +21,10 @@
 #define KEY   0x77
 #define DATA  4096
 
-#define RQ_BYTES (N_WQE * 64)
-#define SQ_BYTES (2 * N_WQE * 64)
-#define ALIGNED	 __attribute__((aligned(64)))
+#define RQ_BYTES   (N_WQE * 64)
+#define SQ_BYTES   (2 * N_WQE * 64)
+#define ALL_RIGHTS (IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ | IBV_ACCESS_REMOTE_ATOMIC)
+#define ALIGNED	   __attribute__((aligned(64)))
 
 struct end {
 	struct hca_qp qp;
@@ -157,7 +158,7 @@ static void make_end(struct end *end, enum hca_qp_type type, uint32_t qpn, uint3
 	    .db = mem_of(end->db, sizeof end->db),
 	    .attr = {.dest_qpn = dest,
 		     .qkey = 0x1111,
-		     .access = IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
+		     .access = ALL_RIGHTS,
 		     .timeout = 1,
 		     .retry_cnt = 2,
 		     .rnr_retry = 7,
@@ -183,7 +184,7 @@ static int use_type(enum hca_qp_type type_a, enum hca_qp_type type_b)
 	mr = (struct hca_mr){
 	    .pd = &pd,
 	    .key = KEY,
-	    .access = IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ,
+	    .access = IBV_ACCESS_LOCAL_WRITE | ALL_RIGHTS,
 	    .iova = 0x10000,
 	    .length = DATA,
 	    .mem = mem_of(data, DATA),
@@ -267,6 +268,26 @@ static void post_to(struct end *end, uint8_t opcode, uint32_t from, uint32_t len
 	put(end, &start, &ctrl, sizeof ctrl);
 	end->sq_posted = (at + 63) / 64;
 	end->db[1] = htobe32(end->sq_posted);
+}
+
+static void post_atomic(struct end *end, uint8_t opcode, uint32_t from, uint32_t remote,
+			uint64_t swap_add, uint64_t compare)
+{
+	struct mlx5_wqe_atomic_seg atomic = {htobe64(swap_add), htobe64(compare)};
+	struct mlx5_wqe_raddr_seg raddr = {.raddr = htobe64(mr.iova + remote),
+					   .rkey = htobe32(KEY)};
+	size_t start = end->sq_posted * 64u, at = start + 16;
+	struct mlx5_wqe_ctrl_seg ctrl = {0};
+	struct mlx5_wqe_data_seg seg;
+
+	mlx5dv_set_data_seg(&seg, sizeof swap_add, KEY, mr.iova + from);
+	put(end, &at, &raddr, sizeof raddr);
+	put(end, &at, &atomic, sizeof atomic);
+	put(end, &at, &seg, sizeof seg);
+	mlx5dv_set_ctrl_seg(&ctrl, end->sq_posted, opcode, 0, end->qp.qpn, MLX5_WQE_CTRL_CQ_UPDATE,
+			    4, 0, 0);
+	put(end, &start, &ctrl, sizeof ctrl);
+	end->db[1] = htobe32(++end->sq_posted);
 }
 
 static void post(struct end *end, uint8_t opcode, uint32_t from, uint32_t len, uint32_t remote)
@@ -410,6 +431,44 @@ static void test_write_and_read(void **state)
 		expect(a, MLX5_CQE_REQ, i);
 	expect(b, MLX5_CQE_RESP_WR_IMM, 0);
 	expect_nothing(b);
+}
+
+static uint64_t word_at(uint32_t offset)
+{
+	uint64_t word;
+
+	memcpy(&word, data + offset, sizeof word);
+	return word;
+}
+
+/* Both put the word that was there to the sender's place. */
+static void test_atomics(void **state)
+{
+	uint64_t first = word_at(1000);
+
+	(void)state;
+	post_atomic(a, MLX5_OPCODE_ATOMIC_FA, 0, 1000, 5, 0);
+	post_atomic(a, MLX5_OPCODE_ATOMIC_CS, 8, 1000, 77, first + 5);
+	post_atomic(a, MLX5_OPCODE_ATOMIC_CS, 16, 1000, 88, first);
+	settle();
+	for (unsigned int i = 0; i < 3; i++)
+		expect(a, MLX5_CQE_REQ, i);
+	assert_true(word_at(0) == first);
+	assert_true(word_at(8) == first + 5);
+	assert_true(word_at(16) == 77);
+	assert_true(word_at(1000) == 77);
+}
+
+static void test_atomic_is_not_granted(void **state)
+{
+	uint64_t before = word_at(1000);
+
+	(void)state;
+	b->qp.attr.access &= ~IBV_ACCESS_REMOTE_ATOMIC;
+	post_atomic(a, MLX5_OPCODE_ATOMIC_FA, 0, 1000, 5, 0);
+	settle();
+	expect_error(a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_ACCESS_ERR);
+	assert_true(word_at(1000) == before);
 }
 
 /* The list says which element is next; the provider makes its order. */
@@ -757,6 +816,8 @@ int main(void)
 	    WITH(set_up_rc, test_wrap),
 	    WITH(set_up_rc, test_unsignalled),
 	    WITH(set_up_rc, test_write_and_read),
+	    WITH(set_up_rc, test_atomics),
+	    WITH(set_up_rc, test_atomic_is_not_granted),
 	    WITH(set_up_rc, test_srq_follows_links),
 	    WITH(set_up_ud, test_datagram),
 	    WITH(set_up_ud, test_datagram_is_dropped),

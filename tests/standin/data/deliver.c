@@ -263,6 +263,28 @@ static struct answer deliver_read(struct hca *hca, struct hca_qp *peer, const st
 	return local;
 }
 
+/* Words in the byte order of the machine, as the adapter says by IBV_ATOMIC_HCA. */
+static struct answer deliver_atomic(struct hca *hca, struct hca_qp *peer, const struct message *msg)
+{
+	const struct send_wqe *wqe = msg->wqe;
+	struct pieces remote = {0}, before = {0};
+	uint64_t was, is;
+
+	if (msg->local.length != sizeof was || wqe->raddr % sizeof was)
+		return refuse(MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR);
+	if (find_remote(hca, peer, msg, IBV_ACCESS_REMOTE_ATOMIC, &remote) ||
+	    hca_mem_read(remote.at[0].mem, remote.at[0].offset, &was, sizeof was))
+		return refuse_access(peer);
+	if (wqe->opcode == MLX5_OPCODE_ATOMIC_FA)
+		is = was + wqe->swap_add;
+	else
+		is = was == wqe->compare ? wqe->swap_add : was;
+	if (hca_mem_write(remote.at[0].mem, remote.at[0].offset, &is, sizeof is))
+		return refuse_access(peer);
+	pieces_add_bytes(&before, &was, sizeof was);
+	return pieces_copy(&msg->local, &before) == COPIED ? done : local;
+}
+
 typedef struct answer (*delivery)(struct hca *, struct hca_qp *, const struct message *);
 
 struct answer deliver(struct hca *hca, const struct message *msg)
@@ -270,7 +292,8 @@ struct answer deliver(struct hca *hca, const struct message *msg)
 	static const delivery deliveries[] = {
 	    [MLX5_OPCODE_SEND] = deliver_send,	      [MLX5_OPCODE_SEND_IMM] = deliver_send,
 	    [MLX5_OPCODE_RDMA_WRITE] = deliver_write, [MLX5_OPCODE_RDMA_WRITE_IMM] = deliver_write,
-	    [MLX5_OPCODE_RDMA_READ] = deliver_read,
+	    [MLX5_OPCODE_RDMA_READ] = deliver_read,   [MLX5_OPCODE_ATOMIC_CS] = deliver_atomic,
+	    [MLX5_OPCODE_ATOMIC_FA] = deliver_atomic,
 	};
 	struct hca_qp *peer = find_peer(hca, msg);
 

@@ -19,14 +19,15 @@
 
 enum { DB_SEND = 4 };
 
-#define OP(name) (1ull << MLX5_OPCODE_##name)
+#define OP(name)     (1ull << MLX5_OPCODE_##name)
+#define OPS_SEND     (OP(NOP) | OP(SEND) | OP(SEND_IMM))
+#define OPS_WRITE    (OP(RDMA_WRITE) | OP(RDMA_WRITE_IMM))
+#define OPS_ANSWERED (OP(RDMA_READ) | OP(ATOMIC_CS) | OP(ATOMIC_FA))
 static const uint64_t allowed[HCA_QP_TYPES] = {
-    [HCA_RC] =
-	OP(NOP) | OP(SEND) | OP(SEND_IMM) | OP(RDMA_WRITE) | OP(RDMA_WRITE_IMM) | OP(RDMA_READ),
-    [HCA_UC] = OP(NOP) | OP(SEND) | OP(SEND_IMM) | OP(RDMA_WRITE) | OP(RDMA_WRITE_IMM),
-    [HCA_UD] = OP(NOP) | OP(SEND) | OP(SEND_IMM),
-    [HCA_DCI] =
-	OP(NOP) | OP(SEND) | OP(SEND_IMM) | OP(RDMA_WRITE) | OP(RDMA_WRITE_IMM) | OP(RDMA_READ),
+    [HCA_RC] = OPS_SEND | OPS_WRITE | OPS_ANSWERED,
+    [HCA_UC] = OPS_SEND | OPS_WRITE,
+    [HCA_UD] = OPS_SEND,
+    [HCA_DCI] = OPS_SEND | OPS_WRITE | OPS_ANSWERED,
 };
 
 /* The receiver's wish in units of 10 us, by its code; from the InfiniBand specification. */
@@ -158,7 +159,7 @@ static void retry_unanswered(struct hca_qp *qp, const struct send_wqe *wqe)
 static bool gather(struct hca *hca, struct message *msg)
 {
 	const struct send_wqe *wqe = msg->wqe;
-	uint32_t access = wqe->opcode == MLX5_OPCODE_RDMA_READ ? IBV_ACCESS_LOCAL_WRITE : 0;
+	uint32_t access = OPS_ANSWERED >> wqe->opcode & 1 ? IBV_ACCESS_LOCAL_WRITE : 0;
 
 	if (msg->from->type == HCA_UD && wqe->length > UD_BYTES) {
 		fail(msg->from, wqe, MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR);
@@ -232,7 +233,7 @@ static bool flush_receives(struct hca_qp *qp)
 	return moved;
 }
 
-static bool send(struct hca *hca, struct hca_qp *qp)
+static bool serve_posted(struct hca *hca, struct hca_qp *qp)
 {
 	struct data_qp *data = data_of_qp(qp);
 	struct send_wqe wqe;
@@ -263,7 +264,7 @@ bool send_serve(struct hca *hca, struct hca_qp *qp)
 
 	switch (qp->state) {
 	case IBV_QPS_RTS:
-		return qp->type != HCA_DCT && qp->type != HCA_RAW && send(hca, qp);
+		return qp->type != HCA_DCT && qp->type != HCA_RAW && serve_posted(hca, qp);
 	case IBV_QPS_ERR:
 		if (qp->type == HCA_DCT)
 			return false;

@@ -18,6 +18,7 @@ struct cursor {
 enum segments {
 	SEG_RADDR = 1, /* a remote address comes before the data */
 	SEG_READS = 2, /* the data segments are written to: never inline */
+	SEG_ATOMIC = 4,
 };
 
 static const struct operation {
@@ -30,6 +31,8 @@ static const struct operation {
     [MLX5_OPCODE_RDMA_WRITE] = {true, SEG_RADDR},
     [MLX5_OPCODE_RDMA_WRITE_IMM] = {true, SEG_RADDR},
     [MLX5_OPCODE_RDMA_READ] = {true, SEG_RADDR | SEG_READS},
+    [MLX5_OPCODE_ATOMIC_CS] = {true, SEG_RADDR | SEG_ATOMIC | SEG_READS},
+    [MLX5_OPCODE_ATOMIC_FA] = {true, SEG_RADDR | SEG_ATOMIC | SEG_READS},
 };
 
 /* The next len bytes, or NULL if there are not so many. */
@@ -154,6 +157,14 @@ static int read_transport(struct cursor *rest, bool addressed, unsigned segments
 			return -EINVAL;
 		wqe->raddr = be64toh(seg->raddr);
 		wqe->rkey = be32toh(seg->rkey);
+	}
+	if (segments & SEG_ATOMIC) {
+		const struct mlx5_wqe_atomic_seg *seg = take(rest, sizeof *seg);
+
+		if (!seg)
+			return -EINVAL;
+		wqe->swap_add = be64toh(seg->swap_add);
+		wqe->compare = be64toh(seg->compare);
 	}
 	return 0;
 }

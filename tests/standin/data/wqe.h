@@ -50,6 +50,8 @@ struct send_wqe {
 	uint32_t imm; /* in network order, as it travels */
 	uint64_t raddr;
 	uint32_t rkey;
+	uint64_t swap_add; /* an atomic's: what is put there, or added */
+	uint64_t compare;
 	struct wqe_address to;
 	uint32_t length; /* of the message */
 	bool inlined;	 /* the message is in data, not in sge */
