@@ -27,7 +27,7 @@ static const struct wv_driver_row drivers[] = {
     {RDMA_DRIVER_RXE, "rxe"},
     /* Before, doorbell pages were looked up by address alone, whatever process it was of
      * (hw/mlx5/doorbell.c): 5.4 is such a kernel, 5.15 and later are not. */
-    {RDMA_DRIVER_MLX5, "mlx5", true, 5, 15},
+    {RDMA_DRIVER_MLX5, "mlx5", true, true, 5, 15},
 };
 
 /* Methods that carry a command of another kind, and where its number is. */
@@ -115,8 +115,12 @@ const struct wv_command_row *wv_abi_find_any(uint16_t object, uint16_t method, u
 bool wv_abi_describes(const struct wv_command_row *row, uint32_t driver_id, uint16_t object,
 		      uint16_t method, uint32_t write_cmd)
 {
+	const struct wv_driver_row *driver = wv_abi_driver(driver_id);
+
 	if (!is_command(row, driver_id, object, method, write_cmd))
 		return false;
+	if (!driver || !driver->own_rows)
+		return true;
 	for (const struct wv_command_row *r = rows; r < row && r->driver_id != WV_ANY_DRIVER; r++)
 		if (is_command(r, driver_id, object, method, write_cmd))
 			return false;

@@ -82,6 +82,7 @@ struct wv_command_row {
 struct wv_driver_row {
 	uint32_t driver_id; /* enum rdma_driver_id */
 	const char *provider;
+	bool own_rows;	  /* it has rows in the table */
 	bool user_queues; /* queues lie in memory of the program, not of the kernel */
 	/* From this kernel on one process may use what another made in the same ufile. */
 	uint8_t since_major, since_minor;

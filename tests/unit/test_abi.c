@@ -123,6 +123,17 @@ static void test_rows_of_carriers_say_what_is_carried(void **state)
 	}
 }
 
+static void test_drivers_say_whether_they_have_rows(void **state)
+{
+	unsigned int n;
+	const struct wv_command_row *rows = wv_abi_rows(&n);
+
+	(void)state;
+	assert_false(wv_abi_driver(RDMA_DRIVER_RXE)->own_rows);
+	for (unsigned int i = 0; i < n && !is_core(&rows[i]); i++)
+		assert_true(wv_abi_driver(rows[i].driver_id)->own_rows);
+}
+
 static void test_what_has_no_row_of_its_own(void **state)
 {
 	const struct wv_command_row *row =
@@ -863,6 +874,7 @@ int main(void)
 	    cmocka_unit_test(test_fields_are_of_kinds_that_are_handled),
 	    cmocka_unit_test(test_fields_lie_within_their_structs),
 	    cmocka_unit_test(test_classes_have_what_they_need),
+	    cmocka_unit_test(test_drivers_say_whether_they_have_rows),
 	    cmocka_unit_test(test_what_has_no_row_of_its_own),
 	    cmocka_unit_test(test_every_ioctl_of_libibverbs_is_known),
 	    cmocka_unit_test(test_every_write_command_of_libibverbs_is_known),
