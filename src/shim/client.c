@@ -335,10 +335,12 @@ static int open_locked(struct request *r, const struct wv_build_id *provider)
 	c->open_number = open_number;
 	if (r->sock >= 0)
 		leased = collect(c, r);
-	if (leased >= 0)
-		close(r->node);
-	else if (!wv_context_track(c, r->node, WV_FILE_COMMAND, 0))
+	if (leased >= 0) {
+		c->node = r->node;
+		hide(c->node);
+	} else if (!wv_context_track(c, r->node, WV_FILE_COMMAND, 0)) {
 		c->mode = WV_PLAIN;
+	}
 	if (c->mode != WV_PLAIN)
 		c->sock = r->sock;
 	else

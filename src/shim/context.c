@@ -6,6 +6,7 @@
 #include "shim/settings.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,16 @@ void wv_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
+/* A descriptor that the program does not know of. */
+static void close_private(int *fd)
+{
+	if (*fd < 0)
+		return;
+	wv_file_untrack(*fd);
+	close(*fd);
+	*fd = -1;
+}
+
 /*
  * A child starts with the descriptors of its parent and may use them, but what is left of a lease
  * stays the parent's: both adopting the same object would be two owners.
@@ -36,11 +47,8 @@ static void after_fork_in_child(void)
 	wv_files_adopt_process();
 	for (unsigned int i = 0; i < MAX_CONTEXTS && contexts[i]; i++) {
 		contexts[i]->stopped = contexts[i]->inherited = true;
-		if (contexts[i]->sock < 0)
-			continue;
-		wv_file_untrack(contexts[i]->sock);
-		close(contexts[i]->sock);
-		contexts[i]->sock = -1;
+		close_private(&contexts[i]->sock);
+		close_private(&contexts[i]->node);
 	}
 	wv_client_forget_request();
 	pthread_mutex_unlock(&lock);
@@ -102,7 +110,7 @@ struct wv_context *wv_context_new(enum wv_mode mode)
 	if (c->allocations)
 		c->allocations->n = 0;
 	c->commands = 0;
-	c->ufile = c->sock = -1;
+	c->ufile = c->sock = c->node = -1;
 	c->no_lease = 0;
 	memset(&c->report, 0, sizeof(c->report));
 	memset(c->put_back, 0, sizeof(c->put_back));
@@ -152,9 +160,7 @@ void wv_context_settle(struct wv_context *c)
 		wv_client_send_record(c->sock, &c->provider, c->record.tape);
 	else if (c->mode == WV_LEASED)
 		wv_client_send_report(c->sock, &c->report, &c->lease);
-	wv_file_untrack(c->sock);
-	close(c->sock);
-	c->sock = -1;
+	close_private(&c->sock);
 	if (c->mode == WV_RECORDING)
 		c->stopped = true;
 	errno = saved;
@@ -195,13 +201,33 @@ static void unmap_memory(struct wv_context *c)
 	c->lease.memory = NULL;
 }
 
-static void last_command_closed(struct wv_context *c)
+static void end_lease(struct wv_context *c)
 {
 	wv_context_settle(c);
 	c->stopped = true;
 	close_unasked(c);
 	unmap_memory(c);
+}
+
+static void last_command_closed(struct wv_context *c)
+{
+	end_lease(c);
+	close_private(&c->node);
 	c->ufile = -1;
+}
+
+void wv_context_keep_lease(struct wv_context *c)
+{
+	close_private(&c->node);
+}
+
+void wv_context_give_back(struct wv_context *c, int fd)
+{
+	if (c->node < 0 || real_dup3(c->node, fd, O_CLOEXEC) < 0)
+		return;
+	end_lease(c);
+	close_private(&c->node);
+	c->mode = WV_PLAIN;
 }
 
 static void forget_number(struct wv_context *c, struct wv_file file, int fd)
@@ -216,9 +242,12 @@ static void forget_number(struct wv_context *c, struct wv_file file, int fd)
 /* The program closed a descriptor that it does not know is ours, as daemons do. */
 static void forget_private(int fd)
 {
-	for (unsigned int i = 0; i < MAX_CONTEXTS && contexts[i]; i++)
+	for (unsigned int i = 0; i < MAX_CONTEXTS && contexts[i]; i++) {
 		if (contexts[i]->sock == fd)
 			contexts[i]->sock = -1;
+		if (contexts[i]->node == fd)
+			contexts[i]->node = -1;
+	}
 	wv_client_forget_fd(fd);
 	wv_settings_forget_fd(fd);
 }

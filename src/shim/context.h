@@ -26,6 +26,7 @@ struct wv_context {
 	uint16_t commands; /* of these, numbers of the ufile */
 	int ufile;	   /* the number it was opened as */
 	int sock;	   /* to the daemon, until the report or the recording is sent, or -1 */
+	int node; /* of a lease: what the program opened itself, until GET_CONTEXT, or -1 */
 	uint32_t no_lease; /* enum wv_no_lease, 0: nobody was asked */
 	struct wv_build_id provider;
 	uint32_t open_number; /* the how-manieth open of this process it was */
@@ -74,6 +75,15 @@ void wv_context_dup(int fd, int copy);
 
 /* Sends the recording or the report, if there still is one to send. Call with the lock held. */
 void wv_context_settle(struct wv_context *context);
+
+/* The program's context is the lease's: its own node is not needed any more. With the lock held. */
+void wv_context_keep_lease(struct wv_context *context);
+
+/*
+ * The program wants another context than the lease has, and the kernel makes only one for a ufile:
+ * @fd becomes the node that the program opened itself, and the lease ends. With the lock held.
+ */
+void wv_context_give_back(struct wv_context *context, int fd);
 
 /* ibv_open_device() has returned. Call with the lock held. */
 void wv_context_opened(struct wv_context *context);

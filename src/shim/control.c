@@ -46,6 +46,12 @@ static struct wv_step *claim(struct wv_context *c, const struct passage *p)
 	return c->stopped ? NULL : wv_lease_claim(&c->lease, p->cmd, p->write_cmd);
 }
 
+static bool makes_context(const struct ib_uverbs_ioctl_hdr *cmd)
+{
+	return cmd->object_id == UVERBS_OBJECT_DEVICE &&
+	       cmd->method_id == UVERBS_METHOD_GET_CONTEXT;
+}
+
 /* Answers from the lease. 1 if it did, with *@result what ioctl() is to return. */
 static int adopt(struct passage *p, int *result)
 {
@@ -56,6 +62,8 @@ static int adopt(struct passage *p, int *result)
 	step = claim(c, p);
 	if (step)
 		c->report.adopted++;
+	if (step && makes_context(p->cmd))
+		wv_context_keep_lease(c);
 	wv_unlock();
 	if (!step)
 		return 0;
@@ -188,7 +196,9 @@ static struct wv_difference before_kernel(struct passage *p)
 	if (c->mode != WV_LEASED)
 		return d;
 	count(c, p, d);
-	if (!p->row || p->row->class_ == WV_RIGHTS)
+	if (makes_context(p->cmd))
+		wv_context_give_back(c, p->fd);
+	else if (!p->row || p->row->class_ == WV_RIGHTS)
 		stop_following(p);
 	else if (p->row->class_ == WV_DESTROY)
 		wv_lease_kill_handle(&c->lease, p->target);
