@@ -480,6 +480,44 @@ static void test_the_program_s_state_is_its_own(void **state)
 	end(s);
 }
 
+/* RTR is done ahead too, but what the program says without INIT is wrong, and it is told so. */
+static void test_a_move_that_skips_another_is_not_adopted(void **state)
+{
+	wv_auto_free struct wv_tape *record = fixture_load("ud_pingpong");
+	struct session *s = begin("ud_pingpong");
+	struct wv_step *rtr = tape_find(record, "modify_qp", 1);
+
+	(void)state;
+	program_run_part(&s->program, record, 0, 7);
+	assert_int_equal(program_step(&s->program, rtr), EINVAL);
+	assert_string_equal(s->preload.trail, "aaaakaaak");
+	assert_int_equal(s->preload.rollbacks, 1);
+	program_run_part(&s->program, record, 7, 10);
+	assert_string_equal(s->preload.trail, "aaaakaaakkkk");
+	assert_int_equal(state_of(s, 3), IBV_QPS_RTS);
+	end(s);
+}
+
+/* A program that goes its own way half way: it is where it left the QP, not where the lease is. */
+static void test_a_queue_pair_is_put_back_to_where_the_program_was(void **state)
+{
+	wv_auto_free struct wv_tape *record = fixture_load("ud_pingpong");
+	struct session *s = begin("ud_pingpong");
+	uint32_t qp;
+
+	(void)state;
+	program_run_part(&s->program, record, 0, 8); /* up to INIT */
+	qp = s->program.handles[3];
+	assert_int_equal(state_of(s, 3), IBV_QPS_RTS);
+	assert_int_equal(program_query(&s->program, qp), IBV_QPS_INIT);
+	assert_int_equal(s->preload.rollbacks, 1);
+	assert_int_equal(state_of(s, 3), IBV_QPS_INIT);
+	program_run_part(&s->program, record, 8, 10);
+	assert_int_equal(state_of(s, 3), IBV_QPS_RTS);
+	assert_string_equal(s->preload.trail, "aaaakaaaakkk");
+	end(s);
+}
+
 /* What a QP was before its move is not what it is after. */
 static void test_a_skipped_query_is_not_answered_later(void **state)
 {
@@ -907,6 +945,8 @@ int main(void)
 	    cmocka_unit_test(test_a_handle_used_again_after_a_purge),
 	    cmocka_unit_test(test_created_again_from_the_lease),
 	    cmocka_unit_test(test_the_program_s_state_is_its_own),
+	    cmocka_unit_test(test_a_move_that_skips_another_is_not_adopted),
+	    cmocka_unit_test(test_a_queue_pair_is_put_back_to_where_the_program_was),
 	    cmocka_unit_test(test_a_skipped_query_is_not_answered_later),
 	    cmocka_unit_test(test_queue_pairs_are_moved_in_any_order),
 	    cmocka_unit_test(test_a_step_is_given_once),

@@ -38,6 +38,25 @@ static void test_memory_becomes_steps(void **state)
 	assert_int_equal(qp->db_addr, (doorbells + 1) << 32 | 5 * MLX5_SLOT);
 }
 
+/* The next run asks for memory in the order in which this one did, whoever names it first. */
+static void test_memory_is_in_the_order_of_allocation(void **state)
+{
+	struct mlx5_bench *b = bench_record();
+	wv_auto_free struct wv_tape *recipe = NULL;
+	struct mlx5_ib_create_cq *cq;
+
+	(void)state;
+	mlx5_open(&b->program);
+	b->program.doorbells = b->program.alloc(b, 4096); /* before a buffer of the same size */
+	mlx5_create_cq(&b->program, 64, MLX5_CQE_SMALL);
+	recipe = bench_recipe(b);
+	bench_end(b);
+	cq = step_input(tape_find(recipe, "CQ_CREATE", 0), UHW);
+	assert_int_equal(cq->db_addr >> 32, step_index(recipe, tape_find(recipe, "memory", 0)) + 1);
+	assert_int_equal(cq->buf_addr >> 32,
+			 step_index(recipe, tape_find(recipe, "memory", 1)) + 1);
+}
+
 static void test_contents_are_recorded(void **state)
 {
 	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
@@ -699,6 +718,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_memory_becomes_steps),
+	    cmocka_unit_test(test_memory_is_in_the_order_of_allocation),
 	    cmocka_unit_test(test_contents_are_recorded),
 	    cmocka_unit_test(test_equal_programs_have_equal_recipes),
 	    cmocka_unit_test(test_unseen_memory_is_left_out),

@@ -345,6 +345,34 @@ static void test_dc_goes_as_far_as_needs_no_peer(void **state)
 	bench_end(b);
 }
 
+/* One that cannot be put back is made anew, under its handle, and moved to where the program was.
+ */
+static void test_a_dc_target_is_taken_back(void **state)
+{
+	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	struct mlx5_bench *b = bench_lease(recipe);
+	struct mlx5_change change = {"modify_qp_ex",
+				     1,
+				     UVERBS_ATTR_CORE_IN,
+				     AT(ib_uverbs_ex_modify_qp, base.path_mtu),
+				     1,
+				     0};
+	uint32_t made = b->kernel.made[UVERBS_OBJECT_QP];
+	struct mlx5_made m;
+
+	(void)state;
+	b->program.change = change;
+	m = mlx5_run(&b->program);
+	assert_int_equal(b->program.error, 0);
+	assert_string_equal(strchr(b->preload.trail, 'k'), "k"); /* the last move, no other */
+	assert_int_equal(b->preload.rollbacks, 1);
+	assert_int_equal(b->kernel.made[UVERBS_OBJECT_QP], made + 1);
+	assert_int_equal(b->kernel.objects[m.dct].state, IBV_QPS_RTR);
+	assert_int_equal(b->kernel.objects[m.dct].kind, UVERBS_OBJECT_QP);
+	assert_int_equal(b->kernel.shared, 0);
+	bench_end(b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -363,6 +391,7 @@ int main(void)
 	    cmocka_unit_test(test_rights_are_refused),
 	    cmocka_unit_test(test_a_port_is_answered_only_while_opening),
 	    cmocka_unit_test(test_dc_goes_as_far_as_needs_no_peer),
+	    cmocka_unit_test(test_a_dc_target_is_taken_back),
 	};
 
 	return cmocka_run_group_tests_name("mlx5", tests, NULL, NULL);
