@@ -214,6 +214,8 @@ static void test_mapping_keeps(void **state)
 	page = mmap(NULL, 4096, PROT_READ, MAP_SHARED, fd, 0x500000);
 	assert_ptr_not_equal(page, MAP_FAILED);
 	ibv_close_device(context);
+	assert_int_equal(count_objects("mapped"), 1);
+	assert_int_equal(count_objects("kept_by_mappings"), 0);
 	close(fd);
 	wait_objects("kept_by_mappings", 1);
 	assert_int_equal(count_objects("pd"), 1);

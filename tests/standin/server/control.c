@@ -38,7 +38,7 @@ static uint64_t pinned_pages(const struct hca_object *object)
 
 struct tally {
 	uint64_t kinds[HCA_KINDS];
-	uint64_t ufiles, lingering, contexts, channels, async, pages;
+	uint64_t ufiles, mapped, lingering, contexts, channels, async, pages;
 };
 
 static void tally_ufile(struct tally *tally, const struct hca_ufile *ufile)
@@ -47,6 +47,7 @@ static void tally_ufile(struct tally *tally, const struct hca_ufile *ufile)
 	struct hca_events *events;
 
 	tally->ufiles++;
+	tally->mapped += hca_ufile_is_mapped(ufile);
 	tally->lingering += ufile->closed;
 	tally->contexts += ufile->has_context;
 	LIST_FOREACH (object, &ufile->objects, of_ufile) {
@@ -77,6 +78,7 @@ static json_t *objects(struct hca *hca)
 	for (int i = 0; i < HCA_KINDS; i++)
 		set(answer, kind_names[i], tally.kinds[i]);
 	set(answer, "ufiles", tally.ufiles);
+	set(answer, "mapped", tally.mapped);
 	set(answer, "kept_by_mappings", tally.lingering);
 	set(answer, "contexts", tally.contexts);
 	set(answer, "channels", tally.channels);

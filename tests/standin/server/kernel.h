@@ -92,6 +92,7 @@ void hca_ufile_close(struct hca_ufile *ufile);
 bool hca_reap(struct hca *hca);
 /* A new description of the page file, which counts as a mapping until it is closed for good. */
 int hca_ufile_map(struct hca_ufile *ufile, bool writable);
+bool hca_ufile_is_mapped(const struct hca_ufile *ufile);
 
 /* Objects. */
 

@@ -105,7 +105,7 @@ int hca_ufile_map(struct hca_ufile *ufile, bool writable)
 	return fd;
 }
 
-static bool is_mapped(const struct hca_ufile *ufile)
+bool hca_ufile_is_mapped(const struct hca_ufile *ufile)
 {
 	int fd = reopen(ufile, O_RDONLY);
 	bool mapped;
@@ -151,7 +151,7 @@ static void end_ufile(struct hca_ufile *ufile)
 void hca_ufile_close(struct hca_ufile *ufile)
 {
 	ufile->closed = true;
-	if (!is_mapped(ufile)) {
+	if (!hca_ufile_is_mapped(ufile)) {
 		end_ufile(ufile);
 		return;
 	}
@@ -168,7 +168,7 @@ bool hca_reap(struct hca *hca)
 		next = LIST_NEXT(ufile, of_hca);
 		if (!ufile->closed)
 			continue;
-		if (is_mapped(ufile))
+		if (hca_ufile_is_mapped(ufile))
 			left = true;
 		else
 			end_ufile(ufile);
