@@ -8,7 +8,6 @@ fail and say TEXT.
 """
 import argparse
 import contextlib
-import os
 import pathlib
 import shutil
 import signal
@@ -50,12 +49,12 @@ def wait_for(condition, process, what):
 
 
 class Side:
-    """One of the two processes, in a process group of its own, so that nothing of it is left."""
+    """One of the two processes; killed at the latest when its test ends."""
 
     def __init__(self, name, command):
         self.name = name
         self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.STDOUT, text=True, start_new_session=True)
+                                        stderr=subprocess.STDOUT, text=True)
 
     def finish(self):
         try:
@@ -68,8 +67,7 @@ class Side:
         return output
 
     def kill(self):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
 
     def close(self):
         self.kill()
@@ -115,6 +113,8 @@ def main():
     parser.add_argument("--fails")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
+    # So that a test that is stopped stops its sides as well.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     if not shutil.which(options.command[0]):
         print(f"{options.command[0]} is not installed")
         sys.exit(SKIPPED)
