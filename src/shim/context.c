@@ -109,6 +109,7 @@ struct wv_context *wv_context_new(enum wv_mode mode)
 	c->constants.tape = NULL;
 	if (c->allocations)
 		c->allocations->n = 0;
+	c->own = (struct wv_allocators){.placed = false};
 	c->commands = 0;
 	c->ufile = c->sock = c->node = -1;
 	c->no_lease = 0;

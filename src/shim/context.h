@@ -4,6 +4,7 @@
 #pragma once
 
 #include "shim/files.h"
+#include "shim/queues.h"
 #include "tape/adopt.h"
 #include "tape/record.h"
 #include "wire/wire.h"
@@ -36,6 +37,7 @@ struct wv_context {
 	    put_back[WV_TAPE_MAX_STEPS / 64]; /* bit per handle of a QP, see wv_repair_query() */
 	struct wv_tape_writer record;
 	struct wv_allocations *allocations; /* of queues, while recording; kept for the next */
+	struct wv_allocators own;	    /* of the program */
 	struct wv_msg_report report;
 	_Alignas(8) uint8_t message[WV_WIRE_MAX]; /* the lease as received, or the recording */
 };

@@ -5,6 +5,7 @@
 #include "shim/real.h"
 
 #include <infiniband/mlx5dv.h>
+#include <search.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -54,12 +55,46 @@ static void note(struct wv_context *c, const void *at, size_t bytes)
 	wv_unlock();
 }
 
+static int compare(const void *a, const void *b)
+{
+	return (a > b) - (a < b);
+}
+
+/* From the program's own allocator; @at is noted, so that it goes back there. */
+static void *from_program(struct wv_context *c, size_t bytes)
+{
+	void *at = c->own.from.alloc(bytes, c->own.from.data);
+
+	wv_lock();
+	if (at)
+		tsearch(at, &c->own.given, compare);
+	wv_unlock();
+	return at;
+}
+
+/* Whether @at is the program's, which then has it back. */
+static bool to_program(struct wv_context *c, void *at)
+{
+	bool is_own;
+
+	wv_lock();
+	is_own = tdelete(at, &c->own.given, compare);
+	wv_unlock();
+	if (is_own)
+		c->own.from.free(at, c->own.from.data);
+	return is_own;
+}
+
 /* libmlx5 asks for no alignment, but masks pages (dbrec.c). Nothing is asked for an empty queue. */
 static void *alloc_queue(size_t bytes, void *context)
 {
 	struct wv_context *c = context;
-	void *at = bytes ? from_lease(c, bytes) : NULL;
+	void *at = NULL;
 
+	if (c->own.from.alloc)
+		return from_program(c, bytes);
+	if (bytes)
+		at = from_lease(c, bytes);
 	if (at || !bytes)
 		return at;
 	if (posix_memalign(&at, (size_t)sysconf(_SC_PAGESIZE), whole_pages(bytes)))
@@ -75,6 +110,8 @@ static void free_queue(void *at, void *context)
 	struct wv_context *c = context;
 	bool leased;
 
+	if (c->own.from.alloc && to_program(c, at))
+		return;
 	wv_lock();
 	leased =
 	    c->lease.memory && (uintptr_t)at - (uintptr_t)c->lease.memory < c->lease.tape->memory;
@@ -91,7 +128,8 @@ static bool place_mlx5(struct ibv_context *verbs, struct wv_context *c)
 	    real_symbol("libmlx5.so.1", "mlx5dv_set_context_attr", "MLX5_1.2");
 	struct mlx5dv_ctx_allocators ours = {.alloc = alloc_queue, .free = free_queue, .data = c};
 
-	return set && !set(verbs, MLX5DV_CTX_ATTR_BUF_ALLOCATORS, &ours);
+	c->own.placed = set && !set(verbs, MLX5DV_CTX_ATTR_BUF_ALLOCATORS, &ours);
+	return c->own.placed;
 }
 
 static const struct placer {
@@ -126,4 +164,11 @@ void wv_queues_place(struct ibv_context *verbs, struct wv_context *c)
 		driver_id = c->record.tape->driver_id;
 	if (!place(verbs, c, driver_id))
 		c->stopped = true;
+}
+
+bool wv_queues_delegate(struct wv_context *c, const struct mlx5dv_ctx_allocators *from)
+{
+	if (c->own.placed)
+		c->own.from = *from;
+	return c->own.placed;
 }

@@ -16,6 +16,8 @@
 WV_PUBLIC struct ibv_context *ibv_open_device(struct ibv_device *device);
 WV_PUBLIC struct ibv_context *mlx5dv_open_device(struct ibv_device *device,
 						 struct mlx5dv_context_attr *attr);
+WV_PUBLIC int mlx5dv_set_context_attr(struct ibv_context *verbs, enum mlx5dv_set_ctx_attr_type type,
+				      void *attr);
 WV_PUBLIC struct ibv_device **ibv_get_device_list(int *num_devices);
 WV_PUBLIC void ibv_free_device_list(struct ibv_device **list);
 
@@ -111,4 +113,23 @@ WV_PUBLIC struct ibv_context *mlx5dv_open_device(struct ibv_device *device,
 	}
 	wv_opening = wv_settings()->enabled;
 	return opened(real(device, attr));
+}
+
+/* Memory that the provider has from us must not come to be freed by the program. */
+WV_PUBLIC int mlx5dv_set_context_attr(struct ibv_context *verbs, enum mlx5dv_set_ctx_attr_type type,
+				      void *attr)
+{
+	int (*real)(struct ibv_context *, enum mlx5dv_set_ctx_attr_type, void *) =
+	    real_symbol("libmlx5.so.1", "mlx5dv_set_context_attr", "MLX5_1.2");
+	struct wv_context *c;
+
+	if (!real)
+		return ENOSYS;
+	wv_context_prepare();
+	wv_lock();
+	c = wv_context_of(verbs->cmd_fd);
+	wv_unlock();
+	if (type == MLX5DV_CTX_ATTR_BUF_ALLOCATORS && c && wv_queues_delegate(c, attr))
+		return 0;
+	return real(verbs, type, attr);
 }
