@@ -135,6 +135,10 @@ class Program:
         self.process.stdin.write("\n")
         self.process.stdin.flush()
 
+    def remarks(self, name):
+        """The values of its lines "# name value" so far."""
+        return [line.split()[2] for line in self._output if line.startswith(f"# {name} ")]
+
     def errors(self):
         self._errors.seek(0)
         return self._errors.read()
@@ -240,7 +244,7 @@ class Case(unittest.TestCase):
         shutil.rmtree(cls.folder)
 
     def setUp(self):
-        self.name = self.id().rpartition(".")[2].removeprefix("test_")[-32:]
+        self.name = self.id().rpartition(".")[2].removeprefix("test_")[-31:]
         self._runs = 0
 
     def start(self, words, warm, env=None, program=WORDS, lib=SHIM, name=None, **kwargs):

@@ -23,15 +23,17 @@ static const int masks[QP_KINDS][IBV_QPS_RTS + 1] = {
 	     [IBV_QPS_RTR] = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_MIN_RNR_TIMER},
 };
 
-static int move(const struct qp *qp, enum ibv_qp_state to, struct options o)
+static int move(const struct program *p, const struct qp *qp, enum ibv_qp_state to,
+		struct options o)
 {
+	const struct qp *peer = has(o, "peer") ? &p->qps[option(o, "peer", 0)] : qp;
 	struct ibv_qp_attr attr = {
 	    .qp_state = to,
 	    .port_num = PORT,
 	    .pkey_index = (uint16_t)option(o, "pkey", 0),
 	    .qp_access_flags = (unsigned int)option(o, "access", IBV_ACCESS_REMOTE_WRITE),
 	    .path_mtu = (enum ibv_mtu)option(o, "mtu", IBV_MTU_1024),
-	    .dest_qp_num = qp->qp->qp_num,
+	    .dest_qp_num = peer->qp->qp_num,
 	    .min_rnr_timer = (uint8_t)option(o, "rnr", 12),
 	    .timeout = (uint8_t)option(o, "timeout", 14),
 	    .retry_cnt = 7,
@@ -61,26 +63,29 @@ static const struct {
     {"rts", IBV_QPS_RTS},     {"err", IBV_QPS_ERR},
 };
 
-static int move_one(const struct qp *qp, struct options o)
+static int move_one(const struct program *p, const struct qp *qp, struct options o)
 {
 	int error = 0;
 
 	for (size_t i = 0; i < sizeof(states) / sizeof(states[0]) && !error; i++)
 		if (has(o, states[i].name))
-			error = move(qp, states[i].state, o);
+			error = move(p, qp, states[i].state, o);
 	return error;
 }
 
-/* "move:init,rtr" does both, in the order of the states; of "all" queue pairs or one. */
+/*
+ * "move:init,rtr" does both, in the order of the states; of "all" queue pairs or one. Connected
+ * ones get "peer=N" as their peer, or themselves.
+ */
 int do_move(struct program *p, struct options o)
 {
 	int error = 0;
 
 	if (!has(o, "all"))
-		return move_one(chosen_qp(p, o), o);
+		return move_one(p, chosen_qp(p, o), o);
 	for (unsigned int i = 0; i < p->n_qps && !error; i++)
 		if (p->qps[i].qp)
-			error = move_one(&p->qps[i], o);
+			error = move_one(p, &p->qps[i], o);
 	return error;
 }
 

@@ -169,6 +169,7 @@ int do_qp(struct program *p, struct options o)
 		qp->qp = make_qp(p, o, kind);
 		if (!qp->qp)
 			return errno;
+		printf("# qp %u\n", qp->qp->qp_num);
 		p->n_qps++;
 	}
 	return 0;

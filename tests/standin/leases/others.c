@@ -11,7 +11,7 @@
 
 #define PAGE 4096
 
-/* Says which number the last queue pair has, and takes one event of it. */
+/* Takes one event of a queue pair. */
 int do_async(struct program *p, struct options o)
 {
 	struct qp *qp = chosen_qp(p, o);

@@ -202,13 +202,16 @@ static struct qp *find(struct program *p, enum qp_kind kind)
 	return NULL;
 }
 
-/* "qp=N" to itself, "dc" from the first DCI to the first DCT, or all that can to themselves. */
+/* From "from=N" to "to=M", "qp=N" to itself, "dc" from the first DCI to the first DCT, or all that
+ * can to themselves. */
 int do_traffic(struct program *p, struct options o)
 {
 	int error = 0;
 
 	if (has(o, "dc"))
 		return exchange(find(p, DCI), find(p, DCT), o);
+	if (has(o, "from"))
+		return exchange(&p->qps[option(o, "from", 0)], &p->qps[option(o, "to", 0)], o);
 	if (has(o, "qp"))
 		return exchange(chosen_qp(p, o), chosen_qp(p, o), o);
 	for (unsigned int i = 0; i < p->n_qps && !error; i++)
