@@ -329,6 +329,47 @@ static void test_shared_queue_outlives_maker(void **state)
 	close(pair[1]);
 }
 
+/* Some destroy what they made, some just end, and some are killed. */
+static void work_and_end(int how)
+{
+	struct ibv_qp *qp = NULL;
+	struct kit kit;
+
+	for (int i = 0; i < 5; i++) {
+		open_kit(&kit);
+		qp = must_make_qp(&kit, RC);
+		if (i == 4)
+			break;
+		ibv_destroy_qp(qp);
+		close_kit(&kit);
+	}
+	if (how == 1)
+		_exit(0);
+	if (how == 2)
+		raise(SIGKILL);
+	ibv_destroy_qp(qp);
+	close_kit(&kit);
+	_exit(0);
+}
+
+static void test_many_processes(void **state)
+{
+	static const char *const kinds[] = {"qp",  "cq",       "srq",	      "pd",
+					    "uar", "channels", "async_files", "pinned_pages"};
+	int status;
+
+	(void)state;
+	for (int i = 0; i < 18; i++) {
+		if (!fork())
+			work_and_end(i % 3);
+	}
+	while (wait(&status) > 0)
+		assert_true(WIFSIGNALED(status) || WEXITSTATUS(status) == 0);
+	wait_objects("ufiles", 0);
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+		assert_int_equal(count_objects(kinds[i]), 0);
+}
+
 /* A program may close whatever it did not open itself. */
 static void test_close_everything(void **state)
 {
@@ -359,6 +400,7 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(test_mapping_keeps),
 	    cmocka_unit_test(test_inherited_mapping_keeps),
 	    cmocka_unit_test(test_shared_queue_outlives_maker),
+	    cmocka_unit_test(test_many_processes),
 	    cmocka_unit_test(test_close_everything),
 	};
 
