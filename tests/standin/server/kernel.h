@@ -124,4 +124,4 @@ enum hca_watch { HCA_WATCH_LISTEN, HCA_WATCH_UFILE, HCA_WATCH_EVENTS };
 #define HCA_WATCH_ID(kind, id) ((uint64_t)(kind) << 60 | (id))
 int hca_watch(struct hca *hca, int fd, uint32_t events, uint64_t id);
 
-int hca_init(struct hca *hca, struct hca_oracle *oracle);
+void hca_init(struct hca *hca, struct hca_oracle *oracle);

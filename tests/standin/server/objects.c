@@ -7,7 +7,7 @@
  */
 enum { FIRST_CQN = 0x20, FIRST_SRQN = 0x8000, FIRST_QPN = 0x100, FIRST_PDN = 0x10, FIRST_KEY = 2 };
 
-int hca_init(struct hca *hca, struct hca_oracle *oracle)
+void hca_init(struct hca *hca, struct hca_oracle *oracle)
 {
 	pthread_mutex_init(&hca->lock, NULL);
 	hca->oracle = oracle;
@@ -17,7 +17,6 @@ int hca_init(struct hca *hca, struct hca_oracle *oracle)
 	hca->pdns.first = hca->pdns.next = FIRST_PDN;
 	hca->keys.first = hca->keys.next = FIRST_KEY;
 	hca->next_uar_page = 0x400;
-	return 0;
 }
 
 uint32_t hca_number_take(struct hca_numbers *numbers, void *object)
