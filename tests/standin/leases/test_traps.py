@@ -8,7 +8,7 @@ an unknown handle.
 
 import bed
 
-RC = "move:init,rtr,rts,all traffic"
+RC = "move:init,all move:rtr,rts,all traffic"
 UD = "qp:ud move:init,rtr,rts"
 DCT, DCI = "qp:dct,srq move:init,rtr", "qp:dci move:init,rtr,rts"
 END = "destroy:qps destroy:cqs"
@@ -30,11 +30,11 @@ COURSES = {
     "uar_same": (f"open pd cq qp:rc,n=12 {RC}:rounds=2 {END}", None),
     "uar_fewer": (f"open pd cq qp:rc,n=3 {RC} {END}", "open pd cq qp:rc,n=8 move:init,all"),
     "uar_more": (f"open pd cq qp:rc,n=9 {RC}:rounds=2 {END}", "open pd cq qp:rc,n=3 move:init,all"),
-    "uar_other_kinds_between": (f"open pd cq srq qp:rc qp:dci qp:rc qp:ud,n=3 move:init,rtr,rts,all traffic {END}",
+    "uar_other_kinds_between": (f"open pd cq srq qp:rc qp:dci qp:rc qp:ud,n=3 {RC} {END}",
                                 "open pd cq srq qp:rc qp:rc qp:ud,n=3 move:init,all"),
     # A queue of no bytes has an address that means nothing.
-    "size_0": (f"open pd cq srq qp:rc,srq,deaf qp:rc move:init,rtr,rts,qp=0,peer=1 move:init,rtr,rts,qp=1,peer=0"
-               f" traffic:from=1,to=0 {END}", None),
+    "size_0": (f"open pd cq srq qp:rc,srq,deaf qp:rc move:init,all move:rtr,rts,qp=0,peer=1"
+               f" move:rtr,rts,qp=1,peer=0 traffic:from=1,to=0 {END}", None),
     "size_0_otherwise": (f"open pd cq srq qp:rc qp:rc,srq,deaf move:init,rtr,rts,qp=0,peer=1"
                          f" move:init,rtr,rts,qp=1,peer=0 traffic:from=0,to=1 {END}",
                          "open pd cq srq qp:rc,srq,deaf qp:rc move:init,all"),
@@ -56,9 +56,6 @@ COURSES = {
     "create_fewer": (f"open pd cq {END}", "open pd cq cq srq qp:rc,n=4 move:init,all"),
     "create_nothing": ("open close", "open pd cq srq qp:rc move:init"),
     "create_ex_for_plain": (f"open pd cq:ex qp:rc,ex {RC} {END}", "open pd cq qp:rc move:init"),
-    # The kernel makes one context for a descriptor: another kind needs another descriptor.
-    "context_without_devx": (f"open:dv pd cq qp:rc {RC} {END} destroy:pd close", "open pd cq qp:rc move:init"),
-    "context_with_devx": (f"open:dv=1 pd cq qp:rc devx:opcode=0x802 {RC} {END} destroy:pd", "open:dv pd cq qp:rc"),
     # Moves.
     "ud_init": (f"open pd cq qp:ud query move:init,rtr,rts,qkey=0x1111 query traffic {END}",
                 "open pd cq qp:ud move:init,rtr,rts,qkey=0x2222"),
@@ -152,8 +149,24 @@ PROVIDER = {
 }
 
 
+# These do otherwise without giving the device another creation or move than recorded.
+CALM = {"create_fewer", "create_nothing", "query_dci_at_the_end", "destroy_cq_in_use", "destroy_reversed",
+        "mr_before", "mr_between"}
+# Their queues are in other memory than a lease's.
+OWN_MEMORY = {"own_allocators", "parent_domain"}
+
+
 class Courses(bed.Case):
-    """The cases of COURSES."""
+    def check(self, name, words, learned, failures=0):
+        warm = self.compare(words, learned, failures)
+        given = warm.done(bed.trace.KERNEL)
+        repairs = [e for e in warm.events if e.kind in (bed.trace.ROLLBACK, bed.trace.PURGE)]
+        if name in OWN_MEMORY:
+            self.assertTrue(given)
+        elif learned is None or name in CALM:
+            self.assertEqual(given, [])
+        else:
+            self.assertTrue(given or repairs, "as recorded")
 
 
 class Memory(bed.Case):
@@ -241,6 +254,7 @@ class Environment(bed.Case):
                 self.learn(self.words, name=name)
                 warm = self.run_leased(self.words, env=env, name=name)
                 self.assertEqual(warm.shape(), plain.shape(), warm.errors)
+                self.assertEqual("get_context" in warm.done(bed.trace.KERNEL), "UUARS" in variable)
                 # What is learned from that run is right for both.
                 for other in (env, {}, env):
                     warm = self.run_warm(self.words, env=other, name=name)
@@ -249,13 +263,13 @@ class Environment(bed.Case):
 
 def case(*args):
     def run(self):
-        self.compare(*args)
+        self.check(*args)
     return run
 
 
 def add_courses():
-    for name, (words, learned, *failures) in COURSES.items():
-        setattr(Courses, f"test_{name}", case(words, learned, *failures))
+    for name, course in COURSES.items():
+        setattr(Courses, f"test_{name}", case(name, *course))
 
 
 add_courses()
