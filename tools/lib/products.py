@@ -38,6 +38,10 @@ class Products:
     def empty_library(self):
         return self.folder / "bench" / "libbench-empty.so"
 
+    @property
+    def dc_pingpong(self):
+        return self.folder / "tests" / "standin" / "dc_pingpong"
+
     def bench(self, name):
         return self.folder / "bench" / name
 

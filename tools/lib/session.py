@@ -57,7 +57,8 @@ class Node:
         return self.socket.exists()
 
     def environment(self, mode, preload=(), **extra):
-        """The environment of a program in one of MODES; `preload` are libraries to come before ours."""
+        """The environment of a program in one of MODES; `preload` are libraries to come before ours. What this process
+        has preloaded stays behind all of them: on the stand-in, that is the device."""
         environment = {**os.environ, **{name: str(value) for name, value in extra.items()}}
         libraries = [*preload]
         if mode != "plain":
@@ -66,6 +67,7 @@ class Node:
         if mode == "preload":
             environment["WARMVERBS_LEASE"] = "0"
         if libraries:
+            libraries += environment.get("LD_PRELOAD", "").split()
             environment["LD_PRELOAD"] = " ".join(map(str, libraries))
         return environment
 

@@ -2,27 +2,32 @@
 
 import dataclasses
 
-from . import adopt, daemon, datapath, overhead, phases, programs
+from . import adopt, daemon, datapath, overhead, phases, programs, standin
+from .places import HERE, lab, on_standin
 
 LAB = "soft-RoCE"
 NATIVE = "native"
+MODELLED = "stand-in, modelled"
 
 # Where a part of a benchmark is measured.
-HERE = ()
-COUNTING = ("--count-instructions",)
-CLOCKED = ("--cpus", "2")
+COUNTING = lab("--count-instructions")
+CLOCKED = lab("--cpus", "2")
+MODEL_A = on_standin("connectx-5.15")
+MODEL_B = on_standin("today")
+MODEL_ZERO = on_standin("zero")
 
 
 @dataclasses.dataclass(frozen=True)
 class Bench:
-    """A part is where it is measured (HERE, or options of the lab) and a function that does it, which takes what was
-    built and the number of runs, and returns rows."""
+    """A part is where it is measured (see places.py) and a function that does it, which takes what was built and the
+    number of runs, and returns rows."""
 
     name: str
     summary: str
     unit: str
     bed: str
     parts: tuple
+    runs: int = 20
 
 
 ALL = (
@@ -45,6 +50,35 @@ ALL = (
     ),
     Bench("adopt", "a command answered from a lease, and asking for one", "ns", NATIVE, ((HERE, adopt.measure),)),
     Bench("daemon", "what a lease costs warmverbsd", "us", LAB, ((COUNTING, daemon.measure),)),
+    Bench(
+        "standin",
+        "mlx5: each kind of queue pair, from open to ready",
+        "us",
+        MODELLED,
+        (
+            (MODEL_A, standin.times_a),
+            (MODEL_B, standin.times_b),
+            (MODEL_ZERO, standin.times_zero),
+            (MODEL_ZERO, standin.carrying),
+        ),
+        runs=30,
+    ),
+    Bench(
+        "standin-commands",
+        "mlx5: firmware commands that a program gives",
+        "commands",
+        MODELLED,
+        ((MODEL_ZERO, standin.commands), (MODEL_ZERO, standin.commands_of_programs)),
+        runs=3,
+    ),
+    Bench(
+        "standin-datapath",
+        "mlx5: instructions of a post and of a poll",
+        "instructions",
+        MODELLED,
+        ((MODEL_ZERO, standin.datapath),),
+        runs=3,
+    ),
 )
 
 BENCHES = {bench.name: bench for bench in ALL}

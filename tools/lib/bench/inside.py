@@ -1,4 +1,5 @@
-"""What tools/bench runs inside the lab: inside.py NAME PART BUILD-FOLDER RUNS; leaves rows in $LAB_OUT/rows.json."""
+"""What tools/bench runs elsewhere (places.py): inside.py NAME PART BUILD-FOLDER RUNS; leaves rows in $LAB_OUT/rows.json.
+"""
 
 import json
 import os

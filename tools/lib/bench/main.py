@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import os
 import pathlib
 import subprocess
 import sys
@@ -12,6 +13,7 @@ import session
 
 from . import results
 from .catalogue import BENCHES
+from .places import HERE
 from .say import say
 
 DESCRIPTION = """\
@@ -27,11 +29,12 @@ beds:
              the machine does, and ratios are ratios of work done; they are no hardware's times
              (rows "wall clock": there, on two CPUs, in its own time, which scatters)
   native     on this machine itself; be the only user
+  stand-in   on this machine, with the real mlx5 provider on a device that is a model; how long its commands take are
+             published figures or assumptions, see tests/standin/models and docs/benchmarks.md; be the only user
 
 Progress goes to stderr. Exit status: 0, or 1 if anything could not be built, run or measured.
 """
 
-JOB_SECONDS = 3 * 3600
 INSIDE = pathlib.Path(__file__).parent / "inside.py"
 
 
@@ -44,7 +47,7 @@ def parse(arguments):
     )
     parser.add_argument("name", nargs="?", choices=BENCHES, metavar="NAME", help="the benchmark to run")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    parser.add_argument("--runs", type=positive, default=20, metavar="N", help="runs each way (default: %(default)s)")
+    parser.add_argument("--runs", type=positive, metavar="N", help="runs each way (default: what the benchmark has)")
     options = parser.parse_args(arguments)
     if options.json and not options.name:
         parser.error("--json needs a NAME")
@@ -67,17 +70,18 @@ def measure(bench, runs):
     built = products.build("build-release", say, "--buildtype=release")
     rows = []
     for number, (place, function) in enumerate(bench.parts):
-        rows += in_lab(place, bench, number, built, runs) if place else function(built, runs)
+        rows += function(built, runs) if place is HERE else elsewhere(place, bench, number, built, runs)
     return {"bench": bench.name, "unit": bench.unit, "runs": runs, "bed": bench.bed, "rows": rows}
 
 
-def in_lab(place, bench, number, built, runs):
+def elsewhere(place, bench, number, built, runs):
     with tempfile.TemporaryDirectory(prefix="warmverbs-bench-") as out:
-        lab = [products.ROOT / "tools" / "lab", "run", *place, "--timeout", str(JOB_SECONDS), "--out", out]
         inside = [sys.executable, INSIDE, bench.name, str(number), built.folder, str(runs)]
-        status = subprocess.run([*lab, "--", *inside], stdout=sys.stderr, check=False).returncode
+        status = subprocess.run(
+            [*place(built, out), *inside], env={**os.environ, "LAB_OUT": out}, stdout=sys.stderr, check=False
+        ).returncode
         if status:
-            raise session.SessionError(f"measuring in the lab failed ({status}), see above")
+            raise session.SessionError(f"measuring failed ({status}), see above")
         return json.loads(pathlib.Path(out, "rows.json").read_text())
 
 
@@ -87,7 +91,8 @@ def main(arguments=None):
         print(listing())
         return 0
     try:
-        result = measure(BENCHES[options.name], options.runs)
+        bench = BENCHES[options.name]
+        result = measure(bench, options.runs or bench.runs)
     except (products.BuildError, session.SessionError, subprocess.CalledProcessError, OSError) as error:
         say(error)
         return 1

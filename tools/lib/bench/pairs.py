@@ -25,6 +25,10 @@ class Pair:
     by_rdma_cm: bool = False
 
     @property
+    def title(self):
+        return pathlib.Path(self.name).name
+
+    @property
     def program(self):
         return shutil.which(self.name)
 
@@ -62,8 +66,13 @@ def rdma_listening(port):
 
 
 def run(node, which, mode, wrap=None, preload=()):
-    """Run server and client to their ends; wrap(side) returns words to put before the command, and its environment. The
-    client starts when the node is at rest again, so that its time holds no work done for its server."""
+    """Run server and client to their ends and return what they printed; see start()."""
+    return {side: session.finish(process) for side, process in start(node, which, mode, wrap, preload).items()}
+
+
+def start(node, which, mode, wrap=None, preload=()):
+    """Start server and client; wrap(side) returns words to put before the command, and its environment. The client
+    starts when the node is at rest again, so that its time holds no work done for its server."""
     processes = {}
     for side in SIDES:
         words, extra = wrap(side) if wrap else ([], {})
@@ -73,7 +82,7 @@ def run(node, which, mode, wrap=None, preload=()):
                 which.listening, LISTEN_SECONDS, lambda: f"{which.name} does not listen on port {which.port}"
             )
             node.settle()
-    return {side: session.finish(process) for side, process in processes.items()}
+    return processes
 
 
 def timed(node, which, mode):

@@ -1,0 +1,14 @@
+/*
+ * Counts the instructions of parts of a program one by one. The program runs in a child, which its
+ * parent takes through those parts in single steps; so nothing else on the machine, and no other
+ * process, has any part in the figures.
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* Runs @program in a child to its end and returns its exit status. */
+int steps_run(int (*program)(int argc, char **argv), int argc, char **argv);
+
+/* In the program: the instructions of @work(@arg). */
+uint64_t steps_of(void (*work)(void *arg), void *arg);

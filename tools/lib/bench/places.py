@@ -1,0 +1,26 @@
+"""Where a part of a benchmark is measured: HERE, or a function that takes what was built and a folder for results, and
+returns the words to put before the command that measures."""
+
+from products import ROOT
+
+JOB_SECONDS = 3 * 3600
+
+HERE = None
+
+
+def lab(*options):
+    """In the virtual machine."""
+
+    def words(_, out):
+        return [ROOT / "tools" / "lab", "run", *options, "--timeout", str(JOB_SECONDS), "--out", out, "--"]
+
+    return words
+
+
+def on_standin(model):
+    """On this machine, with the stand-in HCA for a device."""
+
+    def words(built, _):
+        return [ROOT / "tests" / "standin" / "run", "--build", built.folder, "--model", model, "--"]
+
+    return words

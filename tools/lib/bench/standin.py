@@ -1,0 +1,210 @@
+"""An mlx5 device that is a model, with the real libibverbs and libmlx5 (tests/standin): bench/ready.c, real programs,
+and bench/standin_datapath.c. How long a command takes is what the model says."""
+
+import contextlib
+import functools
+import json
+import os
+import subprocess
+
+import session
+
+from . import pairs, warm
+from .results import figures, row
+
+MODES = ("plain", "warm")
+KINDS = {"rc": "rc_init", "ud": "ud_rts", "dci": "dci_rts", "dct": "dct_rtr"}
+LISTING = "get_device_list"
+CARRIED = 2000
+LEARN_SECONDS = 20
+# What a lease can spare a program; the rest is its own memory, its peer, its questions, and its end.
+LEASABLE = (
+    "CREATE_UCTX",
+    "ALLOC_TRANSPORT_DOMAIN",
+    "QUERY_SPECIAL_CONTEXTS",
+    "QUERY_HCA_CAP",
+    "ALLOC_UAR",
+    "ALLOC_PD",
+    "CREATE_CQ",
+    "CREATE_RMP",
+    "CREATE_QP",
+    "RST2INIT_QP",
+)
+
+
+def times(suffix, products, runs):
+    rows = []
+    for kind, name in KINDS.items():
+        command = [products.bench("ready"), kind]
+        with learnt(products, command) as node, beside():
+            samples = warm.interleave(node, runs, lambda mode: figures(node.run(command, mode)), MODES)
+            check_served(node)
+        rows.append(timed(f"{name}{suffix}", samples, to_ready))
+        if kind == "rc":
+            rows.append(timed(f"{name}_with_list{suffix}", samples, lambda sample: sum(sample.values())))
+    return rows
+
+
+times_a = functools.partial(times, "_a")
+times_b = functools.partial(times, "_b")
+times_zero = functools.partial(times, "_zero")
+
+
+@contextlib.contextmanager
+def learnt(products, command):
+    """A node where the command, and nothing else, has been recorded."""
+    with warm.node(products, []) as node:
+        node.run(command, "warm")
+        session.wait_until(lambda: node.status()["recipes"], LEARN_SECONDS, lambda: "nothing was recorded")
+        yield node
+
+
+@contextlib.contextmanager
+def beside():
+    """A program that has the device open. To open it as the second one costs a firmware command more, which a waiting
+    lease would else impose on each plain run."""
+    process = start(["ibv_asyncwatch"])
+    try:
+        session.wait_until(lambda: ask("objects")["contexts"], LEARN_SECONDS, lambda: "the device is not opened")
+        yield
+    finally:
+        process.terminate()
+        process.communicate()
+
+
+def check_served(node):
+    """A figure is not called warm unless it is."""
+    counters = [recipe["counters"] for recipe in node.status()["recipes"]]
+    if len(counters) != 1 or counters[0]["misses"] or counters[0]["diverged"]:
+        raise session.SessionError(f"not everything came from leases: {counters}")
+
+
+def timed(name, samples, total):
+    values = {mode: [total(each) / 1000 for each in samples[mode]] for mode in MODES}
+    return row(name, **values, detail={mode: by_verb(samples[mode]) for mode in MODES}, quartiles=spread(values))
+
+
+def to_ready(sample):
+    return sum(time for verb, time in sample.items() if verb != LISTING)
+
+
+def by_verb(samples):
+    """Medians, in microseconds."""
+    return {verb: row(verb, plain=[each[verb] / 1000 for each in samples])["plain"] for verb in samples[0]}
+
+
+def spread(values):
+    return {mode: [sorted(each)[len(each) * part // 4] for part in (1, 3)] for mode, each in values.items()}
+
+
+def carrying(products, _):
+    """What the stand-in adds to each system call that it plays: its kernel is another process."""
+    output = session.finish(start([products.bench("standin_rpc"), CARRIED]))
+    return [
+        row(f"stand-in itself, {name}", plain=[time / 1000], runs=CARRIED) for name, time in figures(output).items()
+    ]
+
+
+def start(command):
+    """A program without warmverbs and, unlike in a node, without leases that wait beside it."""
+    return subprocess.Popen(
+        [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
+    )
+
+
+def ask(*words):
+    """What the stand-in says."""
+    command = [os.environ["STANDIN_HCA"], "ctl", *words]
+    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+
+
+def counts():
+    """What each process did since it was last asked: {pid: {"firmware": {name: times}, "commands": ...}}."""
+    return ask("counts", "--reset")
+
+
+def firmware(process):
+    """Let a process end; {name: times} of the firmware commands that it gave, and what it printed."""
+    output = session.finish(process)
+    return counts().get(str(process.pid), {}).get("firmware", {}), output
+
+
+def commands(products, runs):
+    return [commands_of_kind(products, runs, kind) for kind in KINDS]
+
+
+def commands_of_kind(products, runs, kind):
+    plain = commands_by_verb(products, kind)
+    command = [products.bench("ready"), kind]
+    with learnt(products, command) as node:
+        samples = warm.interleave(node, runs, lambda mode: firmware(node.start(command, mode))[0], ("warm",))["warm"]
+        check_served(node)
+    totals = {"plain": [total(plain)], "warm": [sum(each.values()) for each in samples]}
+    return row(KINDS[kind], **totals, detail={"plain": plain, "warm": samples[-1]})
+
+
+def total(by_verb_):
+    return sum(sum(each.values()) for each in by_verb_.values())
+
+
+def commands_by_verb(products, kind):
+    """{verb: {name: times}}: what a program that ends after the verb gave more than one that ended before it."""
+    command = [products.bench("ready"), kind]
+    counts()
+    _, output = firmware(start(command))
+    result, before = {}, {}
+    for verb in figures(output):
+        until, _ = firmware(start([*command[:1], "-u", verb, kind]))
+        result[verb] = {name: times - before.get(name, 0) for name, times in until.items()}
+        result[verb] = {name: times for name, times in result[verb].items() if times}
+        before = until
+    return result
+
+
+def real_programs(products):
+    return (
+        pairs.pair("ibv_rc_pingpong", "-g", "GID", "-n", "10"),
+        pairs.pair("ibv_ud_pingpong", "-g", "GID", "-n", "10"),
+        pairs.pair("ibv_srq_pingpong", "-g", "GID", "-n", "10"),
+        pairs.pair("ib_write_lat", "-x", "GID", "-n", "5", "-F"),
+        pairs.pair("ib_send_bw", "-x", "GID", "-n", "10", "-F"),
+        pairs.pair(str(products.dc_pingpong), "-g", "GID", "-n", "10"),
+    )
+
+
+def commands_of_programs(products, _):
+    """Of the client, from start to end."""
+    with warm.node(products, []) as node:
+        return [commands_of_program(node, which) for which in real_programs(products)]
+
+
+def commands_of_program(node, which):
+    pairs.run(node, which, "warm")  # Recorded.
+    lists = {}
+    for mode in MODES:
+        node.settle()
+        counts()
+        processes = pairs.start(node, which, mode)
+        session.finish(processes["server"])
+        lists[mode], _ = firmware(processes["client"])
+    leasable = {mode: sum(lists[mode].get(name, 0) for name in LEASABLE) for mode in MODES}
+    return row(
+        f"{which.title}, start to end",
+        **{mode: [sum(lists[mode].values())] for mode in MODES},
+        of_leases=leasable,
+        note="opening, creating or to INIT: {plain} plain, {warm} warm".format(**leasable),
+        detail=lists,
+    )
+
+
+def datapath(products, runs):
+    command = [products.bench("standin_datapath")]
+    with learnt(products, command) as node:
+        samples = warm.interleave(node, runs, lambda mode: figures(node.run(command, mode)), MODES)
+        check_served(node)
+    times_ = samples["plain"][0]["times"]
+    return [
+        row(name, **{mode: [each[name] / times_ for each in samples[mode]] for mode in MODES})
+        for name in samples["plain"][0]
+        if name != "times"
+    ]
