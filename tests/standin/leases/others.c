@@ -157,6 +157,28 @@ int do_look(struct program *p, struct options o)
 	return 0;
 }
 
+/* A file that only the provider does without. */
+int do_cpuinfo(struct program *p, struct options o)
+{
+	FILE *file = fopen("/proc/cpuinfo", "re");
+	int error = file ? 0 : errno;
+
+	(void)p;
+	(void)o;
+	if (file)
+		fclose(file);
+	return error;
+}
+
+/* A rule of which packets a queue pair gets: all of them. */
+int do_flow(struct program *p, struct options o)
+{
+	struct ibv_flow_attr attr = {
+	    .type = IBV_FLOW_ATTR_ALL_DEFAULT, .size = sizeof(attr), .port = PORT};
+
+	return ibv_create_flow(chosen_qp(p, o)->qp, &attr) ? 0 : errno;
+}
+
 /* How much of it is otherwise now. */
 int do_compare(struct program *p, struct options o)
 {
@@ -179,15 +201,16 @@ int do_fork(struct program *p, struct options o)
 	pid_t child;
 	int status;
 
+	(void)p;
 	fflush(stdout);
 	child = fork();
-	if (!child && has(o, "close"))
-		ibv_close_device(p->context);
+	if (!child && has(o, "crash"))
+		abort();
 	if (!child && has(o, "exit"))
 		exit(0);
 	if (!child)
 		_exit(0);
 	if (child < 0 || waitpid(child, &status, 0) != child)
 		return errno;
-	return status ? ECHILD : 0;
+	return status && !has(o, "crash") ? ECHILD : 0;
 }

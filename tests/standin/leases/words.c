@@ -93,6 +93,8 @@ static const struct {
     {"devx", do_devx},
     {"look", do_look},
     {"compare", do_compare},
+    {"cpuinfo", do_cpuinfo},
+    {"flow", do_flow},
     {"fork", do_fork},
     {"at", do_at},
     {"exit", do_exit},

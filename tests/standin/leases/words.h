@@ -76,6 +76,8 @@ int do_attributes(struct program *p, struct options o);
 int do_allocators(struct program *p, struct options o);
 int do_parent(struct program *p, struct options o);
 int do_devx(struct program *p, struct options o);
+int do_cpuinfo(struct program *p, struct options o);
+int do_flow(struct program *p, struct options o);
 int do_look(struct program *p, struct options o);
 int do_compare(struct program *p, struct options o);
 int do_fork(struct program *p, struct options o);
