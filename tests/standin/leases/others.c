@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -205,7 +206,7 @@ int do_fork(struct program *p, struct options o)
 	fflush(stdout);
 	child = fork();
 	if (!child && has(o, "crash"))
-		abort();
+		raise(SIGKILL);
 	if (!child && has(o, "exit"))
 		exit(0);
 	if (!child)
