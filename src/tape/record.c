@@ -149,6 +149,11 @@ int wv_record_command(struct wv_tape_writer *w, const struct ib_uverbs_ioctl_hdr
 		return WV_UNKNOWN;
 	if (!worth_recording(row))
 		return 0;
+	if (row->class_ == WV_RIGHTS) {
+		/* That it is there is all that counts: there will be no lease. */
+		wv_tape_step(w, row, 0);
+		return 0;
+	}
 	if (memory)
 		find_refs(&refs, cmd, row, memory);
 	for (unsigned int i = 0; i < refs.n; i++)

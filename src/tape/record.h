@@ -13,7 +13,8 @@
  * Opens a step for @cmd, whose row is @row (may be NULL), before the kernel sees it: inputs are
  * copied, addresses and user handles are left out. Memory among @memory (may be NULL) that the
  * command is the first to name becomes a step before it, with its contents as they are now.
- * Commands that a recipe has no use for open no step. Returns 0 or WV_UNKNOWN.
+ * Commands that a recipe has no use for open no step; of one that may need rights (WV_RIGHTS) only
+ * the name is kept. Returns 0 or WV_UNKNOWN.
  */
 int wv_record_command(struct wv_tape_writer *w, const struct ib_uverbs_ioctl_hdr *cmd,
 		      const struct wv_command_row *row, struct wv_allocations *memory);
