@@ -236,6 +236,8 @@ class Case(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="leases."))
         cls.folder.chmod(0o755)
+        (cls.folder / "traces").mkdir()
+        (cls.folder / "traces").chmod(0o777)  # programs may run as others
         cls.daemon = Daemon(cls.folder, cls.daemon_options, cls.daemon_kwargs)
 
     @classmethod
@@ -248,12 +250,12 @@ class Case(unittest.TestCase):
         self._runs = 0
 
     def start(self, words, warm, env=None, program=WORDS, lib=SHIM, name=None, **kwargs):
-        """Starts the program of words, or another; in front of it goes what is in @prefix."""
+        """Starts the program of words, or another; @prefix is what starts it, @lib and @standin are preloaded."""
         command = [program, *(words.split() if isinstance(words, str) else words)]
         command = [*kwargs.pop("prefix", []), *command]
         self._runs += 1
-        path = self.folder / f"{self.name}.{self._runs}.trace"
-        libs = [*([lib] if warm else []), *kwargs.pop("behind", []), STANDIN]
+        path = self.folder / "traces" / f"{self.name}.{self._runs}"
+        libs = [*([lib] if warm else []), kwargs.pop("standin", STANDIN)]
         env = {**CLEAN, "LD_PRELOAD": " ".join([*runtimes(*libs, program), *libs]), **(env or {})}
         if warm:
             env = {"WARMVERBS_SOCKET": str(self.daemon.socket), "WARMVERBS_NAME": name or self.name,
