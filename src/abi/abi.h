@@ -121,7 +121,9 @@ const struct wv_command_row *wv_abi_find(uint32_t driver_id, uint16_t object, ui
 /* The same without knowing the driver, for names that people read. */
 const struct wv_command_row *wv_abi_find_any(uint16_t object, uint16_t method, uint32_t write_cmd);
 
-/* Whether wv_abi_find() would find @row; quicker. */
+/*
+ * Whether @row, which is for just this command, is the one that wv_abi_find() would find; quicker.
+ */
 bool wv_abi_describes(const struct wv_command_row *row, uint32_t driver_id, uint16_t object,
 		      uint16_t method, uint32_t write_cmd);
 

@@ -71,11 +71,14 @@ void wv_contents_write(void *memory, const struct wv_series *series, size_t n)
 
 bool wv_contents_check(const struct wv_series *series, size_t n, size_t bytes)
 {
+	uint64_t words = 0;
+
 	for (const struct wv_series *s = series; s < series + n; s++) {
 		uint64_t last = s->count ? s->offset + (uint64_t)(s->count - 1) * s->stride : 0;
 
+		words += s->count;
 		if (!s->count || (s->count > 1 && s->stride < 2) || last + 2 > bytes)
 			return false;
 	}
-	return true;
+	return words <= bytes / 2;
 }

@@ -27,5 +27,5 @@ int wv_contents_read(const void *memory, size_t bytes, struct wv_series series[W
 /* Writes what @n series describe into zeroed @memory; they passed wv_contents_check(). */
 void wv_contents_write(void *memory, const struct wv_series *series, size_t n);
 
-/* Whether @n series stay within @bytes. */
+/* Whether @n series stay within @bytes, and name no more words than there are. */
 bool wv_contents_check(const struct wv_series *series, size_t n, size_t bytes);

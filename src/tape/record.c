@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "tape/contents.h"
 
+#include <errno.h>
 #include <infiniband/verbs.h>
 #include <string.h>
 
@@ -106,7 +107,7 @@ static void record_memory(struct wv_tape_writer *w, const struct wv_allocation *
 	struct wv_step *step = wv_tape_step(w, row, 2);
 	struct wv_series series[WV_MAX_SERIES];
 	uint64_t size = a->bytes;
-	int n = wv_contents_read(a->at, a->bytes, series);
+	int n = a->bytes % 8 ? -EINVAL : wv_contents_read(a->at, a->bytes, series);
 
 	if (!step)
 		return;

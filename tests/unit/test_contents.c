@@ -193,6 +193,16 @@ static void test_one_series_of_many_is_wrong(void **state)
 	assert_true(wv_contents_check(s, 0, 0));
 }
 
+/* As many words as there are places, and no more: series may not be work without end. */
+static void test_more_words_than_places(void **state)
+{
+	struct wv_series s[2] = {{.stride = 2, .count = 2048}, {.count = 1}};
+
+	(void)state;
+	assert_true(wv_contents_check(s, 1, 4096));
+	assert_false(wv_contents_check(s, 2, 4096));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -207,6 +217,7 @@ int main(void)
 	    cmocka_unit_test(test_bounds),
 	    cmocka_unit_test(test_series_that_stand_still),
 	    cmocka_unit_test(test_one_series_of_many_is_wrong),
+	    cmocka_unit_test(test_more_words_than_places),
 	};
 
 	return cmocka_run_group_tests_name("contents", tests, NULL, NULL);
