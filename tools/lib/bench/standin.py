@@ -6,6 +6,7 @@ import functools
 import json
 import os
 import subprocess
+import time
 
 import session
 
@@ -17,6 +18,8 @@ KINDS = {"rc": "rc_init", "ud": "ud_rts", "dci": "dci_rts", "dct": "dct_rtr"}
 LISTING = "get_device_list"
 CARRIED = 2000
 LEARN_SECONDS = 20
+RECORD_SECONDS = 0.5
+REST_SECONDS = 0.05
 # What a lease can spare a program; the rest is its own memory, its peer, its questions, and its end.
 LEASABLE = (
     "CREATE_UCTX",
@@ -37,7 +40,7 @@ def times(suffix, products, runs):
     for kind, name in KINDS.items():
         command = [products.bench("ready"), kind]
         with learnt(products, command) as node, beside():
-            samples = warm.interleave(node, runs, lambda mode: figures(node.run(command, mode)), MODES)
+            samples = warm.interleave(node, runs, lambda mode: figures(rested(node).run(command, mode)), MODES)
             check_served(node)
         rows.append(timed(f"{name}{suffix}", samples, to_ready))
         if kind == "rc":
@@ -54,9 +57,21 @@ times_zero = functools.partial(times, "_zero")
 def learnt(products, command):
     """A node where the command, and nothing else, has been recorded."""
     with warm.node(products, []) as node:
-        node.run(command, "warm")
-        session.wait_until(lambda: node.status()["recipes"], LEARN_SECONDS, lambda: "nothing was recorded")
+        session.wait_until(lambda: is_learnt(node, command), LEARN_SECONDS, lambda: "nothing was recorded")
         yield node
+
+
+def is_learnt(node, command):
+    """Whether a run was recorded. On a busy machine the daemon's first answer may come too late for it."""
+    node.run(command, "warm")
+    time.sleep(RECORD_SECONDS)
+    return bool(node.status()["recipes"])
+
+
+def rested(node):
+    """The wait for a lease after a warm run lets caches cool down for the plain run; so both wait as long."""
+    time.sleep(REST_SECONDS)
+    return node
 
 
 @contextlib.contextmanager
@@ -85,7 +100,7 @@ def timed(name, samples, total):
 
 
 def to_ready(sample):
-    return sum(time for verb, time in sample.items() if verb != LISTING)
+    return sum(spent for verb, spent in sample.items() if verb != LISTING)
 
 
 def by_verb(samples):
@@ -101,7 +116,7 @@ def carrying(products, _):
     """What the stand-in adds to each system call that it plays: its kernel is another process."""
     output = session.finish(start([products.bench("standin_rpc"), CARRIED]))
     return [
-        row(f"stand-in itself, {name}", plain=[time / 1000], runs=CARRIED) for name, time in figures(output).items()
+        row(f"stand-in itself, {name}", plain=[spent / 1000], runs=CARRIED) for name, spent in figures(output).items()
     ]
 
 
