@@ -20,7 +20,7 @@ def patched(data, at, layout, value):
 
 TAPE = wire.LEASE_HEAD
 STEP = TAPE + 24
-ATTR = STEP + 40
+ATTR = STEP + 48
 
 
 def extra_fd(data, fds):

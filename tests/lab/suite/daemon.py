@@ -30,20 +30,14 @@ class Daemon:
 
     def start(self):
         (self.folder / "state").mkdir(mode=0o700, exist_ok=True)
-        before = self._stamp()
+        before = len(self.log_text())
         with open(self.log, "ab") as log:
             self._process = subprocess.Popen(self._command, stdout=log, stderr=log,
                                              stdin=subprocess.DEVNULL)
-        ready = resources.until(lambda: not self.running or self._stamp() not in (None, before), 20)
+        ready = resources.until(lambda: not self.running or "listening on" in self.log_text()[before:], 20)
         require(ready and self.running, f"the daemon does not start: {' '.join(self._command)}")
         self._other_descriptors = resources.steady(lambda: resources.other_descriptors(self.pid), 3)
         return self
-
-    def _stamp(self):
-        try:
-            return self.socket.stat().st_ino, self.socket.stat().st_ctime_ns
-        except FileNotFoundError:
-            return None
 
     def stop(self):
         """Ends it the kind way, which must work at once and with success."""

@@ -5,7 +5,7 @@ import socket
 import struct
 import threading
 
-MAGIC, VERSION = 0x42525657, 1
+MAGIC, VERSION = 0x42525657, 2
 REQUEST, LEASE, NO_LEASE, RECORD, REPORT, CONTROL = range(1, 7)
 PLEASE_RECORD = 1
 HEADER = struct.Struct("<IHHII")
