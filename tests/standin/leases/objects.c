@@ -158,6 +158,8 @@ int do_qp(struct program *p, struct options o)
 {
 	enum qp_kind kind = kind_of(o);
 
+	if (!p->pd)
+		return ENOENT;
 	for (long i = option(o, "n", 1); i; i--) {
 		struct qp *qp = &p->qps[p->n_qps];
 

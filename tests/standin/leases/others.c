@@ -86,7 +86,9 @@ static void *allocate_typed(struct ibv_pd *pd, void *context, size_t size, size_
 	(void)context;
 	(void)type;
 	n_allocated++;
-	return posix_memalign(&at, alignment < PAGE ? PAGE : alignment, size) ? NULL : at;
+	if (posix_memalign(&at, alignment < PAGE ? PAGE : alignment, size))
+		return NULL;
+	return memset(at, 0, size); /* the provider relies on it */
 }
 
 static void release_typed(struct ibv_pd *pd, void *context, void *at, uint64_t type)

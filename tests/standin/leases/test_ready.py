@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """A program whose lease is ready gives the device no firmware command until its queue pairs are."""
 
+import unittest
+
 import bed
 
 OPEN = {"CREATE_UCTX": 1, "ALLOC_TRANSPORT_DOMAIN": 1, "QUERY_SPECIAL_CONTEXTS": 1, "QUERY_HCA_CAP": 1,
@@ -92,13 +94,14 @@ class Ready(bed.Case):
         self.assertEqual(warm.shape(), plain.shape())
         self.assertEqual(warm.marks["ready"], {})
 
+    @unittest.skipIf(bed.SANITIZED, "explain puts the preload in front of what a sanitizer wants to be first")
     def test_explained(self):
         """What the trace says is what the user is shown."""
         words = READY["dc"].replace(" at:ready", "")
         self.learn(words)
         out = self.folder / "explained"
-        explain = self.run_warm(["explain", "--name", self.name, "--output", str(out), "--", bed.WORDS,
-                                 *words.split()], program=bed.CLI)
+        explain = self.run_plain(["explain", "--socket", str(self.daemon.socket), "--name", self.name, "--output", str(out),
+                                  "--", bed.WORDS, *words.split()], program=bed.CLI)
         self.assertEqual(explain.status, 0, explain.errors)
         text = out.read_text()
         self.assertIn("lease: 1 of 1 opens of a device", text)

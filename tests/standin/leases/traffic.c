@@ -208,6 +208,8 @@ int do_traffic(struct program *p, struct options o)
 {
 	int error = 0;
 
+	if (has(o, "dc") && (!find(p, DCI) || !find(p, DCT)))
+		return ENOENT;
 	if (has(o, "dc"))
 		return exchange(find(p, DCI), find(p, DCT), o);
 	if (has(o, "from"))

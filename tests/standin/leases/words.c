@@ -69,36 +69,50 @@ static int do_exit(struct program *p, struct options o)
 	_exit((int)option(o, "status", 0));
 }
 
+/* What has to be there already. */
+enum need { NOTHING, CONTEXT, PD, CQ, QP };
+
 static const struct {
 	const char *name;
 	word_fn run;
+	enum need need;
 } words[] = {
-    {"open", do_open},
-    {"close", do_close},
-    {"pd", do_pd},
-    {"channel", do_channel},
-    {"cq", do_cq},
-    {"srq", do_srq},
-    {"qp", do_qp},
-    {"mr", do_mr},
-    {"destroy", do_destroy},
-    {"resize", do_resize},
-    {"move", do_move},
-    {"query", do_query},
-    {"traffic", do_traffic},
-    {"async", do_async},
-    {"attributes", do_attributes},
-    {"allocators", do_allocators},
-    {"parent", do_parent},
-    {"devx", do_devx},
-    {"look", do_look},
-    {"compare", do_compare},
-    {"cpuinfo", do_cpuinfo},
-    {"flow", do_flow},
-    {"fork", do_fork},
-    {"at", do_at},
-    {"exit", do_exit},
+    {"at", do_at, NOTHING},
+    {"exit", do_exit, NOTHING},
+    {"fork", do_fork, NOTHING},
+    {"cpuinfo", do_cpuinfo, NOTHING},
+    {"look", do_look, NOTHING},
+    {"compare", do_compare, NOTHING},
+    {"open", do_open, NOTHING},
+    {"close", do_close, CONTEXT},
+    {"attributes", do_attributes, CONTEXT},
+    {"allocators", do_allocators, CONTEXT},
+    {"devx", do_devx, CONTEXT},
+    {"channel", do_channel, CONTEXT},
+    {"cq", do_cq, CONTEXT},
+    {"pd", do_pd, CONTEXT},
+    {"parent", do_parent, PD},
+    {"mr", do_mr, PD},
+    {"srq", do_srq, PD},
+    {"resize", do_resize, CQ},
+    {"qp", do_qp, CQ},
+    {"destroy", do_destroy, PD},
+    {"move", do_move, QP},
+    {"query", do_query, QP},
+    {"traffic", do_traffic, QP},
+    {"async", do_async, QP},
+    {"flow", do_flow, QP},
 };
+
+static bool is_there(const struct program *p, enum need need)
+{
+	const bool there[] = {
+	    [NOTHING] = true, [CONTEXT] = p->context, [PD] = p->pd,
+	    [CQ] = p->n_cqs,  [QP] = p->n_qps,
+	};
+
+	return there[need];
+}
 
 static void do_word(struct program *p, const char *word)
 {
@@ -109,7 +123,7 @@ static void do_word(struct program *p, const char *word)
 	line[0] = '\0';
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
 		if (strlen(words[i].name) == length && !strncmp(words[i].name, word, length))
-			error = words[i].run(p, o);
+			error = is_there(p, words[i].need) ? words[i].run(p, o) : ENOENT;
 	if (error < 0) {
 		fprintf(stderr, "no such word: %s\n", word);
 		exit(2);
