@@ -78,6 +78,11 @@ def minus(after, before):
     return {name: n for name, n in difference.items() if n}
 
 
+def remarks(output, name):
+    """The values of lines "# name value"."""
+    return [line.split()[2] for line in output if line.startswith(f"# {name} ")]
+
+
 class Result:
     """How a program went."""
 
@@ -85,7 +90,7 @@ class Result:
         self.pid = process.pid
         self.status = process.returncode
         self.lines = [line for line in output if not line.startswith(("#", "@"))]
-        self.remarks = [line for line in output if line.startswith("#")]
+        self.remarks = lambda name: remarks(output, name)
         self.errors = errors
         self.marks = marks
         self.events = trace.read(trace_path) if trace_path else []
@@ -139,8 +144,7 @@ class Program:
         self.process.stdin.flush()
 
     def remarks(self, name):
-        """The values of its lines "# name value" so far."""
-        return [line.split()[2] for line in self._output if line.startswith(f"# {name} ")]
+        return remarks(self._output, name)
 
     def errors(self):
         self._errors.seek(0)

@@ -198,15 +198,26 @@ int do_compare(struct program *p, struct options o)
 	return differ || !used ? EILSEQ : 0;
 }
 
+/* A child makes an object of its own. */
+static void __attribute__((noreturn)) make_cq(const struct program *p)
+{
+	struct ibv_cq *cq = ibv_create_cq(p->context, 100, NULL, NULL, 0);
+
+	printf("# child %d\n", getpid());
+	fflush(stdout);
+	_exit(!cq || ibv_destroy_cq(cq));
+}
+
 /* A child that ends in one of several ways, before the parent goes on. */
 int do_fork(struct program *p, struct options o)
 {
 	pid_t child;
 	int status;
 
-	(void)p;
 	fflush(stdout);
 	child = fork();
+	if (!child && has(o, "cq"))
+		make_cq(p);
 	if (!child && has(o, "crash"))
 		raise(SIGKILL);
 	if (!child && has(o, "exit"))

@@ -31,6 +31,14 @@ class Forks(bed.Case):
         warm = self.compare(words)
         self.assertEqual(warm.done(bed.trace.KERNEL), [])
 
+    def test_child_does_not_share_the_lease(self):
+        """Both would have the same object: what is left of it is the parent's."""
+        words = f"open pd fork:cq cq qp:rc move:init {WORK} destroy:qps destroy:cqs"
+        warm = self.compare(words, f"open pd cq qp:rc move:init {WORK}")
+        child = warm.remarks("child")[0]
+        self.assertEqual(bed.counts(child).get("CREATE_CQ"), 1)
+        self.assertNotIn("CREATE_CQ", bed.counts(warm.pid))
+
     def test_report_is_sent_once(self):
         words = "open pd cq fork:exit qp:rc move:init"
         self.learn(words)

@@ -77,6 +77,10 @@ COURSES = {
                 f"open pd cq srq {DCI} {DCT}", 1),
     "dct_last_of_three": (f"open pd cq srq {DCT} qp:dct,srq move:init,rtr,gid=3 qp:rc {DCI} traffic:dc {END}",
                           f"open pd cq srq {DCT} {DCT} qp:rc {DCI}"),
+    # Made anew it must have its handle again, though a lower one is free.
+    "dct_above_a_hole": (f"open pd cq cq:depth=500 srq qp:rc,cq=0 destroy:qp=0 destroy:cq=1 qp:dct,srq,cq=0"
+                         f" move:init,rtr,gid=3 qp:dci,cq=0 move:init,rtr,rts traffic:dc {END}",
+                         "open pd cq cq:depth=500 srq qp:rc,cq=0 qp:dct,srq,cq=0 move:init,rtr"),
     "rc_init": (f"open pd cq qp:rc move:init,access=0 query move:rtr,rts traffic {END}",
                 "open pd cq qp:rc move:init,access=2"),
     # What the program asks of its queue pairs is their state for the program; the kernel does not
@@ -177,7 +181,7 @@ class Memory(bed.Case):
         self.learn(words)
         warm = self.run_leased(words)
         # The last "move" repeats what two of them have done, so it fails plainly, too.
-        self.assertEqual([line.split()[0] for line in warm.failures], ["move:init,all"], warm.remarks)
+        self.assertEqual([line.split()[0] for line in warm.failures], ["move:init,all"], warm.lines)
         self.assertNotIn("create_cq", warm.done(bed.trace.KERNEL))
         self.assertNotIn("create_qp", warm.done(bed.trace.KERNEL))
 
