@@ -185,12 +185,12 @@ class Daemon:
     def pid(self):
         return self._process.pid
 
-    def start(self):
+    def start(self, *more):
         (self.folder / "state").mkdir(mode=0o700, exist_ok=True)
         with open(self.folder / "log", "ab") as log:
             self._process = subprocess.Popen(
                 [DAEMON, "--socket", self.socket, "--state-dir", self.folder / "state", "--log-level", "debug",
-                 "--refill-delay", "1", *self._options],
+                 "--refill-delay", "1", *self._options, *more],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
                 env={**CLEAN, "LD_PRELOAD": " ".join([*runtimes(DAEMON), STANDIN])}, **self._kwargs)
         until(lambda: self._process.poll() is not None or self._answers(), "the daemon answers")

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -48,21 +49,31 @@ int do_attributes(struct program *p, struct options o)
 
 static unsigned int n_allocated;
 
+/* Memory with its size in front of it, which nobody else can give back. */
 static void *allocate(size_t size, void *data)
 {
-	void *at = NULL;
+	uint8_t *at;
 
 	(void)data;
 	n_allocated++;
-	if (size && posix_memalign(&at, PAGE, (size + PAGE - 1) & ~(size_t)(PAGE - 1)))
+	if (!size)
 		return NULL;
-	return at;
+	at = mmap(NULL, PAGE + size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED)
+		return NULL;
+	memcpy(at, &size, sizeof(size));
+	return at + PAGE;
 }
 
 static void release(void *at, void *data)
 {
+	size_t size;
+
 	(void)data;
-	free(at);
+	if (!at)
+		return;
+	memcpy(&size, (uint8_t *)at - PAGE, sizeof(size));
+	munmap((uint8_t *)at - PAGE, PAGE + size);
 }
 
 /* The program's own memory for queues; "say" says how often it was asked for. */

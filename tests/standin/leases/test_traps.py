@@ -6,6 +6,9 @@ what it says must be the same. The stand-in refuses what a mistake would come to
 an unknown handle.
 """
 
+import shutil
+import subprocess
+
 import bed
 
 RC = "move:init,all move:rtr,rts,all traffic"
@@ -78,9 +81,9 @@ COURSES = {
     "dct_last_of_three": (f"open pd cq srq {DCT} qp:dct,srq move:init,rtr,gid=3 qp:rc {DCI} traffic:dc {END}",
                           f"open pd cq srq {DCT} {DCT} qp:rc {DCI}"),
     # Made anew it must have its handle again, though a lower one is free.
-    "dct_above_a_hole": (f"open pd cq cq:depth=500 srq qp:rc,cq=0 destroy:qp=0 destroy:cq=1 qp:dct,srq,cq=0"
-                         f" move:init,rtr,gid=3 qp:dci,cq=0 move:init,rtr,rts traffic:dc {END}",
-                         "open pd cq cq:depth=500 srq qp:rc,cq=0 qp:dct,srq,cq=0 move:init,rtr"),
+    "dct_above_a_hole": (f"open pd cq cq:depth=500 srq destroy:cq=1 qp:dct,srq,cq=0 move:init,rtr,gid=3 qp:dci,cq=0"
+                         f" move:init,rtr,rts traffic:dc {END}",
+                         "open pd cq cq:depth=500 srq qp:dct,srq,cq=0 move:init,rtr"),
     "rc_init": (f"open pd cq qp:rc move:init,access=0 query move:rtr,rts traffic {END}",
                 "open pd cq qp:rc move:init,access=2"),
     # What the program asks of its queue pairs is their state for the program; the kernel does not
@@ -171,6 +174,45 @@ class Courses(bed.Case):
             self.assertEqual(given, [])
         else:
             self.assertTrue(given or repairs, "as recorded")
+
+
+class Library(bed.Case):
+    def make_other(self):
+        """The provider as of another build: a copy with another build-id."""
+        provider = bed.pathlib.Path(self.daemon.status()["devices"][0]["provider"])
+        notes = subprocess.run(["readelf", "-n", provider], capture_output=True, text=True, check=True).stdout
+        build_id = bytes.fromhex(notes.partition("Build ID: ")[2].split()[0])
+        content = provider.read_bytes()
+        self.assertEqual(content.count(build_id), 1)
+        folder = self.folder / "other-build"
+        folder.mkdir()
+        copy = folder / provider.name
+        copy.write_bytes(content.replace(build_id, bytes(byte ^ 0xff for byte in build_id)))
+        return folder
+
+    def test_other_build(self):
+        """What the provider is given by a lease fits the build that was recorded, and no other."""
+        program = shutil.which("ibv_devinfo")
+        if not program:
+            self.skipTest("ibv_devinfo is not installed")
+        plain = self.run_plain("-v", program=program)
+        self.learn("-v", program=program)
+        self.run_leased("-v", program=program)
+        before = {r["key"]["provider"] for r in self.daemon.recipes(self.name)}
+        bed.until(lambda: list((self.folder / "state").rglob("*.json")), "the recipe to be saved")
+        other = self.make_other()
+        self.daemon.stop()
+        self.daemon.start("--provider-dir", other)
+        self.daemon.await_ready(self.name)
+        hits = self.daemon.recipes(self.name)[0]["counters"]["hits"]
+        warm = self.run_warm("-v", program=program)
+        self.assertEqual((warm.leased, warm.shape()), (0, plain.shape()), warm.errors)
+        self.assertGreater(self.daemon.recipes(self.name)[0]["counters"]["hits"], hits, "it was offered none")
+
+        # After that it is recorded anew, and has leases of its own.
+        leased = self.run_leased("-v", program=program)
+        self.assertEqual(leased.shape(), plain.shape())
+        self.assertNotEqual({r["key"]["provider"] for r in self.daemon.recipes(self.name)}, before)
 
 
 class Memory(bed.Case):
