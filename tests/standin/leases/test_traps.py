@@ -215,6 +215,21 @@ class Library(bed.Case):
         self.assertNotEqual({r["key"]["provider"] for r in self.daemon.recipes(self.name)}, before)
 
 
+    def test_longer_answers(self):
+        """Each version of the provider asks for its own length, and gets all of it."""
+        words = "open at:opened attributes pd cq qp:rc move:init"
+        longer = f"longer {words}"
+        plain = {w: self.run_plain(w) for w in (words, longer)}
+        asks = {"QUERY_ADAPTER": 1}
+        for learned, run in ((words, longer), (longer, words)):
+            with self.subTest(run=run):
+                name = "from_" + learned.split()[0]
+                self.learn(learned, name=name)
+                warm = self.run_leased(run, name=name)
+                self.assertEqual(warm.shape(), plain[run].shape())
+                self.assertEqual({n: c for n, c in warm.marks["opened"].items() if n in asks}, asks)
+
+
 class Memory(bed.Case):
     def test_contents_are_what_the_device_saw(self):
         """The provider clears its queues again, while the device has them: nothing may be otherwise."""

@@ -81,6 +81,7 @@ static const struct {
     {"exit", do_exit, NOTHING},
     {"fork", do_fork, NOTHING},
     {"cpuinfo", do_cpuinfo, NOTHING},
+    {"longer", do_longer, NOTHING},
     {"look", do_look, NOTHING},
     {"compare", do_compare, NOTHING},
     {"open", do_open, NOTHING},

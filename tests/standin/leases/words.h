@@ -82,6 +82,8 @@ int do_look(struct program *p, struct options o);
 int do_compare(struct program *p, struct options o);
 int do_fork(struct program *p, struct options o);
 
+int do_longer(struct program *p, struct options o);
+
 /* The queue pair that "qp=N" says, or the last. */
 struct qp *chosen_qp(struct program *p, struct options o);
 
