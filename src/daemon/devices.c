@@ -114,6 +114,23 @@ static int read_device(int dir, const char *name, struct wv_device *device)
 	return has_node(device) ? 0 : -ENODEV;
 }
 
+static bool is_kernel_since(unsigned int major, unsigned int minor)
+{
+	unsigned int have_major = 0, have_minor = 0;
+	struct utsname name;
+
+	if (uname(&name) || sscanf(name.release, "%u.%u", &have_major, &have_minor) != 2)
+		return false;
+	return have_major > major || (have_major == major && have_minor >= minor);
+}
+
+static bool can_be_leased(uint32_t driver_id)
+{
+	const struct wv_driver_row *row = wv_abi_driver(driver_id);
+
+	return row && is_kernel_since(row->since_major, row->since_minor);
+}
+
 /* @stream is read and closed. */
 static void read_class(struct wv_devices *devices, DIR *stream, const char *provider_dir)
 {
@@ -130,6 +147,7 @@ static void read_class(struct wv_devices *devices, DIR *stream, const char *prov
 		    read_device(dirfd(stream), entry->d_name, device))
 			continue;
 		device->driver_id = find_driver(dirfd(stream), device->name, known, n_known);
+		device->leasable = can_be_leased(device->driver_id);
 		find_provider(device, provider_dir);
 		devices->n++;
 	}
@@ -182,21 +200,4 @@ const struct wv_device *wv_devices_by_ibdev(const struct wv_devices *devices, co
 		if (!strcmp(devices->all[i].ibdev, ibdev))
 			return &devices->all[i];
 	return NULL;
-}
-
-static bool is_kernel_since(unsigned int major, unsigned int minor)
-{
-	unsigned int have_major = 0, have_minor = 0;
-	struct utsname name;
-
-	if (uname(&name) || sscanf(name.release, "%u.%u", &have_major, &have_minor) != 2)
-		return false;
-	return have_major > major || (have_major == major && have_minor >= minor);
-}
-
-bool wv_device_leasable(const struct wv_device *device)
-{
-	const struct wv_driver_row *row = wv_abi_driver(device->driver_id);
-
-	return row && is_kernel_since(row->since_major, row->since_minor);
 }

@@ -18,6 +18,9 @@ struct wv_device {
 	dev_t rdev;
 	uint32_t driver_id; /* enum rdma_driver_id, or WV_NO_DRIVER */
 	char provider[256]; /* path of the library; empty: not found */
+	/* Leases can be made of it: all that its driver says is understood, and the kernel lets a
+	 * program use what the daemon made. */
+	bool leasable;
 };
 
 struct wv_devices {
@@ -35,12 +38,6 @@ int wv_devices_scan(struct wv_devices *devices, const char *provider_dir);
 const struct wv_device *wv_devices_by_rdev(const struct wv_devices *devices, dev_t rdev);
 const struct wv_device *wv_devices_by_name(const struct wv_devices *devices, const char *name);
 const struct wv_device *wv_devices_by_ibdev(const struct wv_devices *devices, const char *ibdev);
-
-/*
- * Whether leases can be made of @device: all that its driver says is understood, and the kernel
- * lets a program use what the daemon made.
- */
-bool wv_device_leasable(const struct wv_device *device);
 
 /*
  * Writes the providers file (wire/wire.h) into the directory @dir, so that a reader sees the old

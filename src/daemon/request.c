@@ -147,7 +147,7 @@ enum wv_client_next wv_handle_request(struct wv_client *c, const struct wv_recei
 		s->tally.denied++;
 		return refuse(c, WV_NO_LEASE_DENIED, NULL);
 	}
-	if (!wv_device_leasable(device))
+	if (!device->leasable)
 		return refuse(c, WV_NO_LEASE_UNFIT, NULL);
 	remember_program(c, request, device);
 	if (request->flags & WV_REQUEST_UNFIT) {

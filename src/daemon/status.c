@@ -42,8 +42,8 @@ static json_t *devices(struct wv_server *s)
 		    list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:o}", "name", d->ibdev, "node",
 				    d->node, "driver", text_or_null(wv_provider_name(d->driver_id)),
 				    "driver_id", number(d->driver_id), "provider",
-				    text_or_null(d->provider), "leased", (int)wv_device_leasable(d),
-				    "leases", number(leases_on(s, d))));
+				    text_or_null(d->provider), "leased", (int)d->leasable, "leases",
+				    number(leases_on(s, d))));
 	}
 	return list;
 }

@@ -122,7 +122,7 @@ static void announce(struct wv_server *s)
 
 		wv_log(WV_INFO, "%s is %s, provider %s%s", device->ibdev, device->node,
 		       *device->provider ? device->provider : "not known",
-		       wv_device_leasable(device) ? "" : ", not leased");
+		       device->leasable ? "" : ", not leased");
 	}
 }
 

@@ -237,7 +237,9 @@ static uint8_t *map_memory(int fd, size_t bytes)
 
 	if (fstat(fd, &st) || (uint64_t)st.st_size < bytes)
 		return NULL;
-	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+	/* The provider writes through all of it, and the device has all of it: no page is spared.
+	 */
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
 	return at == MAP_FAILED ? NULL : at;
 }
 

@@ -94,7 +94,8 @@ static void describe_device(struct wv_devices *devices)
 	struct stat st;
 
 	assert_int_equal(stat(BENCH_NODE, &st), 0);
-	*device = (struct wv_device){.rdev = st.st_rdev, .driver_id = RDMA_DRIVER_RXE};
+	*device =
+	    (struct wv_device){.rdev = st.st_rdev, .driver_id = RDMA_DRIVER_RXE, .leasable = true};
 	strcpy(device->name, "uverbs0");
 	strcpy(device->ibdev, "rxe0");
 	strcpy(device->node, BENCH_NODE);

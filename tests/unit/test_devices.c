@@ -164,6 +164,7 @@ static void expect_the_device(const struct wv_devices *devices)
 	assert_string_equal(device->node, NODE);
 	assert_true(device->rdev == makedev(1, 3));
 	assert_int_equal(device->driver_id, RDMA_DRIVER_MLX5);
+	assert_true(device->leasable); /* on any kernel that these tests are for, 5.15 and later */
 	assert_string_equal(device->provider, in_dir("providers/libmlx5-rdmav34.so"));
 }
 

@@ -12,8 +12,11 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* Out of the way of programs that count on getting the lowest numbers. */
-#define LOWEST_FD 600
+/*
+ * Out of the way of programs that count on getting the lowest numbers; but below 64, where a
+ * process with threads would wait some milliseconds until its table of descriptors is larger.
+ */
+#define LOWEST_FD 48
 
 static __thread struct connection {
 	int fd;
