@@ -217,12 +217,12 @@ class Daemon:
         subprocess.run([CLI, "recipes", "--socket", self.socket, "forget", recipe["id"]], env=CLEAN,
                        capture_output=True, check=True, timeout=LIMIT_S)
 
-    def await_ready(self, name, n=1):
-        """Waits until that many leases of each recipe of that name are ready, and none is in the making."""
+    def await_ready(self, name):
+        """Waits until there are as many leases of each recipe of that name as the daemon wants, at least one."""
         def ready():
             recipes = self.recipes(name)
-            return recipes and all(r["pool"]["ready"] >= max(n, r["pool"]["target"]) for r in recipes) and recipes
-        return until(ready, f"{n} leases of {name}; {self.recipes(name)}")
+            return recipes and all(r["pool"]["ready"] >= max(1, r["pool"]["target"]) for r in recipes) and recipes
+        return until(ready, f"leases of {name}; {self.recipes(name)}")
 
     def stop(self, with_signal=signal.SIGTERM):
         if self._process and self._process.poll() is None:

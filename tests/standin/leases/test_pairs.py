@@ -53,13 +53,13 @@ class Pairs(bed.Case):
 
     def pair(self, command, warm):
         """The same, with as many leases as sides are warm."""
-        for _ in range(bed.PATIENCE):
+        for _ in range(2 * bed.PATIENCE):
             results = self.try_pair(command, warm)
             if results and all(result.leased == is_warm for result, is_warm in zip(results, warm)):
                 return results
             if any(warm):
                 bed.until(lambda: self.daemon.recipes(self.name), "a recipe")
-                self.daemon.await_ready(self.name, sum(warm))
+                self.daemon.await_ready(self.name)  # as many as were lately wanted at once: not yet two, perhaps
         self.fail(f"not with {warm} leases: {results} {self.daemon.log()[-2000:]}")
 
     def check(self, command, forbidden):

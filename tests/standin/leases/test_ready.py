@@ -100,8 +100,8 @@ class Ready(bed.Case):
         words = READY["dc"].replace(" at:ready", "")
         self.learn(words)
         out = self.folder / "explained"
-        explain = self.run_plain(["explain", "--socket", str(self.daemon.socket), "--name", self.name, "--output", str(out),
-                                  "--", bed.WORDS, *words.split()], program=bed.CLI)
+        explain = self.run_plain(["explain", "--socket", str(self.daemon.socket), "--name", self.name,
+                                  "--output", str(out), "--", bed.WORDS, *words.split()], program=bed.CLI)
         self.assertEqual(explain.status, 0, explain.errors)
         text = out.read_text()
         self.assertIn("lease: 1 of 1 opens of a device", text)

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """A lease gives no program rights that it lacks, and takes no program's rights for long.
 
-The daemon runs as root here, as do the programs unless said otherwise. The stand-in remembers, as the driver does, which
-capabilities the process had that made a context, and refuses raw objects in contexts made without them.
+The daemon runs as root here, as do the programs unless said otherwise. The stand-in remembers, as the driver does,
+which capabilities the process had that made a context, and refuses raw objects in contexts made without them.
 """
 
 import os
