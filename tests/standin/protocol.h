@@ -9,7 +9,10 @@
  */
 #pragma once
 
+#include <errno.h>
+#include <sched.h>
 #include <stdint.h>
+#include <sys/socket.h>
 
 #define STANDIN_NODE	"/dev/infiniband/uverbs0"
 #define STANDIN_MAJOR	231
@@ -74,3 +77,20 @@ struct standin_out_record {
 	uint32_t bytes; /* that follow; unpadded */
 	uint64_t data;
 };
+
+/*
+ * recvmsg(), which looks again and again for some 50 us before it sleeps: a kernel answers at once,
+ * and waking a processor takes longer than the whole answer. Gives way to whoever else wants the
+ * processor meanwhile.
+ */
+static inline ssize_t standin_receive(int sock, struct msghdr *message)
+{
+	for (int look = 0; look < 60; look++) {
+		ssize_t n = recvmsg(sock, message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+
+		if (n >= 0 || (errno != EAGAIN && errno != EINTR))
+			return n;
+		sched_yield();
+	}
+	return recvmsg(sock, message, MSG_CMSG_CLOEXEC);
+}

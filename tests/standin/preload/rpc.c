@@ -151,7 +151,7 @@ static int receive_answer(struct standin_answer *answer)
 
 	/* A command is not left half-way for a signal, as in the kernel. */
 	do {
-		n = recvmsg(connection.fd, &message, MSG_CMSG_CLOEXEC);
+		n = standin_receive(connection.fd, &message);
 	} while (n < 0 && errno == EINTR);
 	if (n < (ssize_t)sizeof(answer->reply))
 		return n < 0 ? -errno : -EIO;

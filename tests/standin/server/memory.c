@@ -122,11 +122,12 @@ static void put_file(struct hca_file *file)
 	free(file);
 }
 
+/* Pinned pages are there, so all of them are made now. */
 static bool map_file(struct hca_mem *mem, struct hca_file *file, uint64_t offset)
 {
 	uint64_t first = PAGE_OF(offset);
-	uint8_t *at = mmap(NULL, offset - first + mem->length, PROT_READ | PROT_WRITE, MAP_SHARED,
-			   file->fd, (off_t)first);
+	uint8_t *at = mmap(NULL, offset - first + mem->length, PROT_READ | PROT_WRITE,
+			   MAP_SHARED | MAP_POPULATE, file->fd, (off_t)first);
 
 	if (at == MAP_FAILED)
 		return false;

@@ -81,7 +81,7 @@ static size_t receive(struct connection *c)
 	ssize_t n;
 
 	do {
-		n = recvmsg(c->sock, &message, MSG_CMSG_CLOEXEC);
+		n = standin_receive(c->sock, &message);
 	} while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		return 0;
