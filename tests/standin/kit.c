@@ -124,6 +124,32 @@ static struct ibv_qp *make_dc(const struct kit *kit, enum qp_kind kind)
 	return mlx5dv_create_qp(kit->context, &init, &dc);
 }
 
+static char *next_queue;
+
+static void *allocate(size_t size, void *unused)
+{
+	char *at = next_queue;
+
+	(void)unused;
+	next_queue += (size + 4095) & ~4095ul;
+	return size ? at : NULL;
+}
+
+static void release(void *at, void *unused)
+{
+	(void)at;
+	(void)unused;
+}
+
+void place_queues(struct ibv_context *context, void *arena)
+{
+	struct mlx5dv_ctx_allocators hooks = {.alloc = allocate, .free = release};
+
+	next_queue = arena;
+	assert_int_equal(mlx5dv_set_context_attr(context, MLX5DV_CTX_ATTR_BUF_ALLOCATORS, &hooks),
+			 0);
+}
+
 struct ibv_qp *make_qp(const struct kit *kit, enum qp_kind kind)
 {
 	return kind == DCI || kind == DCT ? make_dc(kit, kind) : make_plain(kit, kind);

@@ -33,6 +33,8 @@ void close_kit(struct kit *kit);
 
 enum qp_kind { RC, UC, UD, DCI, DCT, QP_KINDS };
 /* NULL and errno if it is refused. */
+/* Queues made from now on lie one after the other in @arena, which is large enough. */
+void place_queues(struct ibv_context *context, void *arena);
 struct ibv_qp *make_qp(const struct kit *kit, enum qp_kind kind);
 struct ibv_qp *must_make_qp(const struct kit *kit, enum qp_kind kind);
 /* To @to, over all states before it; connected to itself where it has a peer. An errno. */

@@ -253,30 +253,11 @@ static void test_inherited_mapping_keeps(void **state)
 
 /* Queues. */
 
-static char *arena;
-static size_t arena_used;
-
-static void *allocate(size_t size, void *unused)
-{
-	char *at = arena + arena_used;
-
-	(void)unused;
-	arena_used += (size + 4095) & ~4095ul;
-	return size ? at : NULL;
-}
-
-static void release(void *at, void *unused)
-{
-	(void)at;
-	(void)unused;
-}
+static void *arena;
 
 static struct ibv_cq *make_cq_in_arena(struct ibv_context *context)
 {
-	struct mlx5dv_ctx_allocators hooks = {.alloc = allocate, .free = release};
-
-	arena_used = 0;
-	mlx5dv_set_context_attr(context, MLX5DV_CTX_ATTR_BUF_ALLOCATORS, &hooks);
+	place_queues(context, arena);
 	return ibv_create_cq(context, 10, NULL, NULL, 0);
 }
 

@@ -299,42 +299,20 @@ static void test_rows(void **state)
 }
 
 /* Queues where another's are: with the same memory given by the hook of the library. */
-static char *arena;
-static size_t arena_used;
-
-static void *allocate(size_t size, void *unused)
-{
-	char *at = arena + arena_used;
-
-	(void)unused;
-	arena_used += (size + 4095) & ~4095ul;
-	return size ? at : NULL;
-}
-
-static void release(void *at, void *unused)
-{
-	(void)at;
-	(void)unused;
-}
-
 static void check_second_pin(void *memory)
 {
-	struct mlx5dv_ctx_allocators hooks = {.alloc = allocate, .free = release};
 	struct ibv_context *context = open_device();
 	struct ibv_cq *cq, *again;
 
-	arena = memory;
-	arena_used = 0;
-	assert_int_equal(mlx5dv_set_context_attr(context, MLX5DV_CTX_ATTR_BUF_ALLOCATORS, &hooks),
-			 0);
+	place_queues(context, memory);
 	cq = ibv_create_cq(context, 10, NULL, NULL, 0);
 	assert_non_null(cq);
-	arena_used = 0;
+	place_queues(context, memory);
 	again = ibv_create_cq(context, 10, NULL, NULL, 0);
 	assert_null(again);
 	assert_int_equal(errno, EEXIST);
 	assert_int_equal(ibv_destroy_cq(cq), 0);
-	arena_used = 0;
+	place_queues(context, memory);
 	again = ibv_create_cq(context, 10, NULL, NULL, 0);
 	assert_non_null(again);
 	assert_int_equal(ibv_destroy_cq(again), 0);
