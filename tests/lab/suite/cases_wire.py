@@ -198,7 +198,7 @@ RECORDINGS = [
     ("zeros", bytes(4096)),
     ("noise", random.Random(2).randbytes(4096)),
     ("a tape that claims too much",
-     bytes(24) + struct.pack("<IHHIHHII", 0x45504154, 1, 1, 1 << 20, 500, 0, 15, 0) + bytes(400)),
+     bytes(24) + struct.pack("<IHHIHHII", 0x45504154, 2, 1, 1 << 20, 500, 0, 15, 0) + bytes(400)),
 ]
 
 
@@ -232,12 +232,13 @@ def hostile(data, makers):
 def bad_recording(body):
     def run(lab):
         with_leases(lab)
-        fds = [node()]
         with wire.connect(lab.daemon.socket) as sock:
+            fds = [node()]
             wire.send(sock, wire.request(b"unheard of"), fds)
-            require_equal(wire.receive(sock)[0], wire.no_lease(wire.PLEASE_RECORD), "the daemon's answer")
+            wire.close_all(fds)
+            require_equal(wire.no_lease_reason(wire.receive(sock)[0]), wire.PLEASE_RECORD,
+                          "the daemon's answer")
             wire.send(sock, wire.message(wire.RECORD, body))
-        wire.close_all(fds)
         check_serves(lab)
     return run
 

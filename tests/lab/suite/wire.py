@@ -29,6 +29,14 @@ def no_lease(reason=PLEASE_RECORD, **more):
     return message(NO_LEASE, struct.pack("<II", reason, 0), **more)
 
 
+def no_lease_reason(data):
+    """Why there is no lease; answers that are the same for everybody may follow."""
+    magic, version, kind, size, _ = HEADER.unpack_from(data)
+    if (magic, version, kind, size) != (MAGIC, VERSION, NO_LEASE, len(data)):
+        return None
+    return struct.unpack_from("<I", data, HEADER.size)[0]
+
+
 def with_length(data):
     """The message with the size in its header put right."""
     return data[:8] + struct.pack("<I", len(data)) + data[12:]
