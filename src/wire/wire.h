@@ -73,8 +73,8 @@ struct wv_msg_request {
 	uint64_t argv;		    /* hash of the argument vector */
 	uint32_t open_number; /* the how-manieth open of an RDMA device in this process, from 0 */
 	uint32_t flags;	      /* enum wv_request_flag */
-	char comm[16]; /* for people; never trusted */
-	char name[32]; /* WARMVERBS_NAME, zero-filled: sets programs apart by hand */
+	char comm[16];	      /* for people; never trusted */
+	char name[32];	      /* WARMVERBS_NAME, zero-filled: sets programs apart by hand */
 };
 
 /*
