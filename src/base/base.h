@@ -42,6 +42,17 @@ static inline int wv_steal_fd(int *fd)
 	return taken;
 }
 
+static inline size_t wv_page_size(void)
+{
+	return (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/* @bytes rounded up to whole pages. */
+static inline size_t wv_whole_pages(size_t bytes)
+{
+	return (bytes + wv_page_size() - 1) & ~(wv_page_size() - 1);
+}
+
 #define wv_auto_fd   wv_cleanup(wv_close_fd) int
 #define wv_auto_free wv_cleanup(wv_free_ptr)
 

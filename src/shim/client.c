@@ -50,19 +50,6 @@ static void hide(int fd)
 	wv_file_track(fd, (struct wv_file){.kind = WV_FILE_PRIVATE});
 }
 
-static void unhide(int *fd)
-{
-	if (*fd >= 0)
-		wv_file_untrack(*fd);
-}
-
-static void close_private(int *fd)
-{
-	unhide(fd);
-	wv_close_fd(fd);
-	*fd = -1;
-}
-
 static uint64_t hash_argv(void)
 {
 	uint64_t hash = WV_HASH_START;
@@ -160,8 +147,8 @@ void wv_client_request(const char *path)
 
 static void drop_locked(void)
 {
-	close_private(&pending.sock);
-	close_private(&pending.node);
+	wv_file_close_private(&pending.sock);
+	wv_file_close_private(&pending.node);
 }
 
 void wv_client_drop_request(void)
@@ -330,7 +317,7 @@ static int open_locked(struct request *r, const struct wv_build_id *provider)
 	int leased = -1;
 
 	if (!c || r->node < 0) {
-		close_private(&r->sock);
+		wv_file_close_private(&r->sock);
 		return r->node;
 	}
 	c->provider = *provider;
@@ -346,7 +333,7 @@ static int open_locked(struct request *r, const struct wv_build_id *provider)
 	if (c->mode != WV_PLAIN)
 		c->sock = r->sock;
 	else
-		close_private(&r->sock);
+		wv_file_close_private(&r->sock);
 	return leased >= 0 ? leased : r->node;
 }
 
@@ -365,7 +352,7 @@ static struct request take_request(const char *path)
 		return r;
 	}
 	r = pending;
-	unhide(&r.node);
+	wv_file_untrack(r.node);
 	pending.node = pending.sock = -1;
 	return r;
 }

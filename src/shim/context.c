@@ -28,14 +28,10 @@ void wv_unlock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* A descriptor that the program does not know of. */
-static void close_private(int *fd)
+static void drop_constants(struct wv_context *c)
 {
-	if (*fd < 0)
-		return;
-	wv_file_untrack(*fd);
-	close(*fd);
-	*fd = -1;
+	free(c->constants.tape);
+	c->constants.tape = NULL;
 }
 
 /*
@@ -47,8 +43,8 @@ static void after_fork_in_child(void)
 	wv_files_adopt_process();
 	for (unsigned int i = 0; i < MAX_CONTEXTS && contexts[i]; i++) {
 		contexts[i]->stopped = contexts[i]->inherited = true;
-		close_private(&contexts[i]->sock);
-		close_private(&contexts[i]->node);
+		wv_file_close_private(&contexts[i]->sock);
+		wv_file_close_private(&contexts[i]->node);
 	}
 	wv_client_forget_request();
 	pthread_mutex_unlock(&lock);
@@ -105,8 +101,7 @@ struct wv_context *wv_context_new(enum wv_mode mode)
 	c->inherited = false;
 	c->opening = wv_opening;
 	c->lease.memory = NULL;
-	free(c->constants.tape);
-	c->constants.tape = NULL;
+	drop_constants(c);
 	if (c->allocations)
 		c->allocations->n = 0;
 	c->own = (struct wv_allocators){.placed = false};
@@ -133,8 +128,7 @@ struct wv_context *wv_context_of(int fd)
 void wv_context_opened(struct wv_context *c)
 {
 	c->opening = c->lease.opening = false;
-	free(c->constants.tape);
-	c->constants.tape = NULL;
+	drop_constants(c);
 }
 
 bool wv_context_track(struct wv_context *c, int fd, enum wv_file_kind kind, unsigned int slot)
@@ -161,7 +155,7 @@ void wv_context_settle(struct wv_context *c)
 		wv_client_send_record(c->sock, &c->provider, c->record.tape);
 	else if (c->mode == WV_LEASED)
 		wv_client_send_report(c->sock, &c->report, &c->lease);
-	close_private(&c->sock);
+	wv_file_close_private(&c->sock);
 	if (c->mode == WV_RECORDING)
 		c->stopped = true;
 	errno = saved;
@@ -213,13 +207,13 @@ static void end_lease(struct wv_context *c)
 static void last_command_closed(struct wv_context *c)
 {
 	end_lease(c);
-	close_private(&c->node);
+	wv_file_close_private(&c->node);
 	c->ufile = -1;
 }
 
 void wv_context_keep_lease(struct wv_context *c)
 {
-	close_private(&c->node);
+	wv_file_close_private(&c->node);
 }
 
 void wv_context_give_back(struct wv_context *c, int fd)
@@ -227,7 +221,7 @@ void wv_context_give_back(struct wv_context *c, int fd)
 	if (c->node < 0 || real_dup3(c->node, fd, O_CLOEXEC) < 0)
 		return;
 	end_lease(c);
-	close_private(&c->node);
+	wv_file_close_private(&c->node);
 	c->mode = WV_PLAIN;
 }
 

@@ -37,6 +37,15 @@ struct wv_file wv_file_untrack(int fd)
 	return u.file;
 }
 
+void wv_file_close_private(int *fd)
+{
+	if (*fd < 0)
+		return;
+	wv_file_untrack(*fd);
+	close(*fd);
+	*fd = -1;
+}
+
 bool wv_files_are_mine(void)
 {
 	return owner == getpid();

@@ -46,6 +46,9 @@ bool wv_file_track(int fd, struct wv_file file);
 /* Stops tracking @fd; what it was. */
 struct wv_file wv_file_untrack(int fd);
 
+/* Closes *@fd, which is the preload's own, and sets it to -1; nothing if it is that already. */
+void wv_file_close_private(int *fd);
+
 /*
  * Whether this process is the one that the table describes. False in a child of vfork(), which
  * shares the memory but has descriptors of its own.

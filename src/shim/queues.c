@@ -29,13 +29,6 @@ bool wv_queues_are_chosen(void)
 	return false;
 }
 
-static size_t whole_pages(size_t bytes)
-{
-	size_t page = (size_t)sysconf(_SC_PAGESIZE);
-
-	return (bytes + page - 1) & ~(page - 1);
-}
-
 static void *from_lease(struct wv_context *c, size_t bytes)
 {
 	void *at = NULL;
@@ -97,9 +90,9 @@ static void *alloc_queue(size_t bytes, void *context)
 		at = from_lease(c, bytes);
 	if (at || !bytes)
 		return at;
-	if (posix_memalign(&at, (size_t)sysconf(_SC_PAGESIZE), whole_pages(bytes)))
+	if (posix_memalign(&at, wv_page_size(), wv_whole_pages(bytes)))
 		return NULL;
-	memset(at, 0, whole_pages(bytes));
+	memset(at, 0, wv_whole_pages(bytes));
 	note(c, at, bytes);
 	return at;
 }

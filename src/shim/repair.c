@@ -119,18 +119,23 @@ static int destroy(int ufile, uint32_t driver_id, struct wv_step *step)
 	return err;
 }
 
+/* Destroys an unadopted object, and before it those that use it; how many went. */
+static int purge_object(int ufile, struct wv_lease *lease, struct wv_step *step)
+{
+	int purged = wv_repair_purge(ufile, lease, step->new_handle);
+
+	wv_lease_kill_handle(lease, step->new_handle);
+	step->state = WV_GONE;
+	return purged + !destroy(ufile, lease->tape->driver_id, step);
+}
+
 int wv_repair_purge(int ufile, struct wv_lease *lease, uint32_t handle)
 {
 	int purged = 0;
 	struct wv_step *user;
 
-	while ((user = wv_lease_user(lease, handle))) {
-		purged += wv_repair_purge(ufile, lease, user->new_handle);
-		wv_lease_kill_handle(lease, user->new_handle);
-		user->state = WV_GONE;
-		if (!destroy(ufile, lease->tape->driver_id, user))
-			purged++;
-	}
+	while ((user = wv_lease_user(lease, handle)))
+		purged += purge_object(ufile, lease, user);
 	return purged;
 }
 
@@ -139,12 +144,8 @@ void wv_repair_rivals(int ufile, struct wv_lease *lease, const struct ib_uverbs_
 {
 	struct wv_step *rival;
 
-	while ((rival = wv_lease_rival(lease, cmd, row))) {
-		wv_repair_purge(ufile, lease, rival->new_handle);
-		wv_lease_kill_handle(lease, rival->new_handle);
-		rival->state = WV_GONE;
-		destroy(ufile, lease->tape->driver_id, rival);
-	}
+	while ((rival = wv_lease_rival(lease, cmd, row)))
+		purge_object(ufile, lease, rival);
 }
 
 /* The step of @lease again, with the program's own user handle; what it made in *@made. */

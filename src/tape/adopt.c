@@ -279,24 +279,28 @@ static struct wv_step *rival_at(struct wv_lease *lease, const struct wv_field *f
 	return last;
 }
 
+struct search {
+	struct wv_lease *lease;
+	struct wv_step *rival;
+};
+
+static int find_rival(void *data, const struct wv_field *field, uint8_t *payload)
+{
+	struct search *search = data;
+
+	if (wv_is_memory(field))
+		search->rival = rival_at(search->lease, field, wv_field_get(field, payload));
+	return search->rival != NULL;
+}
+
 struct wv_step *wv_lease_rival(struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
 			       const struct wv_command_row *row)
 {
-	for (unsigned int i = 0; lease->memory && i < cmd->num_attrs; i++) {
-		const struct ib_uverbs_attr *attr = &cmd->attrs[i];
-		const struct wv_attr_row *known = wv_abi_attr(row, attr->attr_id);
+	struct search search = {.lease = lease};
 
-		for (unsigned int k = 0; known && k < known->n_fields; k++) {
-			const struct wv_field *f = &known->fields[k];
-			struct wv_step *rival = NULL;
-
-			if (wv_is_memory(f) && wv_field_fits(f, attr->len))
-				rival = rival_at(lease, f, wv_field_get(f, wv_attr_input(attr)));
-			if (rival)
-				return rival;
-		}
-	}
-	return NULL;
+	if (lease->memory)
+		wv_command_fields(cmd, row, find_rival, &search);
+	return search.rival;
 }
 
 struct wv_difference wv_lease_explain(struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,

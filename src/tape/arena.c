@@ -6,30 +6,20 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 
-static uint64_t page_size(void)
-{
-	return (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
-static uint64_t whole_pages(uint64_t bytes)
-{
-	return (bytes + page_size() - 1) & ~(page_size() - 1);
-}
-
 uint64_t wv_recipe_memory(struct wv_tape *recipe)
 {
 	uint64_t bytes = 0;
 
 	wv_each_step (recipe, step)
 		if (step->class_ == WV_MEMORY && bytes <= WV_TAPE_MAX_MEMORY)
-			bytes += whole_pages(wv_step_memory_size(step));
-	return bytes ? bytes + page_size() : 0; /* offset 0 is no memory */
+			bytes += wv_whole_pages(wv_step_memory_size(step));
+	return bytes ? bytes + wv_page_size() : 0; /* offset 0 is no memory */
 }
 
 /* Between two pages that nobody may touch. */
 static uint8_t *map_guarded(int fd, size_t bytes)
 {
-	size_t page = page_size();
+	size_t page = wv_page_size();
 	uint8_t *all = mmap(NULL, bytes + 2 * page, PROT_NONE,
 			    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
@@ -60,24 +50,24 @@ int wv_arena_make(struct wv_arena *arena, uint64_t bytes)
 	if (!arena->base)
 		return -errno;
 	arena->bytes = bytes;
-	arena->used = page_size();
+	arena->used = wv_page_size();
 	arena->fd = wv_steal_fd(&fd);
 	return 0;
 }
 
 int wv_arena_take(struct wv_arena *arena, uint64_t bytes, uint32_t *offset)
 {
-	if (whole_pages(bytes) > arena->bytes - arena->used)
+	if (wv_whole_pages(bytes) > arena->bytes - arena->used)
 		return -ENOSPC;
 	*offset = (uint32_t)arena->used;
-	arena->used += whole_pages(bytes);
+	arena->used += wv_whole_pages(bytes);
 	return 0;
 }
 
 int wv_arena_finish(struct wv_arena *arena)
 {
 	if (arena->base)
-		munmap(arena->base - page_size(), arena->bytes + 2 * page_size());
+		munmap(arena->base - wv_page_size(), arena->bytes + 2 * wv_page_size());
 	arena->base = NULL;
 	return wv_steal_fd(&arena->fd);
 }

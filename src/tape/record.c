@@ -57,6 +57,7 @@ static void take_out_private(uint8_t *bytes, size_t len, const struct wv_attr_ro
 }
 
 struct memory_refs {
+	struct wv_allocations *memory;
 	struct wv_allocation *all[MAX_MEMORY_REFS];
 	unsigned int n;
 };
@@ -75,21 +76,13 @@ static void add_ref(struct memory_refs *refs, struct wv_allocation *a)
 	refs->n++;
 }
 
-static void find_refs(struct memory_refs *refs, const struct ib_uverbs_ioctl_hdr *cmd,
-		      const struct wv_command_row *row, struct wv_allocations *memory)
+static int find_ref(void *data, const struct wv_field *f, uint8_t *payload)
 {
-	for (unsigned int i = 0; i < cmd->num_attrs; i++) {
-		const struct ib_uverbs_attr *attr = &cmd->attrs[i];
-		const struct wv_attr_row *known = wv_abi_attr(row, attr->attr_id);
+	struct memory_refs *refs = data;
 
-		for (unsigned int k = 0; known && k < known->n_fields; k++) {
-			const struct wv_field *f = &known->fields[k];
-
-			if (wv_is_memory(f) && wv_field_fits(f, attr->len))
-				add_ref(refs, wv_allocations_find(
-						  memory, wv_field_get(f, wv_attr_input(attr))));
-		}
-	}
+	if (wv_is_memory(f))
+		add_ref(refs, wv_allocations_find(refs->memory, wv_field_get(f, payload)));
+	return 0;
 }
 
 static void record_memory_attr(struct wv_tape_writer *w, struct wv_step *step, uint16_t id,
@@ -142,7 +135,7 @@ static int record_attr(struct wv_tape_writer *w, struct wv_attr *to,
 int wv_record_command(struct wv_tape_writer *w, const struct ib_uverbs_ioctl_hdr *cmd,
 		      const struct wv_command_row *row, struct wv_allocations *memory)
 {
-	struct memory_refs refs = {.n = 0};
+	struct memory_refs refs = {.memory = memory};
 	struct wv_step *step;
 
 	wv_tape_abandon(w);
@@ -156,7 +149,7 @@ int wv_record_command(struct wv_tape_writer *w, const struct ib_uverbs_ioctl_hdr
 		return 0;
 	}
 	if (memory)
-		find_refs(&refs, cmd, row, memory);
+		wv_command_fields(cmd, row, find_ref, &refs);
 	for (unsigned int i = 0; i < refs.n; i++)
 		record_memory(w, refs.all[i]);
 	step = wv_tape_step(w, row, cmd->num_attrs);

@@ -132,27 +132,43 @@ const uint8_t *wv_attr_bytes(struct wv_step *step, const struct wv_attr *attr)
 	return attr->payload ? wv_step_at(step, attr->payload) : NULL;
 }
 
+/* The fields of one input attribute. */
+static int visit_fields(const struct wv_attr_row *known, const void *payload, size_t len,
+			wv_visit_field visit, void *data)
+{
+	int stop = 0;
+
+	for (unsigned int i = 0; i < known->n_fields && !stop; i++)
+		if (wv_field_fits(&known->fields[i], len))
+			stop = visit(data, &known->fields[i], (uint8_t *)(uintptr_t)payload);
+	return stop;
+}
+
 int wv_step_fields(struct wv_step *step, wv_visit_field visit, void *data)
 {
-	const struct wv_command_row *row = wv_step_row(step);
+	int stop = 0;
 
-	wv_each_attr (step, attr) {
-		const struct wv_attr_row *known;
+	wv_each_attr (step, attr)
+		if (attr->kind == WV_EQUAL && !stop)
+			stop =
+			    visit_fields(wv_abi_attr(wv_step_row(step), attr->id),
+					 wv_step_at(step, attr->payload), attr->len, visit, data);
+	return stop;
+}
 
-		if (attr->kind != WV_EQUAL)
-			continue;
-		known = wv_abi_attr(row, attr->id);
-		for (unsigned int i = 0; i < known->n_fields; i++) {
-			const struct wv_field *field = &known->fields[i];
-			int stop = 0;
+int wv_command_fields(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row,
+		      wv_visit_field visit, void *data)
+{
+	int stop = 0;
 
-			if (wv_field_fits(field, attr->len))
-				stop = visit(data, field, wv_step_at(step, attr->payload));
-			if (stop)
-				return stop;
-		}
+	for (unsigned int i = 0; i < cmd->num_attrs && !stop; i++) {
+		const struct ib_uverbs_attr *attr = &cmd->attrs[i];
+		const struct wv_attr_row *known = wv_abi_attr(row, attr->attr_id);
+
+		if (known && known->kind == WV_EQUAL)
+			stop = visit_fields(known, wv_attr_input(attr), attr->len, visit, data);
 	}
-	return 0;
+	return stop;
 }
 
 uint64_t wv_step_memory_size(struct wv_step *step)

@@ -169,6 +169,9 @@ const uint8_t *wv_attr_bytes(struct wv_step *step, const struct wv_attr *attr);
  */
 typedef int (*wv_visit_field)(void *data, const struct wv_field *field, uint8_t *payload);
 int wv_step_fields(struct wv_step *step, wv_visit_field visit, void *data);
+/* The same for a program's command, whose payloads are not to be changed. */
+int wv_command_fields(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row,
+		      wv_visit_field visit, void *data);
 
 /* Bytes of memory that a WV_MEMORY step is about. */
 uint64_t wv_step_memory_size(struct wv_step *step);
