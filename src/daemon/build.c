@@ -1,9 +1,9 @@
 #include "daemon/build.h"
 
 #include "base/base.h"
+#include "daemon/thread.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/eventfd.h>
 #include <time.h>
@@ -61,25 +61,20 @@ static void *build(void *arg)
 	return NULL;
 }
 
-/* Signals are the loop's, which waits for them by signalfd: no builder may take one. */
 static int start_threads(struct wv_builders *b)
 {
-	sigset_t all, before;
 	int err = 0;
 
-	sigfillset(&all);
-	pthread_sigmask(SIG_SETMASK, &all, &before);
 	while (b->n < WV_BUILDERS && !err) {
 		struct wv_job *job = &b->jobs[b->n];
 
 		job->builders = b;
 		pthread_cond_init(&job->given, NULL);
-		err = pthread_create(&job->thread, NULL, build, job);
+		err = wv_thread_start(&job->thread, build, job);
 		if (!err)
 			b->n++;
 	}
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -err;
+	return err;
 }
 
 int wv_builders_start(struct wv_builders *b)
@@ -105,7 +100,8 @@ void wv_builders_stop(struct wv_builders *b)
 {
 	if (!b->n)
 		return;
-	wv_each_job(b, job) wv_job_cancel(job);
+	wv_each_job (b, job)
+		wv_job_cancel(job);
 	pthread_mutex_lock(&b->lock);
 	b->stopping = true;
 	for (unsigned int i = 0; i < b->n; i++)
@@ -113,7 +109,8 @@ void wv_builders_stop(struct wv_builders *b)
 	pthread_mutex_unlock(&b->lock);
 	while (b->n)
 		pthread_join(b->jobs[--b->n].thread, NULL);
-	wv_each_job(b, job) wv_job_clear(job);
+	wv_each_job (b, job)
+		wv_job_clear(job);
 	close(b->done_fd);
 }
 
@@ -144,7 +141,8 @@ unsigned int wv_builders_busy(struct wv_builders *b)
 {
 	unsigned int n = 0;
 
-	wv_each_job(b, job) n++;
+	wv_each_job (b, job)
+		n++;
 	return n;
 }
 

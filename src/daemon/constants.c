@@ -10,9 +10,9 @@ static struct wv_constants *find(struct wv_all_constants *all, dev_t rdev)
 {
 	struct wv_constants *c;
 
-	SLIST_FOREACH(c, all, link)
-	if (c->rdev == rdev)
-		return c;
+	SLIST_FOREACH (c, all, link)
+		if (c->rdev == rdev)
+			return c;
 	return NULL;
 }
 

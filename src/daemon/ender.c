@@ -1,8 +1,7 @@
 #include "daemon/ender.h"
 
 #include "base/base.h"
-
-#include <signal.h>
+#include "daemon/thread.h"
 
 /* The next one, or NULL: the end. */
 static struct wv_ready *await(struct wv_ender *e)
@@ -35,17 +34,13 @@ static void *end(void *arg)
 
 int wv_ender_start(struct wv_ender *e)
 {
-	sigset_t all, before;
 	int err;
 
 	pthread_mutex_init(&e->lock, NULL);
 	pthread_cond_init(&e->changed, NULL);
-	sigfillset(&all); /* signals are the loop's */
-	pthread_sigmask(SIG_SETMASK, &all, &before);
-	err = pthread_create(&e->thread, NULL, end, e);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
+	err = wv_thread_start(&e->thread, end, e);
 	e->running = !err;
-	return -err;
+	return err;
 }
 
 void wv_ender_stop(struct wv_ender *e)

@@ -119,7 +119,8 @@ struct wv_use wv_use_of(struct wv_server *s, const struct wv_user *only)
 				add_use(&use, &recipe->cost, recipe->pool->n_ready);
 	}
 	/* Also what nothing will come of: it is there until the builder has stopped. */
-	wv_each_job(&s->builders, job) if (!only || job->uid == only->uid)
-	    add_use(&use, &job->cost, 1);
+	wv_each_job (&s->builders, job)
+		if (!only || job->uid == only->uid)
+			add_use(&use, &job->cost, 1);
 	return use;
 }

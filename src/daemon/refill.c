@@ -206,18 +206,20 @@ void wv_refill_drop_device(struct wv_server *s, const char *ibdev)
 		wv_each_recipe (user, recipe)
 			if (recipe->pool && !strcmp(recipe->key.ibdev, ibdev))
 				empty(s, recipe->pool);
-	wv_each_job(&s->builders, job) if (!strcmp(job->device.ibdev, ibdev)) wv_job_cancel(job);
+	wv_each_job (&s->builders, job)
+		if (!strcmp(job->device.ibdev, ibdev))
+			wv_job_cancel(job);
 }
 
 void wv_refill_drop_recipe(struct wv_server *s, struct wv_recipe *recipe)
 {
 	if (!recipe->pool)
 		return;
-	wv_each_job(&s->builders, job) if (job->pool == recipe->pool)
-	{
-		wv_job_cancel(job);
-		job->pool = NULL;
-	}
+	wv_each_job (&s->builders, job)
+		if (job->pool == recipe->pool) {
+			wv_job_cancel(job);
+			job->pool = NULL;
+		}
 	empty(s, recipe->pool);
 	wv_pool_free(recipe->pool);
 	recipe->pool = NULL;
