@@ -2,12 +2,11 @@
  * Which firmware commands each verb causes: what the driver of Linux 6.1 gives, verb by verb. What
  * an adopting program saves is counted by these.
  */
-#include "kit.h"
+#include "shared_kit.h"
 
 #include <string.h>
 #include <unistd.h>
 
-static struct kit kit;
 static struct ibv_qp *qps[QP_KINDS];
 static struct ibv_ah *ah;
 static struct ibv_mr *mr;

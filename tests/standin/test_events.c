@@ -1,13 +1,11 @@
 /* Completion channels and async event files, as programs read them. */
-#include "kit.h"
+#include "shared_kit.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
-
-static struct kit kit;
 
 static uint32_t number_of(struct ibv_cq *cq)
 {
@@ -171,23 +169,6 @@ static void test_channel_closed_under_queue(void **state)
 	channel->fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	assert_int_equal(ibv_destroy_comp_channel(channel), 0);
 }
-
-static int set_up(void **state)
-{
-	(void)state;
-	open_kit(&kit);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	close_kit(&kit);
-	wait_objects("ufiles", 0);
-	return 0;
-}
-
-#define KIT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {

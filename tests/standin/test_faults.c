@@ -1,10 +1,8 @@
 /* Any command fails with any errno, when and for whom a test wants it. */
-#include "kit.h"
+#include "shared_kit.h"
 
 #include <errno.h>
 #include <unistd.h>
-
-static struct kit kit;
 
 static int make_cq(void)
 {
@@ -100,21 +98,6 @@ static void test_open(void **state)
 	wait_objects("ufiles", 1);
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	open_kit(&kit);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	close_kit(&kit);
-	wait_objects("ufiles", 0);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -124,5 +107,5 @@ int main(void)
 	    cmocka_unit_test(test_open),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up_kit, tear_down_kit);
 }

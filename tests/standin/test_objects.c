@@ -1,26 +1,9 @@
 /* Each kind of object is made and ends, and while it is used it stays. */
-#include "kit.h"
+#include "shared_kit.h"
 
 #include <errno.h>
 #include <string.h>
 #include <unistd.h>
-
-static struct kit kit;
-
-static int set_up(void **state)
-{
-	(void)state;
-	open_kit(&kit);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	close_kit(&kit);
-	wait_objects("ufiles", 0);
-	return 0;
-}
 
 static void test_kit(void **state)
 {
@@ -182,8 +165,6 @@ static void test_numbers(void **state)
 	close_kit(&other);
 	ibv_destroy_qp(qp);
 }
-
-#define KIT_TEST(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
 
 int main(void)
 {

@@ -2,7 +2,7 @@
  * What the kernel and its driver refuse. Each row takes a command as the real library makes it, and
  * changes one thing in it on the way; with nothing changed it is accepted.
  */
-#include "kit.h"
+#include "shared_kit.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,8 +13,6 @@
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-static struct kit kit;
 
 /* What to change: in the header, in an attribute, or in what it points to. */
 enum change {
@@ -392,20 +390,10 @@ static void test_before_context(void **state)
 	close(fd);
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	open_kit(&kit);
-	return 0;
-}
-
 static int tear_down(void **state)
 {
-	(void)state;
 	command_hook = NULL;
-	close_kit(&kit);
-	wait_objects("ufiles", 0);
-	return 0;
+	return tear_down_kit(state);
 }
 
 int main(void)
@@ -417,5 +405,5 @@ int main(void)
 	    cmocka_unit_test(test_before_context),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up_kit, tear_down);
 }

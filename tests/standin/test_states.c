@@ -1,9 +1,7 @@
 /* The state machine: every attribute that a step must be given, and one that it must not. */
-#include "kit.h"
+#include "shared_kit.h"
 
 #include <errno.h>
-
-static struct kit kit;
 
 static const char *const names[] = {"RC", "UC", "UD", "DCI", "DCT"};
 
@@ -163,20 +161,6 @@ static void test_address(void **state)
 	assert_int_equal(ibv_destroy_qp(qp), 0);
 }
 
-static int set_up(void **state)
-{
-	(void)state;
-	open_kit(&kit);
-	return 0;
-}
-
-static int tear_down(void **state)
-{
-	(void)state;
-	close_kit(&kit);
-	return 0;
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -186,5 +170,5 @@ int main(void)
 	    cmocka_unit_test(test_address),
 	};
 
-	return cmocka_run_group_tests(tests, set_up, tear_down);
+	return cmocka_run_group_tests(tests, set_up_kit, tear_down_kit);
 }

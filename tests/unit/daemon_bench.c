@@ -1,7 +1,6 @@
 #include "daemon_bench.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -147,14 +146,6 @@ int bench_set_up(void **state)
 	return 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
-{
-	(void)st;
-	(void)type;
-	(void)where;
-	return remove(path);
-}
-
 int bench_tear_down(void **state)
 {
 	struct daemon_bench *b = *state;
@@ -166,7 +157,7 @@ int bench_tear_down(void **state)
 	assert_int_equal(gate.n_closed, 0);
 	assert_int_equal(gate.n_unblocked, 0);
 	assert_int_equal(count_fds(), b->fds_before);
-	nftw(b->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	remove_tree(b->dir);
 	free(b);
 	return 0;
 }

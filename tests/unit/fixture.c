@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -51,6 +52,19 @@ struct wv_tape *fixture_recipe(const char *name)
 	wv_auto_free struct wv_tape *record = fixture_load(name);
 
 	return recipe_of(record);
+}
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+	(void)st;
+	(void)type;
+	(void)where;
+	return remove(path);
+}
+
+int remove_tree(const char *path)
+{
+	return nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
 struct wv_step *tape_step(struct wv_tape *tape, unsigned int index)

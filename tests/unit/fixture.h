@@ -34,6 +34,9 @@ struct wv_tape *fixture_recipe(const char *name);
 /* A copy in memory of exactly @bytes; the caller frees it. */
 void *copy_exactly(const void *data, size_t bytes);
 
+/* Removes a folder and all in it. 0, or -1 and errno. */
+int remove_tree(const char *path);
+
 struct wv_step *tape_step(struct wv_tape *tape, unsigned int index);
 /* The @nth step (from 0) of that name in the ABI table; it must be there. */
 struct wv_step *tape_find(struct wv_tape *tape, const char *name, unsigned int nth);

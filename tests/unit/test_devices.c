@@ -9,7 +9,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <sched.h>
 #include <stdio.h>
@@ -120,18 +119,10 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
-{
-	(void)st;
-	(void)type;
-	(void)where;
-	return remove(path);
-}
-
 static int tear_down(void **state)
 {
 	(void)state;
-	return nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	return remove_tree(dir);
 }
 
 static struct wv_devices scan(const char *sysfs)

@@ -7,7 +7,6 @@
 #include "store/store.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <limits.h>
 #include <sched.h>
 #include <stdio.h>
@@ -61,14 +60,6 @@ static int set_up(void **state)
 	return 0;
 }
 
-static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
-{
-	(void)st;
-	(void)type;
-	(void)where;
-	return remove(path);
-}
-
 static void forget_loaded(struct bench *b)
 {
 	while (b->n_loaded)
@@ -81,7 +72,7 @@ static int tear_down(void **state)
 
 	forget_loaded(b);
 	wv_store_close(&b->store);
-	nftw(b->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	remove_tree(b->dir);
 	free(b);
 	return 0;
 }
