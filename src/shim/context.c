@@ -107,7 +107,7 @@ struct wv_context *wv_context_new(enum wv_mode mode)
 	c->own = (struct wv_allocators){.placed = false};
 	c->commands = 0;
 	c->ufile = c->sock = c->node = -1;
-	c->no_lease = 0;
+	c->no_lease = c->driver_id = 0;
 	memset(&c->report, 0, sizeof(c->report));
 	memset(c->put_back, 0, sizeof(c->put_back));
 	return c;

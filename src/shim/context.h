@@ -29,6 +29,7 @@ struct wv_context {
 	int sock;	   /* to the daemon, until the report or the recording is sent, or -1 */
 	int node; /* of a lease: what the program opened itself, until GET_CONTEXT, or -1 */
 	uint32_t no_lease; /* enum wv_no_lease, 0: nobody was asked */
+	uint32_t driver_id; /* of the commands so far; 0: none yet. Read without the lock */
 	struct wv_build_id provider;
 	uint32_t open_number; /* the how-manieth open of this process it was */
 	struct wv_lease lease;

@@ -315,6 +315,13 @@ static int record(struct passage *p)
 	return error ? -1 : 0;
 }
 
+/* The doorbell of a forked child, which is no such command, needs to know it. */
+static void note_driver(struct wv_context *c, const struct ib_uverbs_ioctl_hdr *cmd)
+{
+	if (!__atomic_load_n(&c->driver_id, __ATOMIC_RELAXED))
+		__atomic_store_n(&c->driver_id, cmd->driver_id, __ATOMIC_RELAXED);
+}
+
 int wv_control(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 {
 	struct passage p = {
@@ -325,6 +332,7 @@ int wv_control(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 	};
 	int result;
 
+	note_driver(p.context, cmd);
 	if (is_data(p.write_cmd))
 		return issue(fd, cmd);
 	p.start = wv_trace_now();

@@ -50,13 +50,18 @@ static ssize_t ring_by_ioctl(int fd, uint32_t driver_id, const struct ib_uverbs_
 	return real_ioctl(fd, RDMA_VERBS_IOCTL, &cmd) < 0 ? -1 : (ssize_t)bytes;
 }
 
+static bool is_of_another(const struct wv_context *c)
+{
+	return c->mode == WV_LEASED || c->inherited;
+}
+
 ssize_t wv_doorbell(int fd, const void *buffer, size_t bytes)
 {
 	const struct wv_context *c = wv_context_at(wv_file_get(fd).context);
 	const struct ib_uverbs_cmd_hdr *hdr = buffer;
 
-	if (c->mode != WV_LEASED || bytes < sizeof(*hdr) + sizeof(uint64_t) ||
+	if (!is_of_another(c) || bytes < sizeof(*hdr) + sizeof(uint64_t) ||
 	    !can_be_ioctl(hdr->command))
 		return real_write(fd, buffer, bytes);
-	return ring_by_ioctl(fd, c->lease.tape->driver_id, hdr, bytes);
+	return ring_by_ioctl(fd, c->driver_id, hdr, bytes);
 }

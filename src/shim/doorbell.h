@@ -1,7 +1,8 @@
 /*
  * Providers such as rxe ring their doorbell by write() on the command descriptor. The kernel lets
- * only the opener's own credentials do that (ib_safe_file_access(), drivers/infiniband/core), which
- * a leased ufile's user never has; the same command as an ioctl has no such rule.
+ * only the opener's own credentials do that (ib_safe_file_access(), drivers/infiniband/core). The
+ * user of a leased ufile never has them, nor has a child of fork(), whose credentials are a copy;
+ * the same command as an ioctl has no such rule.
  */
 #pragma once
 

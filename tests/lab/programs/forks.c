@@ -5,8 +5,10 @@
 #include "kit.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <spawn.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 
 #define PATIENCE_S 40
@@ -28,11 +30,12 @@ static struct memory shared_memory(struct ibv_pd *pd)
 	return memory;
 }
 
+/* Of the child, or of any if it is -1. */
 static void join(pid_t child)
 {
 	int status;
 
-	EXPECT(waitpid(child, &status, 0) == child);
+	EXPECT(waitpid(child, &status, 0) > 0);
 	if (status)
 		give_up(__FILE__, __LINE__, "the child's status is %#x", status);
 }
@@ -55,30 +58,122 @@ static int write_and_wait(struct memory memory, const char *text)
 	return 0;
 }
 
-static void child_inherits(struct memory shared)
+static void say_error(const char *what, int error)
 {
-	int error = write_and_wait(shared, "by the child");
+	printf("%s: %s\n", what, error ? strerrorname_np(error) : "0");
+	fflush(stdout);
+}
+
+/* Sleeps until a completion is told of. */
+static int send_and_sleep(struct pair *told, const char *text)
+{
+	struct ibv_cq *cq;
+	void *context;
+	int error;
+
+	OK(ibv_req_notify_cq(told->cq, 0));
+	error = post_write(told->qp[0], told->memory, text);
+	if (error)
+		return error;
+	OK(ibv_get_cq_event(told->cq->channel, &cq, &context));
+	EXPECT(cq == told->cq);
+	ibv_ack_cq_events(cq, 1);
+	await_completions(cq, 1);
+	return 0;
+}
+
+/* Further objects of the inherited context are the child's, to the end. */
+static int make_and_destroy(struct ibv_context *context)
+{
+	struct pair mine = pair_new(context);
+	int error = post_write(mine.qp[0], mine.memory, "by objects of the child");
+
+	if (!error)
+		await_completions(mine.cq, 1);
+	pair_free(&mine);
+	return error;
+}
+
+static void use_inherited(struct pair *told, struct memory shared)
+{
 	struct memory own = shared_memory(pair.pd);
 
-	printf("inherited memory: %s\n", error ? strerrorname_np(error) : "0");
-	error = write_and_wait(own, "from the child's memory");
-	printf("own memory: %s\n", error ? strerrorname_np(error) : "0");
+	say_error("inherited memory", write_and_wait(shared, "by the child"));
+	say_error("own memory", write_and_wait(own, "from the child's memory"));
+	say_error("channel", send_and_sleep(told, "told of to the child"));
+	say_error("own objects", make_and_destroy(pair.context));
 	OK(ibv_dereg_mr(own.mr));
-	exit(0);
 }
 
 static void inherit(void)
 {
 	struct memory shared = shared_memory(pair.pd);
+	struct pair told =
+	    pair_with_channel(pair.context, MADE(ibv_create_comp_channel(pair.context)));
 	pid_t child;
 
 	OK(write_and_wait(shared, "by the parent"));
 	fflush(stdout);
 	child = DONE(fork());
-	if (!child)
-		child_inherits(shared);
+	if (!child) {
+		use_inherited(&told, shared);
+		exit(0);
+	}
 	join(child);
 	OK(write_and_wait(shared, "by the parent again"));
+	OK(send_and_sleep(&told, "told of to the parent"));
+	OK(ibv_dereg_mr(shared.mr));
+	/* What is told of ends with the device: its destruction would wait for the acknowledgement
+	 * that the child gave, which libibverbs counts in each process. */
+}
+
+/* Returns in the child once its parent has ended. */
+static void outlive_parent(void)
+{
+	int ends[2];
+	char byte;
+
+	OK(pipe(ends));
+	if (DONE(fork()))
+		exit(0);
+	close(ends[1]);
+	EXPECT(!read(ends[0], &byte, 1));
+	close(ends[0]);
+}
+
+/* The process that opened the device ends before its child uses it. */
+static void orphan(void)
+{
+	pid_t opener;
+
+	OK(prctl(PR_SET_CHILD_SUBREAPER, 1));
+	opener = DONE(fork());
+	if (!opener) {
+		pair = pair_new(open_device());
+		outlive_parent();
+		say_error("after the parent",
+			  write_and_wait(shared_memory(pair.pd), "by the orphan"));
+		say_error("own objects", make_and_destroy(pair.context));
+		exit(0);
+	}
+	join(opener);
+	join(-1);
+}
+
+/* A child that ends in the middle of using what its parent has. */
+static void child_crashes(void)
+{
+	struct memory shared = shared_memory(pair.pd);
+	pid_t child = DONE(fork());
+	int status;
+
+	if (!child) {
+		OK(post_write(pair.qp[0], shared, "by the child that crashed"));
+		raise(SIGKILL);
+	}
+	EXPECT(waitpid(child, &status, 0) == child && WIFSIGNALED(status));
+	await_completions(pair.cq, 1);
+	EXPECT(arrived(shared, "by the child that crashed"));
 	OK(ibv_dereg_mr(shared.mr));
 }
 
@@ -218,6 +313,8 @@ static const struct {
 } ways[] = {
     {"nothing", nothing},
     {"inherit", inherit},
+    {"orphan", orphan},
+    {"child-crashes", child_crashes},
     {"own", own},
     {"child-closes-all", child_closes_all},
     {"child-destroys", child_destroys},

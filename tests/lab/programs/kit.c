@@ -189,10 +189,15 @@ bool arrived(struct memory memory, const char *text)
 
 struct pair pair_new(struct ibv_context *context)
 {
+	return pair_with_channel(context, NULL);
+}
+
+struct pair pair_with_channel(struct ibv_context *context, struct ibv_comp_channel *channel)
+{
 	struct pair pair = {
 	    .context = context,
 	    .pd = MADE(ibv_alloc_pd(context)),
-	    .cq = MADE(ibv_create_cq(context, 16, NULL, NULL, 0)),
+	    .cq = MADE(ibv_create_cq(context, 16, NULL, channel, 0)),
 	};
 	struct ibv_qp_init_attr attr = {
 	    .send_cq = pair.cq,

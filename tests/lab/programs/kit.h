@@ -104,6 +104,8 @@ struct pair {
 };
 
 struct pair pair_new(struct ibv_context *context);
+/* The same, with completions told through @channel. */
+struct pair pair_with_channel(struct ibv_context *context, struct ibv_comp_channel *channel);
 /* Sends @text from one queue pair to the other and checks that it arrived. */
 void pair_send(struct pair *pair, const char *text);
 void pair_free(struct pair *pair);

@@ -36,6 +36,15 @@ FORKS = [
     ("vfork() while a thread adopts", "storm-of-vforks"),
 ]
 
+# What a child does; what it then says plainly, and with us that it can do.
+INHERITS = [
+    ("the child uses what it inherits", "inherit", "inherited memory: EACCES",
+     "inherited memory", "own memory", "channel", "own objects"),
+    ("the child outlives its parent", "orphan", "after the parent: EACCES",
+     "after the parent", "own objects"),
+    ("the child crashes while it posts", "child-crashes", ""),
+]
+
 # A Python program with a device open that starts others, which closes all descriptors on the way.
 SUBPROCESS = """
 import ctypes, subprocess
@@ -81,16 +90,20 @@ def without_lease(test):
     return run
 
 
-def inherit(lab):
-    """What a child cannot do plainly, it can with a leased device."""
-    words = [lab.build.program("forks")]
-    plain = lab.run(words, env={"FORKS": "inherit"})
-    require(plain.out.startswith("inherited memory: EACCES\n"), "a child can ring another's doorbell")
-    lab.start_daemon()
-    require_equal(lab.run(words, warm=True).status, 0, "exit status while it is recorded")
-    lab.daemon.await_leases()
-    warm = lab.run(words, warm=True, env={"FORKS": "inherit"})
-    require_equal(warm.exact(), (0, "inherited memory: 0\nown memory: 0\nok\n"), "with a lease")
+def inherits(how, cannot, *can):
+    """What a child cannot do plainly, it can with a device that was opened by us, leased or not."""
+    def test(lab):
+        words, env = [lab.build.program("forks")], {"FORKS": how}
+        can_all = (0, "".join(f"{what}: 0\n" for what in can) + "ok\n")
+        require(cannot in lab.run(words, env=env).out, "a child can ring another's doorbell")
+        require_equal(lab.run(words, warm=True, env=env).exact(), can_all, "without a daemon")
+        lab.start_daemon()
+        require_equal(lab.run(words, warm=True, env=env).exact(), can_all, "while it is recorded")
+        lab.daemon.await_leases()
+        warm = lab.run(words, warm=True, env=env)
+        require(trace.opens(warm.events, trace.ADOPTED), "there was no lease")
+        require_equal(warm.exact(), can_all, "with a lease")
+    return test
 
 
 def python_subprocess(lab):
@@ -107,7 +120,8 @@ def cases():
     for name, value in DESCRIPTORS:
         wrap = without_lease if value.startswith("all-") else with_lease
         yield Case("descriptor", name, wrap(adopted("descriptors", "DESCRIPTORS", value)))
-    yield Case("fork", "the child uses what it inherits", inherit)
+    for name, how, cannot, *can in INHERITS:
+        yield Case("fork", name, inherits(how, cannot, *can))
     for name, value in FORKS:
         yield Case("fork", name, with_lease(adopted("forks", "FORKS", value)))
     yield Case("fork", "Python's subprocess", python_subprocess)
