@@ -1,7 +1,68 @@
+/* The public functions, which say nothing that others do not know. */
 #include "base/base.h"
+#include "shim/client.h"
+#include "shim/counters.h"
+#include "shim/opens.h"
+#include "shim/settings.h"
 #include "warmverbs.h"
+
+#include <errno.h>
+#include <string.h>
 
 WV_PUBLIC const char *wv_version(void)
 {
 	return WV_VERSION;
+}
+
+/* Gives a caller of another version as much as it has room for. */
+static int hand_out(void *to, size_t size, const void *from, size_t bytes)
+{
+	if (!to || !size)
+		return EINVAL;
+	memset(to, 0, size);
+	memcpy(to, from, size < bytes ? size : bytes);
+	return 0;
+}
+
+WV_PUBLIC int wv_query_status(struct wv_status *status, size_t size)
+{
+	int saved = errno; /* the first to ask reads the settings */
+	struct wv_status now = {
+	    .enabled = wv_settings()->enabled,
+	    .daemon = wv_client_daemon(),
+	    .reason = wv_settings()->enabled ? wv_opens_reason() : WV_REASON_DISABLED,
+	};
+
+	errno = saved;
+	return hand_out(status, size, &now, sizeof(now));
+}
+
+static const char *const reasons[] = {
+    [WV_REASON_NONE] = "the device was opened from a lease",
+    [WV_REASON_NOT_OPENED] = "no device was opened yet",
+    [WV_REASON_DISABLED] = "WARMVERBS_DISABLE is set",
+    [WV_REASON_NOT_WANTED] = "WARMVERBS_LEASE is 0",
+    [WV_REASON_DRIVERS] = "IBV_DRIVERS or RDMAV_DRIVERS is set",
+    [WV_REASON_QUEUES] = "the environment chooses the memory of mlx5 queues",
+    [WV_REASON_NO_DAEMON] = "there is no warmverbsd, or it did not answer in time",
+    [WV_REASON_PROVIDER] = "the device's provider is not known",
+    [WV_REASON_RECORDED] = "warmverbsd did not know the program, so this run is recorded",
+    [WV_REASON_EMPTY] = "warmverbsd knows the program, but had no lease ready",
+    [WV_REASON_DENIED] = "warmverbsd does not know the device",
+    [WV_REASON_UNFIT] = "this program or this device gets no leases",
+};
+
+WV_PUBLIC const char *wv_reason_str(enum wv_reason reason)
+{
+	return (unsigned int)reason < WV_ARRAY_SIZE(reasons) ? reasons[reason] : "unknown";
+}
+
+WV_PUBLIC int wv_query_statistics(struct wv_statistics *statistics, size_t size)
+{
+	uint64_t *counters = (uint64_t *)&wv_counters;
+	uint64_t now[sizeof(wv_counters) / sizeof(*counters)];
+
+	for (size_t i = 0; i < WV_ARRAY_SIZE(now); i++)
+		now[i] = __atomic_load_n(&counters[i], __ATOMIC_RELAXED);
+	return hand_out(statistics, size, now, sizeof(now));
 }

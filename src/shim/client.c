@@ -3,8 +3,8 @@
 #include "base/base.h"
 #include "base/build_id.h"
 #include "shim/context.h"
+#include "shim/opens.h"
 #include "shim/providers.h"
-#include "shim/queues.h"
 #include "shim/real.h"
 #include "shim/settings.h"
 #include "shim/trace.h"
@@ -28,6 +28,7 @@ struct request {
 static struct request pending = {.sock = -1, .node = -1};
 
 static bool daemon_gone;     /* did not answer once: not asked again */
+static bool daemon_answered; /* at least once */
 static uint32_t open_number; /* opens of RDMA devices so far */
 
 static int open_node(const char *path)
@@ -107,10 +108,14 @@ static int ask(int node, uint32_t number, uint32_t flags)
 	return err ? err : wv_steal_fd(&sock);
 }
 
+static enum wv_reason why_unasked(void)
+{
+	return daemon_gone ? WV_REASON_NO_DAEMON : wv_why_unasked();
+}
+
 static bool should_ask(void)
 {
-	return wv_settings()->lease && !daemon_gone && wv_providers_known() &&
-	       !wv_queues_are_chosen();
+	return why_unasked() == WV_REASON_NONE;
 }
 
 /* Call with the lock held. */
@@ -295,6 +300,7 @@ static int collect(struct wv_context *c, const struct request *r)
 	int type = receive(r->sock, c->message, fds, &n_fds);
 	struct wv_msg_no_lease *none = (void *)c->message;
 
+	daemon_answered = daemon_answered || type >= 0;
 	if (type == WV_MSG_LEASE && lease_fits(c, (void *)c->message, fds, n_fds, r->rdev) &&
 	    take_lease(c, fds))
 		return fds[0];
@@ -379,6 +385,8 @@ int wv_client_open(const char *path)
 		request_locked(path);
 	request = take_request(path);
 	fd = open_locked(&request, &provider);
+	if (fd >= 0)
+		wv_opens_note(fd, why_unasked());
 	open_number++;
 	wv_unlock();
 	wv_trace_open(start, fd);
@@ -401,6 +409,22 @@ void wv_client_send_report(int sock, struct wv_msg_report *report, struct wv_lea
 	wv_each_step (lease->tape, step)
 		report->unused += step->state == WV_FREE;
 	wv_send(sock, report, sizeof(*report), NULL, 0, NULL, 0);
+}
+
+enum wv_daemon wv_client_daemon(void)
+{
+	enum wv_daemon daemon = WV_DAEMON_UNKNOWN;
+
+	wv_context_prepare();
+	wv_lock();
+	if (daemon_gone)
+		daemon = WV_DAEMON_GONE;
+	else if (daemon_answered)
+		daemon = WV_DAEMON_ANSWERED;
+	else if (wv_providers_known())
+		daemon = WV_DAEMON_KNOWN;
+	wv_unlock();
+	return daemon;
 }
 
 void wv_client_retract(const struct wv_context *c)

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "tape/adopt.h"
+#include "warmverbs.h"
 #include "wire/wire.h"
 
 #include <stdbool.h>
@@ -25,6 +26,9 @@ int wv_client_open(const char *path);
 
 /* Drops a request whose answer nobody collected. */
 void wv_client_drop_request(void);
+
+/* What this process knows of the daemon. */
+enum wv_daemon wv_client_daemon(void);
 
 /* In a forked child: the request is the parent's. Call with the lock held. */
 void wv_client_forget_request(void);

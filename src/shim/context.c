@@ -2,6 +2,7 @@
 
 #include "shim/client.h"
 #include "shim/opening.h"
+#include "shim/opens.h"
 #include "shim/real.h"
 #include "shim/settings.h"
 
@@ -47,6 +48,7 @@ static void after_fork_in_child(void)
 		wv_file_close_private(&contexts[i]->node);
 	}
 	wv_client_forget_request();
+	wv_opens_forget();
 	pthread_mutex_unlock(&lock);
 }
 

@@ -2,6 +2,7 @@
 
 #include "shim/client.h"
 #include "shim/context.h"
+#include "shim/counters.h"
 #include "shim/real.h"
 #include "shim/repair.h"
 #include "shim/rights.h"
@@ -67,6 +68,7 @@ static int adopt(struct passage *p, int *result)
 	wv_unlock();
 	if (!step)
 		return 0;
+	wv_count(&wv_counters.commands_adopted);
 	*result = step->error ? -1 : 0;
 	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_ADOPTED, step->error,
 			 (struct wv_difference){.why = WV_WHY_NONE});
@@ -138,6 +140,7 @@ static void count(struct wv_context *c, const struct passage *p, struct wv_diffe
 		r->kernel++;
 		return;
 	}
+	wv_count(&wv_counters.commands_diverged);
 	if (r->diverged++)
 		return;
 	r->object = p->cmd->object_id;
@@ -242,6 +245,7 @@ static int ask_kernel(struct passage *p)
 	d = before_kernel(p);
 	wv_unlock();
 	errno = saved;
+	wv_count(&wv_counters.commands_kernel);
 	result = issue(p->fd, p->cmd);
 	if (is_busy(p, result)) {
 		wv_lock();
@@ -281,6 +285,7 @@ static int answer(struct passage *p)
 {
 	struct wv_step *known = claim(p->context, p);
 
+	wv_count(known ? &wv_counters.commands_adopted : &wv_counters.commands_kernel);
 	if (known)
 		return known->error;
 	return issue(p->fd, p->cmd) < 0 ? errno : 0;
@@ -336,8 +341,10 @@ int wv_control(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 	if (is_data(p.write_cmd))
 		return issue(fd, cmd);
 	p.start = wv_trace_now();
-	if (p.context->mode == WV_PLAIN && !p.start && !p.context->constants.tape)
+	if (p.context->mode == WV_PLAIN && !p.start && !p.context->constants.tape) {
+		wv_count(&wv_counters.commands_kernel);
 		return issue(fd, cmd);
+	}
 	if (p.context->mode != WV_RECORDING && adopt(&p, &result))
 		return result;
 	p.row = wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, p.write_cmd);

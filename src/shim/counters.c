@@ -1,0 +1,3 @@
+#include "shim/counters.h"
+
+struct wv_statistics wv_counters;

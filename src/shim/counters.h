@@ -1,0 +1,14 @@
+/*
+ * What this process has done so far, for wv_query_statistics(). Counted where a command or an open
+ * is anyhow handled; the data path counts nothing.
+ */
+#pragma once
+
+#include "warmverbs.h"
+
+extern struct wv_statistics wv_counters;
+
+static inline void wv_count(uint64_t *counter)
+{
+	__atomic_fetch_add(counter, 1, __ATOMIC_RELAXED);
+}
