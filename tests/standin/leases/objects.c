@@ -15,14 +15,15 @@ const char *const qp_kind_names[QP_KINDS] = {
 int do_open(struct program *p, struct options o)
 {
 	struct mlx5dv_context_attr attr = {.flags = (uint32_t)option(o, "dv", 0)};
-	struct ibv_device **list = ibv_get_device_list(NULL);
+	int n, number = (int)option(o, "device", 0);
+	struct ibv_device **list = ibv_get_device_list(&n);
 
-	if (!list || !list[0])
+	if (!list || n <= number)
 		return ENODEV;
 	if (has(o, "dv"))
-		p->context = mlx5dv_open_device(list[0], &attr);
+		p->context = mlx5dv_open_device(list[number], &attr);
 	else
-		p->context = ibv_open_device(list[0]);
+		p->context = ibv_open_device(list[number]);
 	ibv_free_device_list(list);
 	p->pd = p->parent = NULL;
 	p->channel = NULL;

@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#define LIMIT_S 100 /* a completion that never comes ends the program, not the machine */
 #define PORT	1
 #define MAX_QPS 32
 #define MAX_CQS 32
@@ -83,6 +84,16 @@ int do_compare(struct program *p, struct options o);
 int do_fork(struct program *p, struct options o);
 
 int do_longer(struct program *p, struct options o);
+
+int do_silent(struct program *p, struct options o);
+int do_spoken(struct program *p, struct options o);
+int do_closefrom(struct program *p, struct options o);
+int do_daemon(struct program *p, struct options o);
+int do_exec(struct program *p, struct options o);
+int do_crash(struct program *p, struct options o);
+
+/* Does the words in their order; how many failed. */
+unsigned int run_words(struct program *p, char *const *list, int n);
 
 /* The queue pair that "qp=N" says, or the last. */
 struct qp *chosen_qp(struct program *p, struct options o);

@@ -1,0 +1,135 @@
+"""A zygote (tests/standin/ready/zygote.c), and the children that it forks."""
+
+import contextlib
+import os
+import socket
+import struct
+import subprocess
+
+LIMIT_S = 100
+
+
+class Child:
+    """A child that does words; at each of its "at" words it waits until go_on()."""
+
+    def __init__(self, zygote, pid, sock):
+        self.pid = pid
+        self.output = []
+        self.status = None
+        self._zygote = zygote
+        self._sock = sock
+        self._lines = sock.makefile("r")
+
+    def reach(self, name):
+        """Reads on to the "at" of that name."""
+        for line in self._lines:
+            self.output.append(line.rstrip("\n"))
+            if line == f"@{name}\n":
+                return self
+        raise AssertionError(f"never came to {name}: {self.output} {self._zygote.errors()}")
+
+    def go_on(self):
+        self._sock.sendall(b"\n")
+
+    def finish(self):
+        """To its end; itself. Not for a child that waits."""
+        self.read()
+        self.status = self._zygote.wait(self.pid)
+        return self
+
+    def read(self):
+        """To the end of its output, for who is no child of the zygote, or whose zygote has ended; itself."""
+        with contextlib.suppress(ConnectionResetError):
+            self.output += [line.rstrip("\n") for line in self._lines]
+        self.close()
+        return self
+
+    def close(self):
+        self._lines.close()
+        self._sock.close()
+
+    def remarks(self, name):
+        """The values of lines "# name value"."""
+        return [line.split()[2] for line in self.output if line.startswith(f"# {name} ")]
+
+    @property
+    def shape(self):
+        """What is the same in every run that is right."""
+        return self.status, [line for line in self.output if not line.startswith(("#", "@", "at:"))]
+
+
+class Zygote:
+    """Asks a process for children. One of a zygote's own children may be a zygote as well."""
+
+    def __init__(self, sock, pid, errors):
+        self.pid = pid
+        self.errors = errors  # a function
+        self._sock = sock
+        self._sock.settimeout(LIMIT_S)
+
+    def ask(self, *words, fd=None):
+        text = b"".join(str(word).encode() + b"\0" for word in words)
+        if fd is None:
+            self._sock.send(text)
+        else:
+            socket.send_fds(self._sock, [text], [fd])
+        answer = self._sock.recv(4)
+        if len(answer) != 4:
+            raise AssertionError(f"the zygote ended when asked to {words[0]}: {self.errors()}")
+        return struct.unpack("i", answer)[0]
+
+    def fork(self, words):
+        ours, theirs = socket.socketpair()
+        ours.settimeout(LIMIT_S)
+        with theirs:
+            pid = self.ask("fork", *words.split(), fd=theirs.fileno())
+        return Child(self, pid, ours)
+
+    def run(self, words):
+        """A child, from its birth to its end."""
+        return self.fork(words).finish()
+
+    def zygote(self):
+        """A child that is a zygote itself."""
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            pid = self.ask("zygote", fd=theirs.fileno())
+        return Zygote(ours, pid, self.errors)
+
+    def wait(self, pid):
+        """The exit status of a child, or minus the signal that ended it."""
+        return os.waitstatus_to_exitcode(self.ask("wait", pid))
+
+    def end(self):
+        """Lets it come to its end."""
+        self._sock.close()
+
+    def descriptors(self):
+        return len(os.listdir(f"/proc/{self.pid}/fd"))
+
+    def mappings(self):
+        with open(f"/proc/{self.pid}/maps", encoding="ascii", errors="replace") as maps:
+            return sum(1 for _ in maps)
+
+    def threads(self):
+        return len(os.listdir(f"/proc/{self.pid}/task"))
+
+
+class First(Zygote):
+    """One that a test starts."""
+
+    def __init__(self, command, env, errors):
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, open(errors, "ab") as stderr:
+            self.process = subprocess.Popen(command, env=env, stdin=theirs, stdout=subprocess.DEVNULL, stderr=stderr,
+                                            start_new_session=True)
+        super().__init__(ours, self.process.pid, lambda: errors.read_text(errors="replace"))
+
+    def end(self):
+        """Its exit status."""
+        super().end()
+        return self.process.wait(LIMIT_S)
+
+    def kill(self):
+        self.process.kill()
+        return self.end()

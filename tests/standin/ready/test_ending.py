@@ -1,0 +1,212 @@
+#!/usr/bin/env python3
+"""Children and zygotes that go their own ways: whatever they do, sets are lost to nobody, and nothing is left."""
+
+import os
+import signal
+
+import zygotes
+from zygotes import END, INIT, PLAIN, SETS, WORK, bed
+
+# Children that never open the device.
+UNINTERESTED = {"exit": "exit", "returns": "cpuinfo", "exec": "exec", "crash": "crash", "daemon": "daemon exit",
+                "closefrom": "closefrom exit", "closefrom_and_exec": "closefrom exec", "forks": "fork:exit fork:crash"}
+# Children that open it in the end.
+ODD = {
+    "closefrom": f"closefrom {PLAIN}",
+    "daemon": f"daemon {PLAIN}",
+    "daemon_closefrom": f"daemon closefrom {PLAIN}",
+    "closefrom_daemon": f"closefrom daemon {PLAIN}",
+    "double_daemon": f"daemon daemon {PLAIN}",
+    "forks_first": f"fork:exit fork:crash {PLAIN}",
+    "forks_between": f"open fork:exit pd fork:exit cq fork:crash qp:rc fork:exit move:init fork:now {WORK} {END}",
+    "exec_at_last": f"{INIT} exec",
+    "crash_at_once": "open crash",
+    "crash_at_last": f"{INIT} {WORK} crash",
+    "exit_with_all": f"{INIT} {WORK} exit:status=5",
+    "closes_all": f"{INIT} {WORK} closefrom",
+    "another_after": f"{PLAIN} {PLAIN}",
+}
+
+
+class Children(zygotes.Case):
+    def check_uninterested(self, words):
+        """What was offered to them is offered again: more of them than sets, and the next one takes one."""
+        plain = self.plain(words, PLAIN)
+        started = self.taught(PLAIN)
+        for _ in range(2 * SETS):
+            self.assertEqual(started.run(words).shape, plain[0])
+        self.await_sets(SETS)
+        child = started.run(PLAIN)
+        self.assertEqual(child.shape, plain[1])
+        self.assert_ready(child)
+        self.finish(started)
+
+    def check_odd(self, words):
+        plain = self.plain(words)[0]
+        started = self.taught(PLAIN)
+        for _ in range(SETS):
+            self.assertEqual(started.run(words).shape, plain, started.errors())
+        self.await_sets(SETS)
+        self.assert_ready(started.run(PLAIN))
+        self.finish(started)
+
+    def test_sleepers(self):
+        """They may open the device much later, or never; others are served meanwhile."""
+        plain = self.plain(PLAIN)[0]
+        started = self.taught(PLAIN)
+        sleepers = [started.fork(f"at:asleep {PLAIN}").reach("asleep") for _ in range(2 * SETS)]
+        for _ in range(SETS):
+            self.assertEqual(started.run(PLAIN).shape, plain)
+        for child in sleepers[::2]:
+            child.go_on()
+            self.assertEqual(child.finish().shape, plain)
+        for child in sleepers[1::2]:
+            os.kill(child.pid, signal.SIGKILL)
+            self.assertEqual(child.finish().status, -signal.SIGKILL)
+        self.await_sets(SETS)
+        self.assert_ready(started.run(PLAIN))
+        self.finish(started)
+
+    def test_sleeper_and_restless(self):
+        """One that sleeps does not keep a set from those that come after it."""
+        started = self.taught(PLAIN, sets=2)
+        sleeper = started.fork(f"at:asleep {PLAIN}").reach("asleep")
+        for _ in range(5):
+            child = started.run(PLAIN)
+            self.assert_ready(child)
+            if zygotes.SUPPORTED:
+                bed.until(lambda: bed.ctl("objects")["contexts"] == 2, "two sets")
+        sleeper.go_on()
+        self.assertEqual(sleeper.finish().status, 0)
+        self.finish(started)
+
+    def test_nested(self):
+        """Zygotes of zygotes; each level's children work, while the others' live."""
+        plain = self.plain(PLAIN)[0]
+        levels = [self.taught(PLAIN)]
+        for _ in range(3):
+            levels.append(levels[-1].zygote())
+        for _ in range(4):
+            for level in levels:
+                self.assertEqual(level.run(PLAIN).shape, plain, level.errors())
+        for above, below in reversed(list(zip(levels, levels[1:]))):
+            below.end()
+            self.assertEqual(above.wait(below.pid), 0)
+        self.await_sets(SETS)
+        self.assert_ready(levels[0].run(PLAIN))
+        self.finish(levels[0])
+
+    def test_grandchildren_do_not_share(self):
+        """A set that was offered to a child is not its children's."""
+        started = self.taught(PLAIN)
+        nested = started.zygote()
+        words = f"{INIT} at:ready {WORK} {END}"
+        children = [z.fork(words).reach("ready") for z in (nested, started) for _ in range(SETS)]
+        numbers = [child.remarks("qp")[0] for child in children]
+        self.assertEqual(len(set(numbers)), len(numbers))
+        for child in children:
+            child.go_on()
+            self.assertEqual(child.finish().status, 0)
+        nested.end()
+        self.assertEqual(started.wait(nested.pid), 0)
+        self.finish(started)
+
+    def test_while_another_thread_forks(self):
+        plain = self.plain(PLAIN)[0]
+        started = self.taught(PLAIN)
+        self.assertEqual(started.ask("thread"), 0)
+        for _ in range(50):
+            self.assertEqual(started.run(PLAIN).shape, plain)
+        self.assertEqual(started.ask("rest"), 0)
+        self.await_sets(SETS)
+        self.assert_ready(started.run(PLAIN))
+        self.finish(started)
+
+
+class Zygotes(zygotes.Case):
+    def orphans(self, started):
+        """Children at several moments of their lives."""
+        all_words = [f"at:here {PLAIN}", f"open at:here {PLAIN}", f"{INIT} at:here {WORK} {END}",
+                     f"{INIT} {WORK} at:here traffic {END}"]
+        self.all_plain = [words.replace("at:here ", "") for words in all_words]
+        return [started.fork(words).reach("here") for words in all_words]
+
+    def check_orphans(self, end):
+        started = self.taught(PLAIN)
+        children = self.orphans(started)
+        end(started)
+        plain = self.plain(*self.all_plain)
+        for child, shape in zip(children, plain):
+            child.go_on()
+            self.assertEqual(child.read().shape[1], shape[1])
+        self.await_nothing()
+
+    def test_ends_before_its_children(self):
+        self.check_orphans(lambda started: started.end())
+
+    def test_killed_before_its_children(self):
+        self.check_orphans(lambda started: started.kill())
+
+    def test_closes_all_descriptors(self):
+        """Its own sets are gone with them; its children still work, and it does not stumble over what it uses next."""
+        plain = self.plain(PLAIN)[0]
+        started = self.taught(PLAIN)
+        for _ in range(2):
+            self.assertEqual(started.ask("close"), 0)
+            for _ in range(4):
+                self.assertEqual(started.run(PLAIN).shape, plain, started.errors())
+        self.finish(started)
+
+    def test_closes_all_descriptors_before(self):
+        plain = self.plain(PLAIN)[0]
+        started = self.start()
+        self.assertEqual(started.ask("close"), 0)
+        for _ in range(4):
+            self.assertEqual(started.run(PLAIN).shape, plain)
+        self.finish(started)
+
+    def test_ends_while_it_makes_sets(self):
+        """At any moment of it."""
+        for moment in range(10):
+            started = self.start()
+            started.run(PLAIN)
+            started.run("exit")
+            bed.until(lambda: not zygotes.SUPPORTED or bed.ctl("objects")["contexts"], "sets being made")
+            for _ in range(moment):
+                bed.ctl("objects")
+            (started.kill if moment % 2 else started.end)()
+            self.await_nothing()
+
+    def test_idle_zygote_costs_nothing(self):
+        """Nothing that runs, and what it holds does not grow."""
+        started = self.taught(PLAIN)
+        def held():
+            return started.descriptors(), started.mappings(), started.threads()
+        before = held()
+        for _ in range(20):
+            started.run(PLAIN)
+            self.await_sets(SETS)
+        after = held()
+        self.assertEqual((after[0], after[2]), (before[0], before[2]))
+        self.assertLessEqual(after[1], before[1] + 4)  # the heap may be mapped in more pieces
+        self.finish(started)
+
+    def test_many_descriptors(self):
+        """A zygote at its limit makes what it can."""
+        plain = self.plain(PLAIN)[0]
+        started = self.start(sets=16, prefix=["prlimit", "--nofile=24:24"])
+        for _ in range(8):
+            self.assertEqual(started.run(PLAIN).shape, plain)
+        self.finish(started)
+
+
+def add_cases():
+    for name, words in UNINTERESTED.items():
+        setattr(Children, f"test_uninterested_{name}", lambda self, words=words: self.check_uninterested(words))
+    for name, words in ODD.items():
+        setattr(Children, f"test_odd_{name}", lambda self, words=words: self.check_odd(words))
+
+
+add_cases()
+if __name__ == "__main__":
+    zygotes.main()
