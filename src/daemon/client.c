@@ -21,6 +21,8 @@ static const struct {
     {WV_CLIENT_NEW, WV_MSG_CONTROL, 0, wv_handle_control},
     {WV_CLIENT_RECORDING, WV_MSG_RECORD, 0, wv_handle_record},
     {WV_CLIENT_LEASED, WV_MSG_REPORT, 0, wv_handle_report},
+    {WV_CLIENT_NEW, WV_MSG_POOL, 0, wv_handle_pool},
+    {WV_CLIENT_WISHING, WV_MSG_POOL, 0, wv_handle_pool},
 };
 
 void wv_client_close(struct wv_client *c)
@@ -29,6 +31,7 @@ void wv_client_close(struct wv_client *c)
 
 	if (c->state == WV_CLIENT_LEASED)
 		wv_handle_no_report(c);
+	wv_wish_end(c);
 	sd_event_source_disable_unref(c->source);
 	close(c->fd);
 	LIST_REMOVE(c, link);

@@ -9,6 +9,7 @@ enum wv_client_state {
 	WV_CLIENT_NEW,	     /* a request or a question is expected */
 	WV_CLIENT_RECORDING, /* a recording is expected */
 	WV_CLIENT_LEASED,    /* a report is expected */
+	WV_CLIENT_WISHING,   /* its wish stands; another may come instead */
 	WV_CLIENT_DONE,	     /* nothing is */
 };
 
@@ -25,6 +26,9 @@ struct wv_client {
 	uint64_t argv;
 	char comm[17];
 	uint64_t recipe; /* LEASED: id */
+	/* Of its wish: */
+	LIST_ENTRY(wv_client) wish_link; /* of the server's wishes */
+	uint32_t leases;		 /* 0: it has none */
 };
 
 /* What to do with the connection after a message. */
@@ -54,6 +58,14 @@ enum wv_client_next wv_handle_request(struct wv_client *c, const struct wv_recei
 enum wv_client_next wv_handle_record(struct wv_client *c, const struct wv_received *in);
 enum wv_client_next wv_handle_report(struct wv_client *c, const struct wv_received *in);
 enum wv_client_next wv_handle_control(struct wv_client *c, const struct wv_received *in);
+
+enum wv_client_next wv_handle_pool(struct wv_client *c, const struct wv_received *in);
+
+/* Notes who the client is, and of which program. */
+void wv_client_remember(struct wv_client *c, const struct wv_msg_request *request);
+
+/* The connection ends, and with it its wish. */
+void wv_wish_end(struct wv_client *c);
 
 /* The connection ended without the report that was due. */
 void wv_handle_no_report(struct wv_client *c);

@@ -23,11 +23,14 @@ const struct wv_device *wv_device_of(struct wv_server *s, const struct wv_recipe
 
 static uint32_t wanted(struct wv_server *s, struct wv_pool *pool)
 {
+	uint32_t wished = wv_wished(s, pool->recipe);
 	uint32_t target;
 
 	if (!wv_device_of(s, pool->recipe))
 		return 0;
 	target = wv_demand_target(&pool->demand, wv_now(s), wv_idle_us(s));
+	if (target < wished)
+		target = wished;
 	/* What failed is not tried again before its time. */
 	if (pool->retry_us > wv_now(s) && target > wv_pool_held(pool))
 		target = wv_pool_held(pool);

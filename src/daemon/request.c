@@ -38,20 +38,23 @@ static void copy_printable(char *to, const char *from, size_t capacity)
 	to[i] = '\0';
 }
 
-static void remember_program(struct wv_client *c, const struct wv_msg_request *request,
-			     const struct wv_device *device)
+void wv_client_remember(struct wv_client *c, const struct wv_msg_request *request)
 {
 	struct wv_key *key = &c->key;
 
 	key->program = request->program;
 	key->verbs = request->verbs;
 	key->open_number = request->open_number;
-	key->driver_id = device->driver_id;
-	strcpy(key->ibdev, device->ibdev);
 	strcpy(key->kernel, c->server->kernel);
 	copy_printable(key->name, request->name, sizeof(request->name));
 	copy_printable(c->comm, request->comm, sizeof(request->comm));
 	c->argv = request->argv;
+}
+
+static void remember_device(struct wv_client *c, const struct wv_device *device)
+{
+	c->key.driver_id = device->driver_id;
+	strcpy(c->key.ibdev, device->ibdev);
 }
 
 /* No lease; but whoever may use @device (NULL: nobody may) gets the answers that never change. */
@@ -149,7 +152,8 @@ enum wv_client_next wv_handle_request(struct wv_client *c, const struct wv_recei
 	}
 	if (!device->leasable)
 		return refuse(c, WV_NO_LEASE_UNFIT, NULL);
-	remember_program(c, request, device);
+	wv_client_remember(c, request);
+	remember_device(c, device);
 	if (request->flags & WV_REQUEST_UNFIT) {
 		wv_catalog_refuse(&s->catalog, c->user->uid, &c->key,
 				  "it uses rights that a lease does not give");

@@ -98,6 +98,7 @@ int wv_server_init(struct wv_server *s, int listen_fd)
 	s->spare_fd = -1;
 	s->start_us = err < 0 ? 0 : wv_now(s);
 	LIST_INIT(&s->clients);
+	LIST_INIT(&s->wishes);
 	wv_catalog_init(&s->catalog, s->config.max_recipes_per_user, on_drop, s);
 	set_limits(s);
 	name_kernel(s);

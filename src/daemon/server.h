@@ -25,6 +25,7 @@
 /* Limits that protect the daemon from its clients. */
 #define WV_MAX_CLIENTS		4096
 #define WV_MAX_CLIENTS_PER_USER 512
+#define WV_MAX_WISHES_PER_USER	64
 #define WV_FIRST_MESSAGE_US	5000000 /* a client that says nothing for so long is closed */
 #define WV_SPARE_FDS		64	/* of RLIMIT_NOFILE, for files, libraries and the like */
 
@@ -73,6 +74,7 @@ struct wv_server {
 	LIST_HEAD(, wv_client) clients;
 	unsigned int n_clients, max_clients;
 	sd_event_source *silence_source;
+	LIST_HEAD(, wv_client) wishes; /* clients that want leases kept */
 	struct wv_log_limit malformed_limit, descriptors_limit;
 	uint64_t message[(WV_WIRE_MAX + 7) / 8]; /* being received */
 
@@ -158,6 +160,8 @@ int64_t wv_idle_us(const struct wv_server *s);
 void wv_plan_pools(struct wv_server *s);
 /* The device on which @recipe can be carried out now, or NULL. */
 const struct wv_device *wv_device_of(struct wv_server *s, const struct wv_recipe *recipe);
+/* How many leases of @recipe programs asked to be kept ready; 0: nobody did. See wish.c. */
+uint32_t wv_wished(struct wv_server *s, const struct wv_recipe *recipe);
 /* What leases take up that wait or are being made; or only those of @only unless it is NULL. */
 struct wv_use wv_use_of(struct wv_server *s, const struct wv_user *only);
 

@@ -98,16 +98,16 @@ static json_t *cost(const struct wv_cost *c)
 }
 
 /* The pool's part of a recipe; empty where there is none. */
-static json_t *pool(const struct wv_pool *p)
+static json_t *pool(struct wv_server *s, const struct wv_recipe *r)
 {
 	static const struct wv_pool none;
+	const struct wv_pool *p = r->pool ? r->pool : &none;
 
-	if (!p)
-		p = &none;
-	return json_pack("{s:i, s:i, s:o, s:o, s:o, s:i}", "ready", (int)p->n_ready, "target",
-			 (int)p->target, "built", number(p->n_built), "build_us_last",
-			 number(wv_pool_last_us(p)), "build_us_median",
-			 number(wv_pool_median_us(p)), "failures", (int)p->failures);
+	return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:i}", "ready", (int)p->n_ready, "target",
+			 (int)p->target, "wished", number(wv_wished(s, r)), "built",
+			 number(p->n_built), "build_us_last", number(wv_pool_last_us(p)),
+			 "build_us_median", number(wv_pool_median_us(p)), "failures",
+			 (int)p->failures);
 }
 
 static const char *why_unfit(const struct wv_recipe *r)
@@ -118,14 +118,14 @@ static const char *why_unfit(const struct wv_recipe *r)
 }
 
 /* As in its file, with the steps as a number, and what is known now. */
-static json_t *recipe(const struct wv_recipe *r)
+static json_t *recipe(struct wv_server *s, const struct wv_recipe *r)
 {
 	json_t *json = wv_recipe_to_json(r);
 
 	json_object_set_new(json, "uid", number(r->uid));
 	json_object_set_new(json, "steps", json_integer(r->n_steps));
 	json_object_set_new(json, "argv", json_integer(r->n_argv));
-	json_object_set_new(json, "pool", pool(r->pool));
+	json_object_set_new(json, "pool", pool(s, r));
 	json_object_set_new(json, "cost", cost(&r->cost));
 	json_object_set_new(json, "divergence", divergence(&r->divergence));
 	json_object_set_new(json, "unfit", text_or_null(why_unfit(r)));
@@ -151,7 +151,7 @@ json_t *wv_status(struct wv_server *s, uid_t who)
 			continue;
 		json_array_append_new(users, user(s, u));
 		wv_each_recipe (u, r)
-			json_array_append_new(recipes, recipe(r));
+			json_array_append_new(recipes, recipe(s, r));
 	}
 	return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
 			 WV_VERSION, "uptime_s",

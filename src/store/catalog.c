@@ -200,6 +200,16 @@ enum wv_choice wv_catalog_choose(struct wv_catalog *c, uid_t uid, const struct w
 	return best ? WV_CHOICE_SERVE : WV_CHOICE_RECORD;
 }
 
+struct wv_recipe *wv_catalog_variant(struct wv_catalog *c, uid_t uid, const struct wv_key *key,
+				     uint64_t argv)
+{
+	struct wv_user *user = wv_catalog_user(c, uid, false);
+	struct wv_recipe *best = NULL;
+	struct wv_recipe *exact = user ? exact_variant(user, key, argv, &best) : NULL;
+
+	return exact ? exact : best;
+}
+
 void wv_catalog_touch(struct wv_catalog *c, struct wv_recipe *recipe, uint64_t now)
 {
 	struct wv_user *user = wv_catalog_user(c, recipe->uid, false);

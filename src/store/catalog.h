@@ -67,6 +67,10 @@ void wv_catalog_remove(struct wv_catalog *c, struct wv_recipe *recipe);
 enum wv_choice wv_catalog_choose(struct wv_catalog *c, uid_t uid, const struct wv_key *key,
 				 uint64_t argv, struct wv_recipe **recipe);
 
+/* The recipe of @key that fits programs started with @argv best, or NULL. Changes nothing. */
+struct wv_recipe *wv_catalog_variant(struct wv_catalog *c, uid_t uid, const struct wv_key *key,
+				     uint64_t argv);
+
 /* @recipe was used at @now, in seconds since the epoch. */
 void wv_catalog_touch(struct wv_catalog *c, struct wv_recipe *recipe, uint64_t now);
 

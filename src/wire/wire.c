@@ -27,6 +27,8 @@ static const struct {
     [WV_MSG_RECORD] = {sizeof(struct wv_msg_record), 1},
     [WV_MSG_REPORT] = {sizeof(struct wv_msg_report), 0},
     [WV_MSG_CONTROL] = {sizeof(struct wv_msg), 1},
+    [WV_MSG_POOL] = {sizeof(struct wv_msg_pool), 0},
+    [WV_MSG_POOL_STATE] = {sizeof(struct wv_msg_pool_state), 0},
 };
 
 int wv_msg_check(const void *data, size_t bytes)

@@ -10,6 +10,10 @@
  *                                    <- WV_MSG_LEASE + descriptors, or WV_MSG_NO_LEASE
  *   WV_MSG_RECORD (if asked to) or WV_MSG_REPORT (after a lease), then close
  *
+ *   WV_MSG_POOL                      ->  a wish, as often as it changes
+ *                                    <- WV_MSG_POOL_STATE
+ *   close: the wish ends; so it does when the program ends, however it does
+ *
  *   command line                     daemon
  *   WV_MSG_CONTROL, JSON text        ->
  *                                    <- WV_MSG_CONTROL + memfd holding JSON text, then close
@@ -44,6 +48,8 @@ enum wv_msg_type {
 	WV_MSG_RECORD,
 	WV_MSG_REPORT,
 	WV_MSG_CONTROL,
+	WV_MSG_POOL,
+	WV_MSG_POOL_STATE,
 };
 
 struct wv_msg {
@@ -125,11 +131,27 @@ struct wv_msg_report {
 	uint32_t offset;
 };
 
+/* Keep leases ready for programs like this one. */
+struct wv_msg_pool {
+	struct wv_msg_request program; /* its header is this message's; open_number and flags: 0 */
+	uint32_t leases;	       /* at least 1 */
+	uint32_t reserved;
+};
+
+/* Of the recipe of these programs that is worst off, where they open devices several times. */
+struct wv_msg_pool_state {
+	struct wv_msg msg;
+	uint32_t granted; /* of the leases asked for: what budgets allow at this time */
+	uint32_t ready;	  /* leases that wait */
+};
+
 _Static_assert(sizeof(struct wv_msg) == 16, "wire");
 _Static_assert(sizeof(struct wv_msg_request) == 16 + 40 + 8 + 8 + 16 + 32, "wire");
 _Static_assert(sizeof(struct wv_msg_lease) == 16 + 16 + 24, "tape stays 8-byte aligned");
 _Static_assert(sizeof(struct wv_msg_record) == 16 + 24, "tape stays 8-byte aligned");
 _Static_assert(sizeof(struct wv_msg_report) == 16 + 16 + 16, "wire");
+_Static_assert(sizeof(struct wv_msg_pool) == sizeof(struct wv_msg_request) + 8, "wire");
+_Static_assert(sizeof(struct wv_msg_pool_state) == 16 + 8, "wire");
 
 /* Fills in the header of a message of @bytes in all. */
 void wv_msg_init(struct wv_msg *msg, enum wv_msg_type type, size_t bytes);

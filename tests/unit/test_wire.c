@@ -17,6 +17,8 @@ static const struct {
     {WV_MSG_RECORD, sizeof(struct wv_msg_record), true},
     {WV_MSG_REPORT, sizeof(struct wv_msg_report), false},
     {WV_MSG_CONTROL, sizeof(struct wv_msg), true},
+    {WV_MSG_POOL, sizeof(struct wv_msg_pool), false},
+    {WV_MSG_POOL_STATE, sizeof(struct wv_msg_pool_state), false},
 };
 
 /* A message of @bytes, in memory of just that size. */
@@ -87,7 +89,7 @@ static void test_wrong_magic_version_and_type(void **state)
 	msg->version--;
 	assert_int_equal(wv_msg_check(msg, sizeof(*msg)), WV_MSG_CONTROL);
 	for (unsigned int type = 0; type <= UINT16_MAX; type++) {
-		bool known = type >= WV_MSG_REQUEST && type <= WV_MSG_CONTROL;
+		bool known = type >= WV_MSG_REQUEST && type <= WV_MSG_POOL_STATE;
 
 		if (known)
 			continue;
