@@ -58,6 +58,10 @@ struct wv_status {
 	uint32_t enabled; /* 0: WARMVERBS_DISABLE is set, and nothing is done */
 	uint32_t daemon;  /* enum wv_daemon */
 	uint32_t reason;  /* enum wv_reason, of the last open of a device */
+	/* Of wv_request_pool(), as the daemon answered last; all 0 without one that stands: */
+	uint32_t pool_asked;   /* leases asked for */
+	uint32_t pool_granted; /* of these, what budgets allow at this time */
+	uint32_t pool_ready;   /* programs like this one that could start warm at once */
 };
 
 /**
@@ -66,7 +70,7 @@ struct wv_status {
  * @size: sizeof(*@status)
  *
  * Asks nobody: it tells what the process knows already. In a child after fork(2), @reason is
- * WV_REASON_NOT_OPENED until it opens a device itself.
+ * WV_REASON_NOT_OPENED until it opens a device itself, and there is no pool of its own.
  *
  * Returns 0, or EINVAL if @status is NULL or @size is 0.
  */
@@ -104,6 +108,39 @@ struct wv_statistics {
  * Returns 0, or EINVAL if @statistics is NULL or @size is 0.
  */
 int wv_query_statistics(struct wv_statistics *statistics, size_t size);
+
+/**
+ * wv_request_pool - have leases kept ready for programs like this one
+ * @leases: how many such programs are to find one; at least 1
+ *
+ * Like this one are programs that this user starts from the same file with the same arguments, the
+ * same libibverbs and the same WARMVERBS_NAME. Where they open devices several times, that many
+ * leases are kept for each open. If no such program has been recorded yet, this takes effect as
+ * soon as one is. Leases are made in the background, within the daemon's budgets; taken ones are
+ * made anew. What has become of it wv_query_status() tells; calling again with the same number asks
+ * the daemon anew.
+ *
+ * It holds until wv_release(), the next call with another number, or the end of this process,
+ * however it ends. exec(2) ends it too, and so do closing all descriptors and a restart of the
+ * daemon. A child after fork(2) has no part in it. Where several processes ask for the same
+ * programs, the largest number counts, not the sum.
+ *
+ * Waits for the daemon's answer, at most 50 ms. Returns 0; EINVAL if @leases is 0, and nothing has
+ * changed; EOPNOTSUPP if the environment keeps programs like this one from getting leases (see enum
+ * wv_reason); ENOSYS if libibverbs is not loaded; ETIMEDOUT, ECONNRESET (a daemon of another
+ * version, or too many programs that ask), EPROTO, EMFILE, or the errno value of socket(2) or
+ * connect(2) if the daemon cannot be asked. Then nothing is asked for any more.
+ */
+int wv_request_pool(unsigned int leases);
+
+/**
+ * wv_release - give back what is kept for this process
+ *
+ * Ends what wv_request_pool() began, and lets go of a lease that was asked for when the devices
+ * were listed, if no device was opened since. What a device was opened from stays the program's.
+ * Cannot fail; nothing happens where nothing is kept.
+ */
+void wv_release(void);
 
 #ifdef __cplusplus
 }

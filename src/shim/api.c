@@ -4,6 +4,7 @@
 #include "shim/counters.h"
 #include "shim/opens.h"
 #include "shim/settings.h"
+#include "shim/wish.h"
 #include "warmverbs.h"
 
 #include <errno.h>
@@ -33,6 +34,7 @@ WV_PUBLIC int wv_query_status(struct wv_status *status, size_t size)
 	    .reason = wv_settings()->enabled ? wv_opens_reason() : WV_REASON_DISABLED,
 	};
 
+	wv_wish_state(&now);
 	errno = saved;
 	return hand_out(status, size, &now, sizeof(now));
 }
@@ -65,4 +67,22 @@ WV_PUBLIC int wv_query_statistics(struct wv_statistics *statistics, size_t size)
 	for (size_t i = 0; i < WV_ARRAY_SIZE(now); i++)
 		now[i] = __atomic_load_n(&counters[i], __ATOMIC_RELAXED);
 	return hand_out(statistics, size, now, sizeof(now));
+}
+
+WV_PUBLIC int wv_request_pool(unsigned int leases)
+{
+	int saved = errno;
+	int err = wv_wish(leases);
+
+	errno = saved;
+	return -err;
+}
+
+WV_PUBLIC void wv_release(void)
+{
+	int saved = errno;
+
+	wv_wish_end();
+	wv_client_drop_request();
+	errno = saved;
 }

@@ -68,7 +68,7 @@ static void copy_start(char *to, size_t capacity, const char *from)
 	memcpy(to, from, bytes < capacity ? bytes : capacity - 1);
 }
 
-static void fill_request(struct wv_msg_request *request, uint32_t number, uint32_t flags)
+void wv_client_describe(struct wv_msg_request *request, uint32_t number, uint32_t flags)
 {
 	memset(request, 0, sizeof(*request));
 	wv_msg_init(&request->msg, WV_MSG_REQUEST, sizeof(*request));
@@ -81,7 +81,7 @@ static void fill_request(struct wv_msg_request *request, uint32_t number, uint32
 	copy_start(request->name, sizeof(request->name), wv_settings()->name);
 }
 
-static int connect_daemon(void)
+int wv_client_connect(void)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	wv_auto_fd sock = -1;
@@ -98,12 +98,12 @@ static int connect_daemon(void)
 static int ask(int node, uint32_t number, uint32_t flags)
 {
 	struct wv_msg_request request;
-	wv_auto_fd sock = connect_daemon();
+	wv_auto_fd sock = wv_client_connect();
 	int err;
 
 	if (sock < 0)
 		return sock;
-	fill_request(&request, number, flags);
+	wv_client_describe(&request, number, flags);
 	err = wv_send(sock, &request, sizeof(request), NULL, 0, &node, 1);
 	return err ? err : wv_steal_fd(&sock);
 }
@@ -182,16 +182,15 @@ void wv_client_forget_fd(int fd)
 		drop_locked();
 }
 
-/* What the daemon answered: a message type, or a negative errno. */
-static int receive(int sock, void *message, int *fds, unsigned int *n_fds)
+int wv_client_receive(int sock, void *message, size_t capacity, int *fds, unsigned int *n_fds)
 {
 	struct pollfd wait = {.fd = sock, .events = POLLIN};
-	ssize_t got = wv_recv(sock, message, WV_WIRE_MAX, fds, WV_WIRE_MAX_FDS, n_fds);
+	ssize_t got = wv_recv(sock, message, capacity, fds, WV_WIRE_MAX_FDS, n_fds);
 
 	if (got == -EAGAIN) {
 		if (poll(&wait, 1, WV_WAIT_MS) <= 0)
 			return -ETIMEDOUT;
-		got = wv_recv(sock, message, WV_WIRE_MAX, fds, WV_WIRE_MAX_FDS, n_fds);
+		got = wv_recv(sock, message, capacity, fds, WV_WIRE_MAX_FDS, n_fds);
 	}
 	if (got <= 0)
 		return got < 0 ? (int)got : -ECONNRESET;
@@ -297,7 +296,7 @@ static int collect(struct wv_context *c, const struct request *r)
 {
 	int fds[WV_WIRE_MAX_FDS];
 	unsigned int n_fds = 0;
-	int type = receive(r->sock, c->message, fds, &n_fds);
+	int type = wv_client_receive(r->sock, c->message, sizeof(c->message), fds, &n_fds);
 	struct wv_msg_no_lease *none = (void *)c->message;
 
 	daemon_answered = daemon_answered || type >= 0;

@@ -27,6 +27,18 @@ int wv_client_open(const char *path);
 /* Drops a request whose answer nobody collected. */
 void wv_client_drop_request(void);
 
+/* Connects to the daemon, without waiting. The socket, or -errno. */
+int wv_client_connect(void);
+
+/* What the daemon is to know of this program, in a request's own form. */
+void wv_client_describe(struct wv_msg_request *request, uint32_t open_number, uint32_t flags);
+
+/*
+ * What the daemon answered, within WV_WAIT_MS: a message type, or -errno. @fds has room for
+ * WV_WIRE_MAX_FDS; they are the caller's.
+ */
+int wv_client_receive(int sock, void *message, size_t capacity, int *fds, unsigned int *n_fds);
+
 /* What this process knows of the daemon. */
 enum wv_daemon wv_client_daemon(void);
 

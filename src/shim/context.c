@@ -5,6 +5,7 @@
 #include "shim/opens.h"
 #include "shim/real.h"
 #include "shim/settings.h"
+#include "shim/wish.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -49,6 +50,7 @@ static void after_fork_in_child(void)
 	}
 	wv_client_forget_request();
 	wv_opens_forget();
+	wv_wish_forget();
 	pthread_mutex_unlock(&lock);
 }
 
@@ -246,6 +248,7 @@ static void forget_private(int fd)
 			contexts[i]->node = -1;
 	}
 	wv_client_forget_fd(fd);
+	wv_wish_forget_fd(fd);
 	wv_settings_forget_fd(fd);
 }
 

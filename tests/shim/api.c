@@ -155,7 +155,16 @@ static void test_wrong_arguments(void)
 	TRUE(wv_query_status(&s, 0) == EINVAL);
 	TRUE(wv_query_statistics(NULL, sizeof(n)) == EINVAL);
 	TRUE(wv_query_statistics(&n, 0) == EINVAL);
+	TRUE(wv_request_pool(0) == EINVAL);
 	TRUE(errno == EXDEV);
+}
+
+/* This program is not linked with libibverbs, so it never asks for a lease. */
+static void test_no_pool_without_verbs(void)
+{
+	TRUE(wv_request_pool(1) == ENOSYS);
+	TRUE(status().pool_asked == 0);
+	wv_release();
 }
 
 static void test_words(void)
@@ -176,6 +185,7 @@ int main(void)
 	test_child_counts_for_itself();
 	test_sizes();
 	test_wrong_arguments();
+	test_no_pool_without_verbs();
 	test_words();
 	return 0;
 }

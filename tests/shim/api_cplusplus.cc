@@ -8,5 +8,6 @@ int main()
 	bool good = !wv_query_status(&status, sizeof(status)) &&
 		    !wv_query_statistics(&statistics, sizeof(statistics));
 
+	wv_release();
 	return good && *wv_version() && *wv_reason_str(wv_reason(status.reason)) ? 0 : 1;
 }

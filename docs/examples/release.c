@@ -1,0 +1,31 @@
+/*
+ * A program that uses a device if it is told to ("release device"). Where it has no more use for
+ * RDMA it gives back what is kept for it, and goes on, here until its input ends.
+ *
+ * cc release.c $(pkg-config --cflags --libs warmverbs)
+ */
+#include <infiniband/verbs.h>
+#include <stdio.h>
+#include <string.h>
+#include <warmverbs.h>
+
+int main(int argc, char **argv)
+{
+	int n = 0;
+	struct ibv_device **list = ibv_get_device_list(&n); /* from now on a lease is on its way */
+	struct ibv_context *verbs = NULL;
+
+	wv_request_pool(4);
+	if (argc > 1 && !strcmp(argv[1], "device") && list && *list)
+		verbs = ibv_open_device(*list);
+	if (verbs)
+		ibv_close_device(verbs);
+	wv_release();
+	printf("%d device(s), none in use\n", n);
+	fflush(stdout);
+	while (getchar() != EOF)
+		;
+	if (list)
+		ibv_free_device_list(list);
+	return 0;
+}
