@@ -19,6 +19,9 @@ static inline uint64_t clock_ns(void)
 /* Sorts @values. */
 uint64_t median(uint64_t *values, size_t n);
 
+/* Zeroed memory, which forked children share. Never freed; gives up if there is none. */
+void *shared_memory(size_t bytes);
+
 /* An option's value as a whole number of at least @least; gives up if it is none. */
 unsigned long number(const char *text, unsigned long least);
 

@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from . import adopt, daemon, datapath, overhead, phases, programs, standin
+from . import adopt, daemon, datapath, fork, overhead, phases, programs, standin
 from .places import HERE, lab, on_standin
 
 LAB = "soft-RoCE"
@@ -49,6 +49,7 @@ ALL = (
         ((HERE, overhead.true), (COUNTING, overhead.miss_path)),
     ),
     Bench("adopt", "a command answered from a lease, and asking for one", "ns", NATIVE, ((HERE, adopt.measure),)),
+    Bench("fork", "children of a process that forks", "us", LAB, ((COUNTING, fork.measure),), runs=5),
     Bench("daemon", "what a lease costs warmverbsd", "us", LAB, ((COUNTING, daemon.measure),)),
     Bench(
         "standin",
@@ -78,6 +79,14 @@ ALL = (
         MODELLED,
         ((MODEL_ZERO, standin.datapath),),
         runs=3,
+    ),
+    Bench(
+        "standin-fork",
+        "mlx5: children of a process that forks",
+        "us",
+        MODELLED,
+        ((MODEL_A, fork.on_model_a), (MODEL_B, fork.on_model_b)),
+        runs=5,
     ),
 )
 

@@ -1,0 +1,43 @@
+/*
+ * What a small RC program does first: from the device list to one queue pair in INIT, verb by verb,
+ * and then one RDMA READ.
+ */
+#pragma once
+
+#include "measure.h"
+
+#include <infiniband/verbs.h>
+
+#define START_GID_INDEX 1
+
+enum start_verb { START_LIST, START_OPEN, START_PD, START_CQ, START_QP, START_INIT, START_VERBS };
+
+extern const char *const start_names[START_VERBS];
+
+struct start {
+	struct ibv_context *context;
+	struct ibv_pd *pd;
+	struct ibv_cq *cq;
+	struct ibv_qp *qp;
+	uint64_t spent[START_VERBS]; /* nanoseconds */
+};
+
+/* Where an RDMA READ reads from. */
+struct start_remote {
+	uint64_t address;
+	uint32_t key;
+};
+
+/* All give up if anything fails. Nothing that is made is ever undone. */
+void start_to_init(struct start *s);
+/* Nanoseconds from the device list to INIT. */
+uint64_t start_total(const struct start *s);
+struct ibv_mr *start_memory(const struct start *s, void *memory, size_t bytes);
+/* Reads as many bytes as the region @to has. The queue pair is in RTS. */
+void start_read(const struct start *s, const struct ibv_mr *to, struct start_remote from);
+
+/*
+ * Connects the queue pair with itself, and reads from one half of @memory of @bytes, which is
+ * registered for it, to the other.
+ */
+void start_read_own(struct start *s, void *memory, size_t bytes);
