@@ -7,13 +7,6 @@
 #define PORT 1
 #define PSN  1
 
-void *made(void *object, const char *verb)
-{
-	if (!object)
-		give_up(errno, "%s", verb);
-	return object;
-}
-
 void loopback_init(struct loopback *loopback, struct ibv_context *context, int gid_index)
 {
 	int err = ibv_query_port(context, PORT, &loopback->port);
@@ -46,24 +39,36 @@ void modify_to_init(struct ibv_qp *qp)
 	modify(qp, &attr, IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS, "INIT");
 }
 
+struct peer peer_of(const struct ibv_qp *qp, const struct loopback *loopback)
+{
+	return (struct peer){loopback->gid, qp->qp_num, loopback->port.lid};
+}
+
 void modify_to_rtr(struct ibv_qp *qp, const struct loopback *loopback)
+{
+	struct peer self = peer_of(qp, loopback);
+
+	modify_to_rtr_with(qp, loopback, &self);
+}
+
+void modify_to_rtr_with(struct ibv_qp *qp, const struct loopback *own, const struct peer *peer)
 {
 	struct ibv_qp_attr attr = {
 	    .qp_state = IBV_QPS_RTR,
-	    .path_mtu = loopback->port.active_mtu,
-	    .dest_qp_num = qp->qp_num,
+	    .path_mtu = own->port.active_mtu,
+	    .dest_qp_num = peer->qp_num,
 	    .rq_psn = PSN,
 	    .max_dest_rd_atomic = 1,
 	    .min_rnr_timer = 12,
 	    .ah_attr =
 		{
-		    .dlid = loopback->port.lid,
+		    .dlid = peer->lid,
 		    .port_num = PORT,
-		    .is_global = loopback->port.link_layer == IBV_LINK_LAYER_ETHERNET,
+		    .is_global = own->port.link_layer == IBV_LINK_LAYER_ETHERNET,
 		    .grh =
 			{
-			    .dgid = loopback->gid,
-			    .sgid_index = (uint8_t)loopback->gid_index,
+			    .dgid = peer->gid,
+			    .sgid_index = (uint8_t)own->gid_index,
 			    .hop_limit = 1,
 			},
 		},

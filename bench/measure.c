@@ -20,6 +20,13 @@ uint64_t median(uint64_t *values, size_t n)
 	return n % 2 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
+void *made(void *object, const char *what)
+{
+	if (!object)
+		give_up(errno, "%s", what);
+	return object;
+}
+
 void *shared_memory(size_t bytes)
 {
 	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);

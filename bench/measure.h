@@ -19,6 +19,9 @@ static inline uint64_t clock_ns(void)
 /* Sorts @values. */
 uint64_t median(uint64_t *values, size_t n);
 
+/* What a verb or another function returned; gives up if that is NULL. */
+void *made(void *object, const char *what);
+
 /* Zeroed memory, which forked children share. Never freed; gives up if there is none. */
 void *shared_memory(size_t bytes);
 

@@ -3,7 +3,6 @@
  * and of each verb of the children up to a queue pair in INIT. The children go on to an RDMA READ.
  * An ordinary program: it knows nothing of warmverbs.
  */
-#include "loopback.h"
 #include "measure.h"
 #include "start.h"
 

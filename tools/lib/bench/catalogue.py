@@ -2,7 +2,7 @@
 
 import dataclasses
 
-from . import adopt, daemon, datapath, fork, overhead, phases, programs, standin
+from . import adopt, daemon, datapath, fork, functions, overhead, phases, programs, standin, storm
 from .places import HERE, lab, on_standin
 
 LAB = "soft-RoCE"
@@ -11,6 +11,7 @@ MODELLED = "stand-in, modelled"
 
 # Where a part of a benchmark is measured.
 COUNTING = lab("--count-instructions")
+COUNTING_LARGE = lab("--count-instructions", "--mem", "6G")
 CLOCKED = lab("--cpus", "2")
 MODEL_A = on_standin("connectx-5.15")
 MODEL_B = on_standin("today")
@@ -50,6 +51,22 @@ ALL = (
     ),
     Bench("adopt", "a command answered from a lease, and asking for one", "ns", NATIVE, ((HERE, adopt.measure),)),
     Bench("fork", "children of a process that forks", "us", LAB, ((COUNTING, fork.measure),), runs=5),
+    Bench(
+        "functions",
+        "functions started for a request, kept, or forked",
+        "requests/s",
+        LAB,
+        ((COUNTING, functions.counting),),
+        runs=1,
+    ),
+    Bench(
+        "forkstorm",
+        "many children at once, of a parent with registered memory",
+        "us",
+        LAB,
+        ((COUNTING_LARGE, storm.counting),),
+        runs=1,
+    ),
     Bench("daemon", "what a lease costs warmverbsd", "us", LAB, ((COUNTING, daemon.measure),)),
     Bench(
         "standin",
@@ -87,6 +104,22 @@ ALL = (
         MODELLED,
         ((MODEL_A, fork.on_model_a), (MODEL_B, fork.on_model_b)),
         runs=5,
+    ),
+    Bench(
+        "standin-functions",
+        "mlx5: functions started for a request, kept, or forked",
+        "requests/s",
+        MODELLED,
+        ((MODEL_A, functions.on_model_a), (MODEL_B, functions.on_model_b)),
+        runs=3,
+    ),
+    Bench(
+        "standin-forkstorm",
+        "mlx5: many children at once, of a parent with registered memory",
+        "us",
+        MODELLED,
+        ((MODEL_B, storm.on_model_b),),
+        runs=3,
     ),
 )
 

@@ -1,0 +1,119 @@
+/*
+ * The memory server: functions connect to it and read its memory by RDMA. A thread serves one
+ * function at a time with a queue pair of its own, which waits in INIT, so that a function waits
+ * for as little of the server's control plane as can be.
+ */
+#include "functions.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <netinet/in.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int listener;
+static struct start device;
+static struct loopback address;
+static struct start_remote memory;
+
+static struct ibv_qp *new_qp(void)
+{
+	struct ibv_qp_init_attr attr = {
+	    .send_cq = device.cq,
+	    .recv_cq = device.cq,
+	    .cap = {.max_send_wr = 1, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
+	    .qp_type = IBV_QPT_RC,
+	};
+
+	return made(ibv_create_qp(device.pd, &attr), "ibv_create_qp");
+}
+
+static void reset(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+	int err = ibv_modify_qp(qp, &attr, IBV_QP_STATE);
+
+	if (err)
+		give_up(err, "ibv_modify_qp to RESET");
+}
+
+/* Who only answers RDMA READs is ready in RTR. */
+static void serve_one(int fd, struct ibv_qp *qp)
+{
+	struct hello theirs, ours = {peer_of(qp, &address), memory};
+	char none;
+
+	if (recv(fd, &theirs, sizeof(theirs), MSG_WAITALL) != sizeof(theirs))
+		return;
+	modify_to_rtr_with(qp, &address, &theirs.peer);
+	if (send(fd, &ours, sizeof(ours), MSG_NOSIGNAL) == sizeof(ours))
+		recv(fd, &none, 1, 0); /* until it ends */
+	reset(qp);
+	modify_to_init(qp);
+}
+
+static void *serve(void *unused)
+{
+	struct ibv_qp *qp = new_qp();
+
+	(void)unused;
+	modify_to_init(qp);
+	while (true) {
+		int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+
+		if (fd < 0)
+			give_up(errno, "accept");
+		serve_one(fd, qp);
+		close(fd);
+	}
+	return NULL;
+}
+
+/* On a port that is free, which is printed. */
+static void listen_on_loopback(int backlog)
+{
+	struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+	socklen_t length = sizeof(own);
+
+	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	if (listener < 0 || bind(listener, (struct sockaddr *)&own, sizeof(own)) ||
+	    listen(listener, backlog) || getsockname(listener, (struct sockaddr *)&own, &length))
+		give_up(errno, "listening");
+	printf("port %d\n", ntohs(own.sin_port));
+	if (fflush(stdout))
+		give_up(errno, "stdout");
+}
+
+static void offer_memory(void)
+{
+	uint8_t *bytes = shared_memory(SERVER_BYTES);
+	struct ibv_mr *mr = start_memory(&device, bytes, SERVER_BYTES);
+
+	for (uint64_t i = 0; i < SERVER_BYTES; i++)
+		bytes[i] = server_byte(i);
+	memory = (struct start_remote){(uintptr_t)bytes, mr->rkey};
+}
+
+int main(int argc, char **argv)
+{
+	int threads = argc == 2 ? (int)number(argv[1], 1) : 0;
+	pthread_t thread;
+
+	if (!threads)
+		give_up(0, "usage: server THREADS");
+	start_to_init(&device);
+	loopback_init(&address, device.context, START_GID_INDEX);
+	offer_memory();
+	listen_on_loopback(threads);
+	for (int i = 1; i < threads; i++) {
+		int err = pthread_create(&thread, NULL, serve, NULL);
+
+		if (err)
+			give_up(err, "pthread_create");
+	}
+	serve(NULL);
+}

@@ -1,0 +1,103 @@
+"""A small function runtime, bench/functions: a function is started for each request, kept, or forked."""
+
+import contextlib
+import functools
+import subprocess
+
+import session
+
+from . import warm
+from .results import figures, row
+from .say import say
+
+WAYS = ("cold", "warm", "fork")
+AT_A_TIME = (1, 2, 4, 8, 16, 32)
+MODES = ("plain", "warm")
+PERCENTILES = ("p50", "p90", "p99")
+TIMES = ("latency", "first_completion")
+# The server is no part of what is measured: always a thread ready for the next function.
+SERVER_THREADS = 48
+SERVER_SECONDS = 30
+# As many sets as functions that run.
+SETS = max(AT_A_TIME)
+
+
+def measure(products, runs, requests, suffix=""):
+    programs = [products.bench(f"functions/{name}") for name in ("launch", "function", "server")]
+    with warm.node(products, programs) as node, server(node) as port:
+        return [
+            measure_way(node, runs, port, way, at_a_time, requests, suffix) for way in WAYS for at_a_time in AT_A_TIME
+        ]
+
+
+counting = functools.partial(measure, requests=32)
+on_model_a = functools.partial(measure, requests=100, suffix="_a")
+on_model_b = functools.partial(measure, requests=100, suffix="_b")
+
+
+@contextlib.contextmanager
+def server(node):
+    """The memory server, without warmverbs; the port that it listens on."""
+    command = [node.products.bench("functions/server"), str(SERVER_THREADS)]
+    process = subprocess.Popen(
+        command, env=node.environment("plain"), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE
+    )
+    try:
+        line = process.stdout.readline().decode().split()
+        if line[:1] != ["port"]:
+            raise session.SessionError("the memory server did not start, see above")
+        yield line[1]
+    finally:
+        process.terminate()
+        process.communicate(timeout=SERVER_SECONDS)
+
+
+def measure_way(node, runs, port, way, at_a_time, requests, suffix):
+    launch, function = (node.products.bench(f"functions/{name}") for name in ("launch", "function"))
+    command = [launch, "-c", str(at_a_time), "-n", str(requests), way, function, port]
+
+    def once(mode):
+        extra = {"WARMVERBS_PREFORK": SETS} if mode == "warm" and way == "fork" else {}
+        return figures(node.run(command, mode, **extra))
+
+    samples = in_turn(node, runs, once)
+    say(f"{way}, {at_a_time} at a time")
+    return rated(f"{way}_{at_a_time}{suffix}", samples, requests)
+
+
+def in_turn(node, runs, once):
+    """The launcher itself begins with requests that do not count, which also teach."""
+    samples = {mode: [] for mode in MODES}
+    for _ in range(runs):
+        for mode in MODES:
+            node.settle()
+            samples[mode].append(once(mode))
+    return samples
+
+
+def rated(name, samples, requests):
+    """Requests per second, where more is better: so the ratio is warm : plain."""
+    per_second = {mode: [each["requests_in_1000_s"] / 1000 for each in samples[mode]] for mode in MODES}
+    each = row(name, **per_second, requests=requests)
+    detail = {
+        mode: {
+            **{f"{time}_{part}": typical(samples[mode], f"{time}_{part}") for time in TIMES for part in PERCENTILES},
+            "control_share": round(typical(samples[mode], "control_permille_p50"), 3),
+        }
+        for mode in MODES
+    }
+    return {**each, "ratio": round(each["warm"] / each["plain"], 3), "note": note(detail), "detail": detail}
+
+
+def typical(samples, name):
+    """In microseconds; a share in parts of one."""
+    return row(name, plain=[each[name] / 1000 for each in samples])["plain"]
+
+
+def note(detail):
+    """Latency in milliseconds, and the control plane's share of the time to the first completion."""
+    sides = (
+        "{} ms {:.0%}".format("/".join(f"{of[f'latency_{part}'] / 1000:.3g}" for part in PERCENTILES), of["control_share"])
+        for of in (detail[mode] for mode in MODES)
+    )
+    return " -> ".join(sides)
