@@ -2,6 +2,7 @@
 
 #include "base/base.h"
 #include "base/build_id.h"
+#include "shim/blocks.h"
 #include "shim/context.h"
 #include "shim/opens.h"
 #include "shim/providers.h"
@@ -251,8 +252,10 @@ static bool take_lease(struct wv_context *c, const int *fds)
 	}
 	wv_lease_init(&c->lease, tape);
 	c->lease.opening = c->opening;
-	if (memory)
+	if (memory) {
+		wv_block_note(memory, tape->memory);
 		wv_lease_place(&c->lease, memory);
+	}
 	wv_context_track(c, fds[0], WV_FILE_COMMAND, 0);
 	for (unsigned int i = 1; i <= tape->n_fds; i++) {
 		c->lease.fds[i - 1] = fds[i];

@@ -1,9 +1,11 @@
 #include "shim/context.h"
 
+#include "shim/blocks.h"
 #include "shim/client.h"
 #include "shim/opening.h"
 #include "shim/opens.h"
 #include "shim/real.h"
+#include "shim/records.h"
 #include "shim/settings.h"
 #include "shim/wish.h"
 
@@ -45,10 +47,12 @@ static void after_fork_in_child(void)
 	wv_files_adopt_process();
 	for (unsigned int i = 0; i < MAX_CONTEXTS && contexts[i]; i++) {
 		contexts[i]->stopped = contexts[i]->inherited = true;
+		contexts[i]->parted = false;
 		wv_file_close_private(&contexts[i]->sock);
 		wv_file_close_private(&contexts[i]->node);
 	}
 	wv_client_forget_request();
+	wv_records_forked();
 	wv_opens_forget();
 	wv_wish_forget();
 	pthread_mutex_unlock(&lock);
@@ -109,6 +113,9 @@ struct wv_context *wv_context_new(enum wv_mode mode)
 	if (c->allocations)
 		c->allocations->n = 0;
 	c->own = (struct wv_allocators){.placed = false};
+	c->verbs = NULL;
+	c->spares = NULL;
+	c->parted = false;
 	c->commands = 0;
 	c->ufile = c->sock = c->node = -1;
 	c->no_lease = c->driver_id = 0;
@@ -196,6 +203,7 @@ static void unmap_memory(struct wv_context *c)
 {
 	if (c->mode != WV_LEASED || !c->lease.memory)
 		return;
+	wv_block_forget(c->lease.memory);
 	munmap(c->lease.memory, c->lease.tape->memory);
 	c->lease.memory = NULL;
 }

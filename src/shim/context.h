@@ -28,7 +28,7 @@ struct wv_context {
 	int ufile;	   /* the number it was opened as */
 	int sock;	   /* to the daemon, until the report or the recording is sent, or -1 */
 	int node; /* of a lease: what the program opened itself, until GET_CONTEXT, or -1 */
-	uint32_t no_lease; /* enum wv_no_lease, 0: nobody was asked */
+	uint32_t no_lease;  /* enum wv_no_lease, 0: nobody was asked */
 	uint32_t driver_id; /* of the commands so far; 0: none yet. Read without the lock */
 	struct wv_build_id provider;
 	uint32_t open_number; /* the how-manieth open of this process it was */
@@ -39,6 +39,9 @@ struct wv_context {
 	struct wv_tape_writer record;
 	struct wv_allocations *allocations; /* of queues, while recording; kept for the next */
 	struct wv_allocators own;	    /* of the program */
+	struct ibv_context *verbs;	    /* where the provider asks us for memory of queues */
+	struct ibv_cq *spares;		    /* of an inherited one; see shim/records.h */
+	bool parted;			    /* the same */
 	struct wv_msg_report report;
 	_Alignas(8) uint8_t message[WV_WIRE_MAX]; /* the lease as received, or the recording */
 };

@@ -8,6 +8,7 @@
 #include "shim/events.h"
 #include "shim/files.h"
 #include "shim/real.h"
+#include "shim/records.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -22,9 +23,9 @@ WV_PUBLIC int ioctl(int fd, unsigned long request, ...)
 	va_start(args, request);
 	arg = va_arg(args, void *);
 	va_end(args);
-	if (request == RDMA_VERBS_IOCTL && wv_file_get(fd).kind == WV_FILE_COMMAND)
-		return wv_control(fd, arg);
-	return real_ioctl(fd, request, arg);
+	if (request != RDMA_VERBS_IOCTL || wv_file_get(fd).kind != WV_FILE_COMMAND)
+		return real_ioctl(fd, request, arg);
+	return wv_records_parting() ? wv_records_answer(arg) : wv_control(fd, arg);
 }
 
 WV_PUBLIC ssize_t write(int fd, const void *buffer, size_t bytes)

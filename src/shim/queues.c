@@ -1,13 +1,14 @@
 #include "shim/queues.h"
 
 #include "base/base.h"
+#include "shim/blocks.h"
 #include "shim/context.h"
 #include "shim/real.h"
+#include "shim/records.h"
 
 #include <infiniband/mlx5dv.h>
 #include <search.h>
 #include <stdlib.h>
-#include <string.h>
 
 static const char *const choices[] = {
     "MLX_CQ_ALLOC_TYPE",
@@ -86,14 +87,16 @@ static void *alloc_queue(size_t bytes, void *context)
 
 	if (c->own.from.alloc)
 		return from_program(c, bytes);
-	if (bytes)
-		at = from_lease(c, bytes);
-	if (at || !bytes)
-		return at;
-	if (posix_memalign(&at, wv_page_size(), wv_whole_pages(bytes)))
+	if (wv_records_parting())
+		return wv_records_memory(bytes);
+	if (wv_records_part(c) || !bytes)
 		return NULL;
-	memset(at, 0, wv_whole_pages(bytes));
-	note(c, at, bytes);
+	at = from_lease(c, bytes);
+	if (at)
+		return at;
+	at = wv_block_new(bytes);
+	if (at)
+		note(c, at, bytes);
 	return at;
 }
 
@@ -112,7 +115,7 @@ static void free_queue(void *at, void *context)
 		wv_allocations_remove(c->allocations, at);
 	wv_unlock();
 	if (!leased)
-		free(at);
+		wv_block_free(at);
 }
 
 static bool place_mlx5(struct ibv_context *verbs, struct wv_context *c)
@@ -121,6 +124,7 @@ static bool place_mlx5(struct ibv_context *verbs, struct wv_context *c)
 	    real_symbol("libmlx5.so.1", "mlx5dv_set_context_attr", "MLX5_1.2");
 	struct mlx5dv_ctx_allocators ours = {.alloc = alloc_queue, .free = free_queue, .data = c};
 
+	c->verbs = verbs;
 	c->own.placed = set && !set(verbs, MLX5DV_CTX_ATTR_BUF_ALLOCATORS, &ours);
 	return c->own.placed;
 }
@@ -149,13 +153,11 @@ static bool prepare_recording(struct wv_context *c)
 
 void wv_queues_place(struct ibv_context *verbs, struct wv_context *c)
 {
-	uint32_t driver_id = RDMA_DRIVER_UNKNOWN;
-
-	if (c->mode == WV_LEASED && c->lease.memory)
-		driver_id = c->lease.tape->driver_id;
-	else if (c->mode == WV_RECORDING && prepare_recording(c))
-		driver_id = c->record.tape->driver_id;
-	if (!place(verbs, c, driver_id))
+	if (wv_queues_are_chosen())
+		return;
+	if (c->mode == WV_RECORDING && !prepare_recording(c))
+		c->stopped = true;
+	else if (!place(verbs, c, c->driver_id))
 		c->stopped = true;
 }
 

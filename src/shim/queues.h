@@ -1,6 +1,6 @@
 /*
- * Memory for queues, where a provider takes it from the program: from the lease that brings it, and
- * noted while a program is recorded.
+ * Memory for queues, where a provider takes it from the program: from the lease that brings it, or
+ * shared with children of fork() (shim/blocks.h); noted while a program is recorded.
  */
 #pragma once
 
@@ -18,14 +18,13 @@ struct wv_allocators {
 
 /*
  * Whether the environment chooses the memory of queues (huge or contiguous pages; libmlx5's buf.c).
- * A lease would override that choice, so such a program is left alone.
+ * We would override that choice, so such a program is left alone.
  */
 bool wv_queues_are_chosen(void);
 
 /*
- * Makes the provider of @verbs ask us for the memory of its queues, if @c is leased or recorded and
- * its driver does that. Where it cannot be done, the context is followed no further. Call with no
- * lock held.
+ * Makes the provider of @verbs ask us for the memory of its queues, if it is one that does that.
+ * Where it cannot be done, the context is followed no further. Call with no lock held.
  */
 void wv_queues_place(struct ibv_context *verbs, struct wv_context *c);
 

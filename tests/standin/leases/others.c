@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -217,6 +218,37 @@ static void __attribute__((noreturn)) make_cq(const struct program *p)
 	printf("# child %d\n", getpid());
 	fflush(stdout);
 	_exit(!cq || ibv_destroy_cq(cq));
+}
+
+/* Makes a queue pair, says so, and keeps it for as long as its parent is there. */
+static void __attribute__((noreturn)) keep_qp(struct program *p, struct options o, int done)
+{
+	int error;
+
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	error = do_cq(p, o) ?: do_qp(p, o);
+	if (write(done, &error, sizeof(error)) == sizeof(error))
+		pause();
+	_exit(1);
+}
+
+/* A child that has a queue pair of its own while the parent goes on. */
+int do_keeper(struct program *p, struct options o)
+{
+	int done[2], error;
+	pid_t child;
+
+	if (pipe(done))
+		return errno;
+	fflush(stdout);
+	child = fork();
+	if (!child)
+		keep_qp(p, o, done[1]);
+	close(done[1]);
+	if (child < 0 || read(done[0], &error, sizeof(error)) != sizeof(error))
+		error = ECHILD;
+	close(done[0]);
+	return error;
 }
 
 /* A child that ends in one of several ways, before the parent goes on. */

@@ -50,5 +50,45 @@ class Forks(bed.Case):
         self.assertEqual((counters["reports"], counters["hits"], counters["diverged"]), (1, 1, 0))
 
 
+# Two queue pairs with each a queue of completions: one for the child, one for the parent.
+TWO = "open pd cq qp:rc cq qp:rc move:init,rtr,rts,all"
+NEW = "cq qp:rc move:init,rtr,rts"
+
+
+class Inheritance(bed.Case):
+    """What a child does with what its parent made: plainly opened, recorded, and from a lease."""
+
+    def check(self, words):
+        all_ok = [0, []]
+        for warm in (self.run_warm(words, env={"WARMVERBS_LEASE": "0"}), self.learn(words), self.run_leased(words)):
+            self.assertEqual([warm.status, warm.failures], all_ok, warm.lines)
+            self.assertEqual(warm.lines[-1].split()[1], "ok", warm.lines)
+
+    def test_posts_and_polls(self):
+        """The adapter reads the queues that the child writes, and memory that it registers."""
+        self.check(f"{TWO} turn:child traffic:qp=0 turn:parent traffic:qp=1 turn:end")
+
+    def test_sleeps(self):
+        self.check("open pd channel cq:channel qp:rc move:init,rtr,rts turn:child traffic:events turn:end close")
+
+    def test_crashes(self):
+        self.check(f"{TWO} turn:child traffic:qp=0,rounds=3 crash turn:parent traffic:qp=1 destroy:qps")
+
+    def test_outlives_its_parent(self):
+        self.check(f"{TWO} turn:child traffic:qp=0 turn:parent exit turn:child traffic:qp=0 {NEW} traffic:qp=2")
+
+    def test_makes_and_destroys(self):
+        self.check(f"{TWO} turn:child {NEW} traffic:qp=2 destroy:qps turn:end")
+
+    def test_makes_at_the_same_time(self):
+        """Neither gets a doorbell record that the other has."""
+        self.check(f"{TWO} turn:child {NEW} turn:parent {NEW} traffic:qp=2 turn:child traffic:qp=2 "
+                   "turn:parent destroy:qps turn:child traffic:qp=2 turn:end")
+
+    def test_grandchild(self):
+        """A child that was parted from its parent is so from its own child."""
+        self.check(f"{TWO} turn:child {NEW} keeper:rc {NEW} traffic:qp=3 turn:end")
+
+
 if __name__ == "__main__":
     bed.main()

@@ -78,6 +78,8 @@ static const struct {
     {"at", do_at, NOTHING},
     {"exit", do_exit, NOTHING},
     {"fork", do_fork, NOTHING},
+    {"keeper", do_keeper, PD},
+    {"turn", do_turn, NOTHING},
     {"cpuinfo", do_cpuinfo, NOTHING},
     {"longer", do_longer, NOTHING},
     {"silent", do_silent, NOTHING},
@@ -134,6 +136,8 @@ static int do_word(struct program *p, const char *word)
 		fprintf(stderr, "no such word: %s\n", word);
 		exit(2);
 	}
+	if (!is_my_turn())
+		return error;
 	if (error)
 		printf("%s failed: %s\n", word, strerrorname_np(error));
 	else
@@ -146,6 +150,7 @@ unsigned int run_words(struct program *p, char *const *list, int n)
 	unsigned int failures = 0;
 
 	for (int i = 0; i < n; i++)
-		failures += !!do_word(p, list[i]);
+		if (is_my_turn() || !strncmp(list[i], "turn:", 5))
+			failures += !!do_word(p, list[i]);
 	return failures;
 }

@@ -83,6 +83,11 @@ int do_look(struct program *p, struct options o);
 int do_compare(struct program *p, struct options o);
 int do_fork(struct program *p, struct options o);
 
+int do_keeper(struct program *p, struct options o);
+int do_turn(struct program *p, struct options o);
+/* Whether the words are this process's, or its child's or parent's. */
+bool is_my_turn(void);
+
 int do_longer(struct program *p, struct options o);
 
 int do_silent(struct program *p, struct options o);

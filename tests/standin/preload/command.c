@@ -2,6 +2,7 @@
 #include "memory.h"
 #include "next.h"
 #include "rpc.h"
+#include "shared.h"
 
 #include <errno.h>
 #include <rdma/ib_user_ioctl_cmds.h>
@@ -212,10 +213,14 @@ static void *map(void *at, size_t length, int prot, int flags, int fd, off_t off
 {
 	uint64_t cookie;
 
+	if (flags & MAP_FIXED)
+		standin_forget_shared(at, length);
 	if (flags & MAP_SHARED) {
 		if (fd >= 0 && standin_is_ufile(fd, &cookie))
 			return map_page(cookie, at, length, prot, flags, offset);
 		standin_note_shared();
+		if (flags & MAP_ANONYMOUS && standin_active())
+			return standin_map_shared(at, length, prot, flags);
 	}
 	return NEXT(mmap)(at, length, prot, flags, fd, offset);
 }
@@ -228,4 +233,10 @@ STANDIN_PUBLIC void *mmap(void *at, size_t length, int prot, int flags, int fd, 
 STANDIN_PUBLIC void *mmap64(void *at, size_t length, int prot, int flags, int fd, off64_t offset)
 {
 	return map(at, length, prot, flags, fd, offset);
+}
+
+STANDIN_PUBLIC int munmap(void *at, size_t length)
+{
+	standin_forget_shared(at, length);
+	return NEXT(munmap)(at, length);
 }

@@ -162,6 +162,17 @@ int hca_call_pin_queue(struct hca_call *call, uint64_t va, uint64_t bytes, struc
 	return error;
 }
 
+int hca_call_pin_record(struct hca_call *call, uint64_t va, uint64_t bytes, struct hca_mem *mem)
+{
+	int error = hca_call_pin(call, STANDIN_DB, va, bytes, mem);
+
+	if (!error && hca_mem_is_record(call->hca, mem)) {
+		hca_mem_unpin(mem);
+		return -EEXIST;
+	}
+	return error;
+}
+
 int hca_call_firmware(struct hca_call *call)
 {
 	for (unsigned int i = 0; i < call->command->n_fw; i++) {

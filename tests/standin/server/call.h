@@ -96,6 +96,8 @@ int hca_call_pin(struct hca_call *call, enum standin_region region, uint64_t va,
 		 struct hca_mem *mem);
 /* The same, for a queue: refuses a page that another living queue has, -EEXIST. */
 int hca_call_pin_queue(struct hca_call *call, uint64_t va, uint64_t bytes, struct hca_mem *mem);
+/* The same, for a doorbell record: refuses one of a living queue of another process, -EEXIST. */
+int hca_call_pin_record(struct hca_call *call, uint64_t va, uint64_t bytes, struct hca_mem *mem);
 
 /* The firmware commands that the table has for this command. */
 int hca_call_firmware(struct hca_call *call);

@@ -68,7 +68,7 @@ static int pin(struct hca_call *call, const struct mlx5_ib_create_cq *cmd, struc
 
 	if (error)
 		return error;
-	error = hca_call_pin(call, STANDIN_DB, cmd->db_addr, DB_BYTES, &cq->db);
+	error = hca_call_pin_record(call, cmd->db_addr, DB_BYTES, &cq->db);
 	if (!error)
 		error = hca_call_firmware(call);
 	if (error) {

@@ -30,6 +30,8 @@ void hca_mem_unpin(struct hca_mem *mem);
 bool hca_mem_share_page(const struct hca_mem *a, const struct hca_mem *b);
 /* True if a page of @mem is pinned as a queue of a living object. */
 bool hca_mem_is_queue(struct hca *hca, const struct hca_mem *mem);
+/* True if @mem is part of the doorbell record of a living object that another process has made. */
+bool hca_mem_is_record(struct hca *hca, const struct hca_mem *mem);
 
 /* Event files. */
 

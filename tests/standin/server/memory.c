@@ -190,23 +190,49 @@ bool hca_mem_share_page(const struct hca_mem *a, const struct hca_mem *b)
 	       PAGE_OF(start_b) <= PAGE_OF(start_a + a->length - 1);
 }
 
-bool hca_mem_is_queue(struct hca *hca, const struct hca_mem *mem)
+/*
+ * Whether a byte is of both, which different processes have pinned. One process may well have made
+ * an object ahead that is to take the place of another.
+ */
+static bool overlap(const struct hca_mem *a, const struct hca_mem *b)
+{
+	uint64_t start_a = a->file ? a->file_offset : a->va;
+	uint64_t start_b = b->file ? b->file_offset : b->va;
+
+	return a->pid != b->pid && hca_mem_share_page(a, b) && start_a < start_b + b->length &&
+	       start_b < start_a + a->length;
+}
+
+/* Whether one of the pairs, of what a living object has and what is asked for, is in conflict. */
+static bool in_use(struct hca *hca, const struct hca_mem *buf, const struct hca_mem *db)
 {
 	struct hca_cq *cq;
 	struct hca_srq *srq;
 	struct hca_qp *qp;
 
 	LIST_FOREACH (cq, &hca->cqs, of_hca) {
-		if (hca_mem_share_page(&cq->buf, mem))
+		if (hca_mem_share_page(&cq->buf, buf) || overlap(&cq->db, db))
 			return true;
 	}
 	LIST_FOREACH (srq, &hca->srqs, of_hca) {
-		if (hca_mem_share_page(&srq->buf, mem))
+		if (hca_mem_share_page(&srq->buf, buf) || overlap(&srq->db, db))
 			return true;
 	}
 	LIST_FOREACH (qp, &hca->qps, of_hca) {
-		if (hca_mem_share_page(&qp->buf, mem))
+		if (hca_mem_share_page(&qp->buf, buf) || overlap(&qp->db, db))
 			return true;
 	}
 	return false;
+}
+
+static const struct hca_mem none;
+
+bool hca_mem_is_queue(struct hca *hca, const struct hca_mem *mem)
+{
+	return in_use(hca, mem, &none);
+}
+
+bool hca_mem_is_record(struct hca *hca, const struct hca_mem *mem)
+{
+	return in_use(hca, &none, mem);
 }

@@ -160,7 +160,7 @@ static int pin(struct hca_call *call, const struct mlx5_ib_create_qp *cmd, struc
 	error = hca_call_pin_queue(call, cmd->buf_addr, bytes, &qp->buf);
 	if (error)
 		return error;
-	error = hca_call_pin(call, STANDIN_DB, cmd->db_addr, DB_BYTES, &qp->db);
+	error = hca_call_pin_record(call, cmd->db_addr, DB_BYTES, &qp->db);
 	if (!error)
 		error = hca_fw(&call->work, FW_CREATE_QP);
 	if (error) {

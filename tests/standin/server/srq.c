@@ -51,7 +51,7 @@ static int pin(struct hca_call *call, const struct mlx5_ib_create_srq *cmd, stru
 
 	if (error)
 		return error;
-	error = hca_call_pin(call, STANDIN_DB, cmd->db_addr, DB_BYTES, &srq->db);
+	error = hca_call_pin_record(call, cmd->db_addr, DB_BYTES, &srq->db);
 	if (!error)
 		error = hca_call_firmware(call);
 	if (error) {

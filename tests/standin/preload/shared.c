@@ -1,0 +1,111 @@
+#include "shared.h"
+
+#include "next.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/queue.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define LOWEST_FD 48 /* as in rpc.c */
+
+/* A mapping with the descriptor that lets it be found. */
+struct shared {
+	LIST_ENTRY(shared) of_all;
+	void *at;
+	size_t length;
+	int fd;
+	ino_t inode;
+};
+
+static LIST_HEAD(, shared) all = LIST_HEAD_INITIALIZER(all);
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void acquire(void)
+{
+	pthread_mutex_lock(&lock);
+}
+
+static void release(void)
+{
+	pthread_mutex_unlock(&lock);
+}
+
+static void register_fork(void)
+{
+	pthread_atfork(acquire, release, release);
+}
+
+static int make_file(size_t length)
+{
+	int low = memfd_create("shared", MFD_CLOEXEC);
+	int fd = low < 0 ? -1 : fcntl(low, F_DUPFD_CLOEXEC, LOWEST_FD);
+
+	if (low >= 0)
+		close(low);
+	if (fd >= 0 && ftruncate(fd, (off_t)length) < 0) {
+		close(fd);
+		fd = -1;
+	}
+	return fd;
+}
+
+static void keep(void *at, size_t length, int fd)
+{
+	struct shared *shared = malloc(sizeof(*shared));
+	struct stat st;
+
+	if (!shared || NEXT(fstat)(fd, &st)) {
+		free(shared);
+		close(fd);
+		return;
+	}
+	*shared = (struct shared){.at = at, .length = length, .fd = fd, .inode = st.st_ino};
+	pthread_once(&once, register_fork);
+	acquire();
+	LIST_INSERT_HEAD(&all, shared, of_all);
+	release();
+}
+
+void *standin_map_shared(void *at, size_t length, int prot, int flags)
+{
+	int fd = make_file(length);
+	void *mapped;
+
+	if (fd < 0)
+		return NEXT(mmap)(at, length, prot, flags, -1, 0);
+	mapped = NEXT(mmap)(at, length, prot, flags & ~MAP_ANONYMOUS, fd, 0);
+	if (mapped == MAP_FAILED)
+		close(fd);
+	else
+		keep(mapped, length, fd);
+	return mapped;
+}
+
+/* The program may have closed the descriptor with all others, and have another of that number. */
+static void drop(struct shared *shared)
+{
+	struct stat st;
+
+	LIST_REMOVE(shared, of_all);
+	if (!NEXT(fstat)(shared->fd, &st) && st.st_ino == shared->inode)
+		close(shared->fd);
+	free(shared);
+}
+
+void standin_forget_shared(void *at, size_t length)
+{
+	struct shared *shared, *next;
+
+	acquire();
+	for (shared = LIST_FIRST(&all); shared; shared = next) {
+		next = LIST_NEXT(shared, of_all);
+		if (shared->at >= at && (char *)shared->at + shared->length <= (char *)at + length)
+			drop(shared);
+	}
+	release();
+}
