@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
+#include <pthread.h>
 #include <rdma/rdma_user_ioctl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +16,9 @@
 #include <sys/ioctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#define THREADS 4
+#define ROUNDS	200
 
 #define TRUE(condition)                                                                            \
 	do {                                                                                       \
@@ -167,6 +171,36 @@ static void test_no_pool_without_verbs(void)
 	wv_release();
 }
 
+static void *use_and_ask(void *unused)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		struct ib_uverbs_ioctl_hdr cmd = {.length = sizeof(cmd)};
+		int fd = open_node();
+
+		TRUE(ioctl(fd, RDMA_VERBS_IOCTL, &cmd) == 0);
+		TRUE(status().reason == WV_REASON_NO_DAEMON);
+		TRUE(statistics().opens > 0);
+		wv_release();
+		TRUE(close(fd) == 0);
+	}
+	return unused;
+}
+
+/* None is lost between threads. */
+static void test_threads(void)
+{
+	struct wv_statistics before = statistics();
+	pthread_t threads[THREADS];
+
+	for (int i = 0; i < THREADS; i++)
+		TRUE(!pthread_create(&threads[i], NULL, use_and_ask, NULL));
+	for (int i = 0; i < THREADS; i++)
+		TRUE(!pthread_join(threads[i], NULL));
+	TRUE(statistics().opens == before.opens + THREADS * ROUNDS);
+	TRUE(statistics().plain == statistics().opens);
+	TRUE(statistics().commands_kernel == before.commands_kernel + THREADS * ROUNDS);
+}
+
 static void test_words(void)
 {
 	for (int reason = WV_REASON_NONE; reason <= WV_REASON_UNFIT; reason++)
@@ -186,6 +220,7 @@ int main(void)
 	test_sizes();
 	test_wrong_arguments();
 	test_no_pool_without_verbs();
+	test_threads();
 	test_words();
 	return 0;
 }
