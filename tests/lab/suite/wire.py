@@ -6,7 +6,7 @@ import struct
 import threading
 
 MAGIC, VERSION = 0x42525657, 2
-REQUEST, LEASE, NO_LEASE, RECORD, REPORT, CONTROL = range(1, 7)
+REQUEST, LEASE, NO_LEASE, RECORD, REPORT, CONTROL, POOL, POOL_STATE = range(1, 9)
 PLEASE_RECORD = 1
 HEADER = struct.Struct("<IHHII")
 LEASE_HEAD = 56  # sizeof(struct wv_msg_lease); the tape follows
@@ -27,6 +27,14 @@ def request(name=b"by hand", **more):
 
 def no_lease(reason=PLEASE_RECORD, **more):
     return message(NO_LEASE, struct.pack("<II", reason, 0), **more)
+
+
+def pool_state(granted=4, ready=0, **more):
+    return message(POOL_STATE, struct.pack("<II", granted, ready), **more)
+
+
+def kind_of(data):
+    return HEADER.unpack_from(data)[2]
 
 
 def no_lease_reason(data):

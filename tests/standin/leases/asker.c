@@ -1,10 +1,11 @@
 /*
- * Asks for a pool, and then does what might keep it, end it or spoil something: usage: asker WHAT.
+ * Asks for a pool, and does what might keep it, end it or spoil something: usage: asker WHAT.
  * At "@" it waits for a line.
  */
 #include <errno.h>
 #include <fcntl.h>
 #include <infiniband/verbs.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,13 +31,20 @@ static unsigned int asked(void)
 }
 
 /* On a busy machine the daemon may be slow. */
-static void ask(void)
+static int request(void)
 {
 	int err;
 
 	do
 		err = wv_request_pool(LEASES);
 	while (err == ETIMEDOUT);
+	return err;
+}
+
+static void ask(void)
+{
+	int err = request();
+
 	if (err)
 		fprintf(stderr, "%s\n", strerror(err));
 	require(!err, "it can be asked for");
@@ -94,14 +102,37 @@ static void without_daemon(void)
 	require(asked() == 0, "nothing stands");
 }
 
+static unsigned int count_fds(void)
+{
+	unsigned int n = 0;
+
+	for (int fd = 0; fd < 1000; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* Whatever is answered: an error or not, and no descriptor is left. */
+static void whatever_is_answered(void)
+{
+	unsigned int before = count_fds();
+	int err = request();
+
+	require((asked() == 0) == (err != 0), "no error, no pool");
+	wv_release();
+	require(count_fds() == before, "no descriptor is left");
+	printf("%s\n", err ? strerrorname_np(err) : "asked");
+}
+
 static const struct {
 	const char *name;
+	bool asks; /* before it does what it does */
 	void (*run)(void);
 } all[] = {
-    {"fork", with_child},
-    {"close", with_all_closed},
-    {"restart", with_another_daemon},
-    {"stop", without_daemon},
+    {"fork", true, with_child},
+    {"close", true, with_all_closed},
+    {"restart", true, with_another_daemon},
+    {"stop", true, without_daemon},
+    {"whatever", false, whatever_is_answered},
 };
 
 int main(int argc, char **argv)
@@ -110,9 +141,12 @@ int main(int argc, char **argv)
 
 	require(list && *list && *ibv_get_device_name(*list), "there is a device");
 	ibv_free_device_list(list);
-	ask();
-	for (unsigned int i = 0; i < sizeof(all) / sizeof(all[0]); i++)
-		if (argc > 1 && !strcmp(argv[1], all[i].name))
-			all[i].run();
+	for (unsigned int i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		if (argc < 2 || strcmp(argv[1], all[i].name))
+			continue;
+		if (all[i].asks)
+			ask();
+		all[i].run();
+	}
 	return 0;
 }

@@ -2,9 +2,12 @@
 """The public functions, by the examples of the documentation."""
 
 import os
+import pathlib
 import signal
+import tempfile
 
 import bed
+from suite import wire
 
 EXAMPLES = bed.BUILD / "docs/examples"
 ANOTHER_FILE = str(bed.BUILD / "tests/shim/another-libwarmverbs.so")
@@ -164,7 +167,7 @@ class Api(bed.Case):
     def test_pool_ends_with_its_asker_not_with_its_child(self):
         running = self.start("fork", True, program=ASKER)
         running.reach("forked")
-        self.assertEqual(self.wishes(), 1)
+        bed.until(lambda: self.wishes() == 1, "one wish")
         child = int(running.remarks("child")[0])
         self.addCleanup(os.kill, child, signal.SIGKILL)
         os.kill(running.pid, signal.SIGKILL)
@@ -185,7 +188,7 @@ class Api(bed.Case):
         self.daemon.start()
         running.go_on()
         running.reach("again")
-        self.assertEqual(self.wishes(), 1)
+        bed.until(lambda: self.wishes() == 1, "one wish")
         result = running.finish()
         self.assertEqual(result.status, 0, result.errors)
 
@@ -196,6 +199,51 @@ class Api(bed.Case):
         result = running.finish()
         self.daemon.start()
         self.assertEqual(result.status, 0, result.errors)
+
+    # Daemons that are none.
+
+    def answered(self, *answer):
+        """What the library makes of an answer: data and descriptors, or none, the end of the connection."""
+        def answer_by_kind(data, fds):
+            if wire.kind_of(data) != wire.POOL:
+                return wire.no_lease(), []
+            self.assertEqual(fds, [])
+            return answer or None
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="fake.", dir=self.folder))
+        fake = wire.FakeDaemon(folder, answer_by_kind, (self.folder / "providers").read_text())
+        self.addCleanup(fake.stop)
+        result = self.start("whatever", True, program=ASKER,
+                            env={"WARMVERBS_SOCKET": str(folder / "socket")}).finish()
+        self.assertEqual(result.status, 0, result.errors)
+        return result.lines
+
+    def test_good_answer_by_hand(self):
+        """Else the rest of these cases would show nothing."""
+        self.assertEqual(self.answered(wire.pool_state(), []), ["asked"])
+
+    def test_answers_that_are_none(self):
+        good = wire.pool_state()
+        for name, data in (("another version", wire.pool_state(version=wire.VERSION + 1)),
+                           ("another magic", wire.pool_state(magic=1)),
+                           ("another length", wire.pool_state(claimed=1 << 30)),
+                           ("another type", wire.no_lease()),
+                           ("an unknown type", wire.message(99, bytes(8))),
+                           ("the question", wire.message(wire.POOL, bytes(128))),
+                           ("too short", wire.with_length(good[:-1])),
+                           ("too long", wire.with_length(good + bytes(1))),
+                           ("far too long", wire.with_length(good + bytes(1 << 16))),
+                           ("a byte", b"x")):
+            with self.subTest(name):
+                self.assertEqual(self.answered(data, []), ["EPROTO"])
+
+    def test_answer_with_descriptors(self):
+        """They are closed, and the answer is as good."""
+        null = [os.open("/dev/null", os.O_RDONLY) for _ in range(5)]
+        self.assertEqual(self.answered(wire.pool_state(), null), ["asked"])
+
+    def test_no_answer_but_the_end(self):
+        """As of a daemon that does not know the question."""
+        self.assertEqual(self.answered(), ["ECONNRESET"])
 
 
 if __name__ == "__main__":
