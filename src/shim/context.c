@@ -2,6 +2,7 @@
 
 #include "shim/blocks.h"
 #include "shim/client.h"
+#include "shim/inherit.h"
 #include "shim/opening.h"
 #include "shim/opens.h"
 #include "shim/real.h"
@@ -38,9 +39,16 @@ static void drop_constants(struct wv_context *c)
 	c->constants.tape = NULL;
 }
 
+static void before_fork(void)
+{
+	wv_lock();
+	for (unsigned int i = 0; i < MAX_CONTEXTS && contexts[i]; i++)
+		wv_inherit_lease(contexts[i]);
+}
+
 /*
  * A child starts with the descriptors of its parent and may use them, but what is left of a lease
- * stays the parent's: both adopting the same object would be two owners.
+ * is the parent's to adopt: both adopting the same object would be two owners.
  */
 static void after_fork_in_child(void)
 {
@@ -61,7 +69,7 @@ static void after_fork_in_child(void)
 static void prepare(void)
 {
 	real_bind();
-	pthread_atfork(wv_lock, wv_unlock, after_fork_in_child);
+	pthread_atfork(before_fork, wv_unlock, after_fork_in_child);
 }
 
 void wv_context_prepare(void)
@@ -214,6 +222,7 @@ static void end_lease(struct wv_context *c)
 	c->stopped = true;
 	close_unasked(c);
 	unmap_memory(c);
+	wv_inherit_end(c);
 }
 
 static void last_command_closed(struct wv_context *c)

@@ -36,6 +36,7 @@ struct wv_context {
 	struct wv_lease constants; /* answers without a lease, inside ibv_open_device() */
 	uint64_t
 	    put_back[WV_TAPE_MAX_STEPS / 64]; /* bit per handle of a QP, see wv_repair_query() */
+	struct wv_inheritance *inheritance; /* of a lease, once forked; see shim/inherit.h */
 	struct wv_tape_writer record;
 	struct wv_allocations *allocations; /* of queues, while recording; kept for the next */
 	struct wv_allocators own;	    /* of the program */

@@ -3,6 +3,7 @@
 #include "shim/client.h"
 #include "shim/context.h"
 #include "shim/counters.h"
+#include "shim/inherit.h"
 #include "shim/real.h"
 #include "shim/repair.h"
 #include "shim/rights.h"
@@ -151,9 +152,14 @@ static void count(struct wv_context *c, const struct passage *p, struct wv_diffe
 	r->offset = d.offset;
 }
 
-static bool is_put_back(const struct wv_context *c, uint32_t handle)
+static uint64_t *put_back_bits(struct wv_context *c)
 {
-	return handle < WV_TAPE_MAX_STEPS && c->put_back[handle / 64] >> handle % 64 & 1;
+	return c->inheritance ? c->inheritance->put_back : c->put_back;
+}
+
+static bool is_put_back(struct wv_context *c, uint32_t handle)
+{
+	return handle < WV_TAPE_MAX_STEPS && put_back_bits(c)[handle / 64] >> handle % 64 & 1;
 }
 
 static void set_put_back(struct wv_context *c, uint32_t handle, bool value)
@@ -163,9 +169,9 @@ static void set_put_back(struct wv_context *c, uint32_t handle, bool value)
 	if (handle >= WV_TAPE_MAX_STEPS)
 		return;
 	if (value)
-		c->put_back[handle / 64] |= bit;
+		put_back_bits(c)[handle / 64] |= bit;
 	else
-		c->put_back[handle / 64] &= ~bit;
+		put_back_bits(c)[handle / 64] &= ~bit;
 }
 
 /* The program is where the moves that it adopted left its QP: RESET if there were none. */
@@ -216,8 +222,8 @@ static struct wv_difference before_kernel(struct passage *p)
 
 static bool is_busy(const struct passage *p, int result)
 {
-	return result < 0 && errno == EBUSY && p->context->mode == WV_LEASED &&
-	       !p->context->inherited && p->row && p->row->class_ == WV_DESTROY;
+	return result < 0 && errno == EBUSY && p->context->mode == WV_LEASED && p->row &&
+	       p->row->class_ == WV_DESTROY;
 }
 
 /* The kernel has carried out a command about a QP that may have been put back before. */

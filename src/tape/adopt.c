@@ -13,6 +13,14 @@ void wv_lease_init(struct wv_lease *lease, struct wv_tape *tape)
 		lease->fds[i] = -1;
 }
 
+void wv_lease_move(struct wv_lease *lease, struct wv_tape *tape)
+{
+	size_t first = (size_t)((uint8_t *)lease->first - (uint8_t *)lease->tape);
+
+	lease->first = (struct wv_step *)((uint8_t *)tape + first);
+	lease->tape = tape;
+}
+
 void wv_lease_place(struct wv_lease *lease, uint8_t *memory)
 {
 	lease->memory = memory;

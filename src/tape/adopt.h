@@ -39,6 +39,9 @@ void wv_lease_init(struct wv_lease *lease, struct wv_tape *tape);
 /* The lease's memory is mapped at @memory: addresses in the tape become the program's. */
 void wv_lease_place(struct wv_lease *lease, uint8_t *memory);
 
+/* @tape is a copy of the lease's, and takes its place. */
+void wv_lease_move(struct wv_lease *lease, struct wv_tape *tape);
+
 /*
  * Takes the first unclaimed step equal to @cmd, writes the kernel's recorded answer into the
  * program's buffers and returns the step; its errno is in step->error. NULL if there is none.

@@ -85,6 +85,25 @@ class Inheritance(bed.Case):
         self.check(f"{TWO} turn:child {NEW} turn:parent {NEW} traffic:qp=2 turn:child traffic:qp=2 "
                    "turn:parent destroy:qps turn:child traffic:qp=2 turn:end")
 
+    def check_left(self, words, learned="open pd cq qp:rc move:init"):
+        """What is left of the lease when the child begins is not taken for what it has been before."""
+        self.compare(words, learned)
+
+    def test_moves_what_was_moved_ahead(self):
+        self.check_left("open pd cq qp:rc turn:child move:init,rtr,rts turn:parent query turn:end")
+
+    def test_moves_further_than_the_parent(self):
+        """To which the lease has answered after the fork."""
+        self.check_left("open pd cq qp:rc turn:child turn:parent move:init turn:child move:rtr,rts "
+                        "turn:parent query turn:end")
+
+    def test_looks_before_the_parent_moves(self):
+        self.check_left("open pd cq qp:rc turn:child query turn:parent query move:init query "
+                        "turn:child query move:rtr,rts turn:parent query turn:end")
+
+    def test_destroys_what_is_busy_ahead(self):
+        self.check_left("open pd turn:child destroy:pd turn:parent pd cq qp:rc move:init,rtr,rts traffic turn:end")
+
     def test_grandchild(self):
         """A child that was parted from its parent is so from its own child."""
         self.check(f"{TWO} turn:child {NEW} keeper:rc {NEW} traffic:qp=3 turn:end")
