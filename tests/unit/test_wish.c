@@ -129,7 +129,12 @@ static void test_of_several_wishes_the_largest_counts(void **state)
 	assert_int_equal(settled(b), WISH);
 	let_go(b, large);
 	assert_int_equal(settled(b), 2);
+	large = bench_connect(b);
+	put_size(b, large, WISH);
+	assert_int_equal(settled(b), WISH);
 	let_go(b, small);
+	assert_int_equal(settled(b), WISH);
+	let_go(b, large);
 }
 
 /* A program may ask before anybody knows what it does. */
@@ -205,6 +210,27 @@ static void test_only_the_variant_of_these_arguments(void **state)
 	bench_settle(b);
 	assert_int_equal(variant_of(b, 1)->pool->n_ready, 1);
 	assert_int_equal(variant_of(b, 2)->pool->n_ready, WISH);
+	let_go(b, sock);
+}
+
+/* Each open has a recipe of its own; a program is warm only if there is a lease for all of them. */
+static void test_programs_that_open_twice(void **state)
+{
+	struct daemon_bench *b = *state;
+	int sock = bench_connect(b);
+	struct wv_recipe *second;
+
+	bench_record(b, 1, "rc_pingpong");
+	second = bench_recipe(b);
+	second->key.open_number = 1;
+	bench_record(b, 1, "ud_pingpong");
+	put_size(b, sock, WISH);
+	bench_settle(b);
+	assert_int_equal(second->pool->n_ready, WISH);
+	expect_state(put_size(b, sock, WISH), WISH, WISH);
+	assert_int_equal(bench_run_program(b, 1, 0), 0);
+	assert_int_equal(second->pool->n_ready, WISH);
+	expect_state(put_size(b, sock, WISH), WISH, WISH - 1);
 	let_go(b, sock);
 }
 
@@ -451,6 +477,7 @@ int main(void)
 	    TEST(test_a_wish_before_the_recipe),
 	    TEST(test_other_programs_are_not_meant),
 	    TEST(test_only_the_variant_of_these_arguments),
+	    TEST(test_programs_that_open_twice),
 	    TEST(test_budgets_are_kept),
 	    TEST(test_a_device_that_is_gone),
 	    TEST(test_forgotten_recipes),

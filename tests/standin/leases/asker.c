@@ -61,12 +61,18 @@ static void wait_here(const char *name)
 /* The pool is the parent's alone, and ends with it. */
 static void with_child(void)
 {
+	int ends[2], failed = pipe(ends);
 	pid_t child = fork();
+	char byte;
 
+	require(!failed, "a pipe");
 	if (!child) {
 		require(asked() == 0, "a child has none");
+		require(write(ends[1], "x", 1) == 1, "the parent hears of it");
 		pause();
 	}
+	close(ends[1]);
+	require(read(ends[0], &byte, 1) == 1, "the child found it so");
 	printf("# child %d\n", (int)child);
 	wait_here("forked");
 }
