@@ -129,6 +129,23 @@ static void whatever_is_answered(void)
 	printf("%s\n", err ? strerrorname_np(err) : "asked");
 }
 
+/* What it knows before it opens a device, and after. */
+static void status_of_an_open(void)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct wv_status before, after;
+	struct ibv_context *verbs;
+
+	wv_query_status(&before, sizeof(before));
+	require(before.reason == WV_REASON_NOT_OPENED, "nothing was opened");
+	verbs = ibv_open_device(*list);
+	require(verbs != NULL, "the device can be opened");
+	wv_query_status(&after, sizeof(after));
+	ibv_close_device(verbs);
+	ibv_free_device_list(list);
+	printf("daemon %u, then %u, reason %u\n", before.daemon, after.daemon, after.reason);
+}
+
 static const struct {
 	const char *name;
 	bool asks; /* before it does what it does */
@@ -139,6 +156,7 @@ static const struct {
     {"restart", true, with_another_daemon},
     {"stop", true, without_daemon},
     {"whatever", false, whatever_is_answered},
+    {"status", false, status_of_an_open},
 };
 
 int main(int argc, char **argv)

@@ -12,6 +12,9 @@ from suite import wire
 EXAMPLES = bed.BUILD / "docs/examples"
 ANOTHER_FILE = str(bed.BUILD / "tests/shim/another-libwarmverbs.so")
 ASKER = str(bed.BUILD / "tests/standin/leases/asker")
+# Of enum wv_daemon and enum wv_reason.
+KNOWN, ANSWERED, GONE = range(1, 4)
+NO_DAEMON, PROVIDER, RECORDED, EMPTY, DENIED, UNFIT = range(6, 12)
 TOO_SLOW = "Connection timed out"  # the daemon answered later than a program waits
 
 
@@ -202,6 +205,15 @@ class Api(bed.Case):
 
     # Daemons that are none.
 
+    def run_with_fake(self, words, answer, providers=None):
+        """What the asker prints when a function of (data, descriptors) answers it."""
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="fake.", dir=self.folder))
+        fake = wire.FakeDaemon(folder, answer, providers or (self.folder / "providers").read_text())
+        self.addCleanup(fake.stop)
+        result = self.start(words, True, program=ASKER, env={"WARMVERBS_SOCKET": str(folder / "socket")}).finish()
+        self.assertEqual(result.status, 0, result.errors)
+        return result.lines
+
     def answered(self, *answer):
         """What the library makes of an answer: data and descriptors, or none, the end of the connection."""
         def answer_by_kind(data, fds):
@@ -209,13 +221,24 @@ class Api(bed.Case):
                 return wire.no_lease(), []
             self.assertEqual(fds, [])
             return answer or None
-        folder = pathlib.Path(tempfile.mkdtemp(prefix="fake.", dir=self.folder))
-        fake = wire.FakeDaemon(folder, answer_by_kind, (self.folder / "providers").read_text())
-        self.addCleanup(fake.stop)
-        result = self.start("whatever", True, program=ASKER,
-                            env={"WARMVERBS_SOCKET": str(folder / "socket")}).finish()
-        self.assertEqual(result.status, 0, result.errors)
-        return result.lines
+        return self.run_with_fake("whatever", answer_by_kind)
+
+    def test_reasons_that_a_daemon_gives(self):
+        for reason, expected in ((1, RECORDED), (2, EMPTY), (3, DENIED), (4, UNFIT), (99, UNFIT)):
+            with self.subTest(reason):
+                for _ in range(bed.PATIENCE):
+                    lines = self.run_with_fake("status", lambda data, fds, r=reason: (wire.no_lease(r), []))
+                    if lines != [f"daemon {KNOWN}, then {GONE}, reason {NO_DAEMON}"]:
+                        break
+                self.assertEqual(lines, [f"daemon {KNOWN}, then {ANSWERED}, reason {expected}"])
+
+    def test_a_daemon_that_hangs_up(self):
+        self.assertEqual(self.run_with_fake("status", lambda data, fds: None),
+                         [f"daemon {KNOWN}, then {GONE}, reason {NO_DAEMON}"])
+
+    def test_a_provider_that_is_not_known(self):
+        self.assertEqual(self.run_with_fake("status", lambda data, fds: (wire.no_lease(), []), "uverbs0 -\n"),
+                         [f"daemon {KNOWN}, then {KNOWN}, reason {PROVIDER}"])
 
     def test_good_answer_by_hand(self):
         """Else the rest of these cases would show nothing."""
