@@ -5,6 +5,7 @@
 #include "behind.h"
 #include "warmverbs.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <link.h>
@@ -61,11 +62,15 @@ static const char *dynamic(const struct link_map *map, ElfW(Sxword) tag)
 	return strings && offset >= 0 ? strings + offset : "";
 }
 
-/* However many files of it are named, its constructor runs once, and its state is there once. */
+/* However it is named and loaded, its constructor runs once, and its state is there once. */
 static void test_one_instance(void)
 {
+	void *library = dlopen("libwarmverbs.so.0", RTLD_LAZY);
 	unsigned int n = 0;
 
+	TRUE(library && dlsym(library, "wv_query_status") == (void *)wv_query_status);
+	TRUE(dlsym(RTLD_DEFAULT, "wv_query_status") == (void *)wv_query_status);
+	TRUE(!dlclose(library));
 	for (const struct link_map *map = _r_debug.r_map; map; map = map->l_next)
 		n += !strcmp(dynamic(map, DT_SONAME), "libwarmverbs.so.0");
 	TRUE(n == 1);
