@@ -50,10 +50,14 @@ class Products:
         return sorted({path for folder in folders for path in folder.iterdir() if path.is_file()})
 
 
-def build(folder, say, *options):
-    """Install what is missing, then bring the build in `folder` (below the source tree) up to date."""
+def install(say):
     say("installing what is missing")
     step([ROOT / "tools" / "install-deps"])
+
+
+def build(folder, say, *options):
+    """Install what is missing, then bring the build in `folder` (below the source tree) up to date."""
+    install(say)
     folder = ROOT / folder
     say(f"building in {folder.relative_to(ROOT)}")
     if not (folder / "build.ninja").exists():

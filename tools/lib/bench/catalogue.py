@@ -11,7 +11,6 @@ MODELLED = "stand-in, modelled"
 
 # Where a part of a benchmark is measured.
 COUNTING = lab("--count-instructions")
-COUNTING_LARGE = lab("--count-instructions", "--mem", "6G")
 CLOCKED = lab("--cpus", "2")
 MODEL_A = on_standin("connectx-5.15")
 MODEL_B = on_standin("today")
@@ -64,7 +63,7 @@ ALL = (
         "many children at once, of a parent with registered memory",
         "us",
         LAB,
-        ((COUNTING_LARGE, storm.counting),),
+        ((COUNTING, storm.counting),),
         runs=1,
     ),
     Bench("daemon", "what a lease costs warmverbsd", "us", LAB, ((COUNTING, daemon.measure),)),

@@ -11,7 +11,7 @@ import tempfile
 import products
 import session
 
-from . import results
+from . import plot, results
 from .catalogue import BENCHES
 from .places import HERE
 from .say import say
@@ -20,7 +20,8 @@ DESCRIPTION = """\
 Measures what warmverbs gains and costs, part by part: plain (without warmverbs), preload (the library loaded, but no
 lease: only the loading of needless providers is saved) and warm. All in turn in one run; figures are medians.
 
-Without NAME, lists the benchmarks.
+Without NAME, lists the benchmarks. `tools/bench plot RESULT...` draws the results of --json, of those benchmarks that
+have a plot, to docs/plots.
 """
 
 EPILOG = """\
@@ -35,6 +36,7 @@ beds:
 Progress goes to stderr. Exit status: 0, or 1 if anything could not be built, run or measured.
 """
 
+PLOT = "plot"
 INSIDE = pathlib.Path(__file__).parent / "inside.py"
 
 
@@ -45,12 +47,15 @@ def parse(arguments):
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("name", nargs="?", choices=BENCHES, metavar="NAME", help="the benchmark to run")
+    parser.add_argument("name", nargs="?", choices=[*BENCHES, PLOT], metavar="NAME", help="the benchmark to run")
+    parser.add_argument("results", nargs="*", metavar="RESULT", help="files to plot")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     parser.add_argument("--runs", type=positive, metavar="N", help="runs each way (default: what the benchmark has)")
     options = parser.parse_args(arguments)
     if options.json and not options.name:
         parser.error("--json needs a NAME")
+    if bool(options.results) != (options.name == PLOT):
+        parser.error("plot, and nothing else, takes RESULTs")
     return options
 
 
@@ -91,6 +96,10 @@ def main(arguments=None):
         print(listing())
         return 0
     try:
+        if options.name == PLOT:
+            products.install(say)
+            plot.plot(options.results)
+            return 0
         bench = BENCHES[options.name]
         result = measure(bench, options.runs or bench.runs)
     except (products.BuildError, session.SessionError, subprocess.CalledProcessError, OSError) as error:

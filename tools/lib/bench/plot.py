@@ -1,0 +1,150 @@
+"""Plots of results, by gnuplot: tools/bench plot RESULT.json... writes docs/plots/NAME.svg."""
+
+import collections
+import dataclasses
+import json
+import pathlib
+import re
+import subprocess
+
+from products import ROOT
+
+from .say import say
+
+FOLDER = ROOT / "docs" / "plots"
+SIZE = (1000, 460)
+MODES = ("plain", "warm")
+COLOURS = {"plain": "#c05020", "warm": "#2060c0"}
+SETTINGS = ("copy-on-fork", "madvise")
+SUFFIX = re.compile(r"_([ab])$")
+
+
+@dataclasses.dataclass(frozen=True)
+class Series:
+    title: str
+    points: list
+    mode: str  # the colour
+    dash: int  # 1: a solid line
+
+
+@dataclasses.dataclass(frozen=True)
+class Panel:
+    title: str
+    x: str
+    y: str
+    series: list
+
+
+def by_model(result):
+    """{suffix of the stand-in's model, or "": rows}"""
+    groups = collections.defaultdict(list)
+    for row in result["rows"]:
+        found = SUFFIX.search(row["name"])
+        groups[found[0] if found else ""].append(row)
+    return groups
+
+
+def functions(rows):
+    ways = collections.defaultdict(list)
+    for row in rows:
+        way, at_a_time = row["name"].split("_")[:2]
+        ways[way].append((int(at_a_time), row))
+
+    def panel(title, y, value):
+        series = [
+            Series(f"{way}, {mode}", [(n, value(row, mode)) for n, row in ways[way]], mode, dash)
+            for dash, way in enumerate(ways, 1)
+            for mode in MODES
+        ]
+        return Panel(title, "requests at a time", y, series)
+
+    return [
+        panel("Throughput", "requests per second", lambda row, mode: row[mode]),
+        panel("Latency, median", "ms", lambda row, mode: row["detail"][mode]["latency_p50"] / 1000),
+    ]
+
+
+def forkstorm(rows):
+    def series(time, x, fixed):
+        of = [row for row in rows if row["name"].startswith(time) and all(row[key] == fixed[key] for key in fixed)]
+        return [
+            Series(
+                f"{setting}, {mode}",
+                [(row[x], row[mode] / 1000) for row in of if row["setting"] == setting],
+                mode,
+                dash,
+            )
+            for dash, setting in enumerate(SETTINGS, 1)
+            for mode in MODES
+        ]
+
+    return [
+        Panel("fork(), one child", "MB registered in the parent", "ms", series("fork", "megabytes", {"children": 1})),
+        Panel(
+            "To a child's first completion, 1 MB registered",
+            "children at once",
+            "ms, median",
+            series("first_completion", "children", {"megabytes": 1}),
+        ),
+    ]
+
+
+KINDS = {"functions": functions, "forkstorm": forkstorm}
+
+
+def plot(files):
+    for file in files:
+        result = json.loads(pathlib.Path(file).read_text())
+        panels = KINDS.get(result["bench"].removeprefix("standin-"))
+        if not panels:
+            say(f"there is no plot of {result['bench']}")
+            continue
+        for suffix, rows in by_model(result).items():
+            bed = f"{result['bed']}, model {suffix[1:].upper()}" if suffix else result["bed"]
+            draw(f"{result['bench']}{suffix}", bed, panels(rows))
+
+
+def draw(name, bed, panels):
+    FOLDER.mkdir(exist_ok=True)
+    path = FOLDER / f"{name}.svg"
+    subprocess.run(["gnuplot"], input=script(path, bed, panels), text=True, check=True)
+    say(f"wrote {path.relative_to(ROOT)}")
+
+
+def script(path, bed, panels):
+    lines = [
+        f"set terminal svg size {SIZE[0]},{SIZE[1]} font 'sans,12' background 'white'",
+        f"set output '{path}'",
+        f"set multiplot layout 1,{len(panels)} title '{bed}'",
+        "set logscale xy",
+        "set key below maxcols 2",
+        "set grid",
+    ]
+    for number, panel in enumerate(panels):
+        lines += panel_script(number, panel)
+    return "\n".join([*lines, "unset multiplot"]) + "\n"
+
+
+def panel_script(number, panel):
+    xs = sorted({x for series in panel.series for x, _ in series.points})
+    lines = [
+        f"set title '{quoted(panel.title)}'",
+        f"set xlabel '{quoted(panel.x)}'",
+        f"set ylabel '{quoted(panel.y)}'",
+        f"set xrange [{min(xs) * 0.8}:{max(xs) * 1.25}]",
+        f"set xtics ({', '.join(map(str, xs))})",
+    ]
+    for index, series in enumerate(panel.series):
+        points = "\n".join(f"{x} {y}" for x, y in series.points)
+        lines += [f"$data{number}_{index} << END", points, "END"]
+    curves = ", ".join(
+        f"$data{number}_{index} with linespoints pointtype {series.dash + 3} dashtype {series.dash}"
+        f" linecolor '{COLOURS[series.mode]}' title '{quoted(series.title)}'"
+        for index, series in enumerate(panel.series)
+    )
+    return [*lines, f"plot {curves}"]
+
+
+def quoted(text):
+    """Within gnuplot's single quotes."""
+    return text.replace("'", "''")
