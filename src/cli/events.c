@@ -51,6 +51,9 @@ const char *wv_event_what(const struct wv_trace *event, char text[static WV_EVEN
 	case WV_TRACE_ROLLBACK:
 		fputs("put back a QP to RESET", out);
 		break;
+	case WV_TRACE_COPIED:
+		fprintf(out, "post with lkey 0x%x", event->why.offset);
+		break;
 	case WV_TRACE_PURGE:
 		fprintf(out, "destroy an unused %s", object_name(event->object));
 		break;
@@ -72,6 +75,8 @@ const char *wv_event_by(const struct wv_trace *event)
 
 	if (event->kind == WV_TRACE_LIST)
 		return "library";
+	if (event->kind == WV_TRACE_COPIED)
+		return "child";
 	return event->how < WV_ARRAY_SIZE(names) ? names[event->how] : "?";
 }
 
@@ -100,6 +105,8 @@ const char *wv_event_why(const struct wv_trace *event, char text[static WV_EVENT
 		return text;
 	if (event->kind == WV_TRACE_OPEN && event->how != WV_HOW_ADOPTED)
 		fputs(wv_no_lease(event->no_lease)->name, out);
+	else if (event->kind == WV_TRACE_COPIED)
+		fputs("registered by the parent, private memory", out);
 	else if (event->kind == WV_TRACE_COMMAND)
 		print_difference(out, event);
 	if (event->error)

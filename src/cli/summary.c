@@ -79,6 +79,9 @@ void wv_summarise(const struct wv_trace *records, size_t n, struct wv_summary *s
 			count_command(event, s);
 			note_time(event, wv_trace_start(records, n, event), s);
 			break;
+		case WV_TRACE_COPIED:
+			s->copied++;
+			break;
 		default:
 			s->repairs++;
 			break;

@@ -13,6 +13,7 @@ struct wv_summary {
 	unsigned int adopted, kernel, recorded;
 	unsigned int diverged; /* of those in `kernel`: could have been adopted */
 	unsigned int repairs;  /* steps undone because the program went another way */
+	unsigned int copied;   /* registrations of which a child posted its own copy */
 	unsigned int opens;
 	unsigned int leased;				   /* of the opens */
 	unsigned int without_lease[WV_NO_LEASE_UNFIT + 1]; /* by reason, 0: not asked */

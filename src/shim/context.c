@@ -5,6 +5,7 @@
 #include "shim/inherit.h"
 #include "shim/opening.h"
 #include "shim/opens.h"
+#include "shim/posts.h"
 #include "shim/real.h"
 #include "shim/records.h"
 #include "shim/settings.h"
@@ -56,11 +57,13 @@ static void after_fork_in_child(void)
 	for (unsigned int i = 0; i < MAX_CONTEXTS && contexts[i]; i++) {
 		contexts[i]->stopped = contexts[i]->inherited = true;
 		contexts[i]->parted = false;
+		wv_posts_watch(contexts[i]->verbs);
 		wv_file_close_private(&contexts[i]->sock);
 		wv_file_close_private(&contexts[i]->node);
 	}
 	wv_client_forget_request();
 	wv_records_forked();
+	wv_posts_forked();
 	wv_opens_forget();
 	wv_wish_forget();
 	pthread_mutex_unlock(&lock);
@@ -249,6 +252,8 @@ void wv_context_give_back(struct wv_context *c, int fd)
 static void forget_number(struct wv_context *c, struct wv_file file, int fd)
 {
 	c->files--;
+	if (fd == c->ufile)
+		c->verbs = NULL;
 	if (file.kind == WV_FILE_EVENTS && c->lease.fds[file.slot] == fd)
 		wv_lease_kill_slot(&c->lease, file.slot);
 	else if (file.kind == WV_FILE_COMMAND && !--c->commands)

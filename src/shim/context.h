@@ -36,11 +36,11 @@ struct wv_context {
 	struct wv_lease constants; /* answers without a lease, inside ibv_open_device() */
 	uint64_t
 	    put_back[WV_TAPE_MAX_STEPS / 64]; /* bit per handle of a QP, see wv_repair_query() */
-	struct wv_inheritance *inheritance; /* of a lease, once forked; see shim/inherit.h */
+	struct wv_inheritance *inheritance;   /* of a lease, once forked; see shim/inherit.h */
 	struct wv_tape_writer record;
 	struct wv_allocations *allocations; /* of queues, while recording; kept for the next */
 	struct wv_allocators own;	    /* of the program */
-	struct ibv_context *verbs;	    /* where the provider asks us for memory of queues */
+	struct ibv_context *verbs;	    /* while the program has it open, as far as we saw */
 	struct ibv_cq *spares;		    /* of an inherited one; see shim/records.h */
 	bool parted;			    /* the same */
 	struct wv_msg_report report;

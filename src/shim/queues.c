@@ -124,7 +124,6 @@ static bool place_mlx5(struct ibv_context *verbs, struct wv_context *c)
 	    real_symbol("libmlx5.so.1", "mlx5dv_set_context_attr", "MLX5_1.2");
 	struct mlx5dv_ctx_allocators ours = {.alloc = alloc_queue, .free = free_queue, .data = c};
 
-	c->verbs = verbs;
 	c->own.placed = set && !set(verbs, MLX5DV_CTX_ATTR_BUF_ALLOCATORS, &ours);
 	return c->own.placed;
 }
@@ -153,6 +152,7 @@ static bool prepare_recording(struct wv_context *c)
 
 void wv_queues_place(struct ibv_context *verbs, struct wv_context *c)
 {
+	c->verbs = verbs;
 	if (wv_queues_are_chosen())
 		return;
 	if (c->mode == WV_RECORDING && !prepare_recording(c))

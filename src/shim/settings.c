@@ -30,6 +30,7 @@ static void read_environment(void)
 
 	settings.enabled = !is_set("WARMVERBS_DISABLE");
 	settings.lease = settings.enabled && !(lease && !strcmp(lease, "0"));
+	settings.share_mr = settings.enabled && is_set("WARMVERBS_SHARE_MR");
 	settings.providers = settings.enabled && !getenv("IBV_DRIVERS") && !getenv("RDMAV_DRIVERS");
 	settings.socket = socket && *socket ? socket : WV_SOCKET_DEFAULT;
 	settings.name = name ? name : "";

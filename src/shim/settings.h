@@ -7,6 +7,7 @@ struct wv_settings {
 	bool enabled;	    /* WARMVERBS_DISABLE is not set */
 	bool lease;	    /* WARMVERBS_LEASE is not 0 */
 	bool providers;	    /* the user does not choose providers with IBV_DRIVERS */
+	bool share_mr;	    /* WARMVERBS_SHARE_MR */
 	const char *socket; /* path of the daemon's socket */
 	const char *name;   /* WARMVERBS_NAME, or "" */
 	int trace;	    /* descriptor of the file WARMVERBS_TRACE names, or -1 */

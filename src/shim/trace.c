@@ -98,3 +98,16 @@ void wv_trace_repair(uint64_t start, enum wv_trace_kind kind, uint16_t object, i
 	if (start)
 		put(start, &record);
 }
+
+void wv_trace_copied(uint32_t lkey)
+{
+	struct wv_trace record = {
+	    .kind = WV_TRACE_COPIED,
+	    .write_cmd = WV_NO_WRITE_CMD,
+	    .why = {.offset = lkey},
+	};
+	uint64_t start = wv_trace_now();
+
+	if (start)
+		put(start, &record);
+}

@@ -15,6 +15,7 @@ enum wv_trace_kind {
 	WV_TRACE_COMMAND,  /* an ioctl */
 	WV_TRACE_ROLLBACK, /* a QP put back to RESET because the program went another way */
 	WV_TRACE_PURGE,	   /* an unadopted object destroyed because it was in the way */
+	WV_TRACE_COPIED,   /* posted by a child: registered memory that it has a copy of; lkey */
 };
 
 enum wv_trace_how {
@@ -34,7 +35,7 @@ struct wv_trace {
 	int32_t error;	   /* 0 or errno */
 	uint16_t qp_state; /* WV_MODIFY: the state asked for */
 	uint16_t no_lease; /* WV_TRACE_OPEN without a lease: enum wv_no_lease, 0: no daemon */
-	struct wv_difference why;
+	struct wv_difference why; /* WV_TRACE_COPIED: the lkey, in offset */
 };
 
 _Static_assert(sizeof(struct wv_trace) == 56, "one record is one atomic append");

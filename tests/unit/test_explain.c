@@ -154,6 +154,32 @@ static void test_report_without_lease(void **state)
 	free(c.text);
 }
 
+static const struct wv_trace copied[] = {
+    {.magic = WV_TRACE_MAGIC, .kind = WV_TRACE_COPIED, .pid = 8, .why = {.offset = 0x1f00}},
+    {.magic = WV_TRACE_MAGIC, .kind = WV_TRACE_COPIED, .pid = 9, .why = {.offset = 0x1f01}},
+};
+
+static void test_warning_of_copied_memory(void **state)
+{
+	struct wv_run of = {copied, WV_ARRAY_SIZE(copied), true};
+	json_t *report = wv_report_json(&of);
+	struct capture c;
+	int n = 0;
+
+	(void)state;
+	capture_begin(&c);
+	assert_int_equal(wv_report_text(&of, c.out), 0);
+	fclose(c.out);
+	assert_non_null(strstr(c.text, "post with lkey 0x1f00  child  registered by the parent"));
+	assert_non_null(strstr(c.text, "warning: 2 memory regions of the parent"));
+	assert_non_null(strstr(c.text, "WARMVERBS_SHARE_MR=1"));
+	assert_null(strstr(c.text, "repairs:"));
+	free(c.text);
+	assert_int_equal(json_unpack(report, "{s:{s:i}}", "summary", "copied", &n), 0);
+	assert_int_equal(n, 2);
+	json_decref(report);
+}
+
 static void test_report_json(void **state)
 {
 	struct wv_run of = {run, WV_ARRAY_SIZE(run), true};
@@ -219,7 +245,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_summary),	cmocka_unit_test(test_summary_of_two_processes),
 	    cmocka_unit_test(test_report_text), cmocka_unit_test(test_report_without_lease),
-	    cmocka_unit_test(test_report_json), cmocka_unit_test(test_trace_file),
+	    cmocka_unit_test(test_report_json), cmocka_unit_test(test_warning_of_copied_memory),
+	    cmocka_unit_test(test_trace_file),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

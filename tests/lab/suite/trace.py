@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 RECORD = struct.Struct("<IHHIIQQHHIiHHHHI")
 MAGIC = 0x43525457
-LIST, OPEN, COMMAND, ROLLBACK, PURGE = range(5)
+LIST, OPEN, COMMAND, ROLLBACK, PURGE, COPIED = range(6)
 KERNEL, ADOPTED, RECORDED, READY = range(4)
 NO_WRITE_CMD = 0xffffffff
 INIT, RTR, RTS = 1, 2, 3
@@ -37,7 +37,7 @@ class Event:
     seconds: float
 
     def __str__(self):
-        kind = ("list", "open", self.makes or "/".join(map(str, self.command)), "rollback", "purge")[self.kind]
+        kind = ("list", "open", self.makes or "/".join(map(str, self.command)), "rollback", "purge", "copied")[self.kind]
         how = ("kernel", "adopted", "recorded", "ready")[self.how]
         return f"{kind}:{how}" + (f":{errno.errorcode.get(self.error, self.error)}" if self.error else "")
 

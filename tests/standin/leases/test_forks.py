@@ -109,5 +109,82 @@ class Inheritance(bed.Case):
         self.check(f"{TWO} turn:child {NEW} keeper:rc {NEW} traffic:qp=3 turn:end")
 
 
+SHARE = {"WARMVERBS_SHARE_MR": "1"}
+LOOP = "open pd cq qp:rc move:init,rtr,rts"
+
+
+class Memory(bed.Case):
+    """Whose memory the adapter reads and writes for a child: the words say first, middle and last byte."""
+
+    def check(self, words, expected, copied, env=None):
+        for options in ({"WARMVERBS_LEASE": "0"}, {}):
+            result = self.run_warm(f"{LOOP} {words}", env={**options, **(env or {})})
+            said = [line.partition(" ok ")[2] for line in result.lines if line.startswith(("send", "receive", "see"))]
+            self.assertEqual((result.status, result.failures, said), (0, [], expected), result.errors)
+            self.assertEqual(len([e for e in result.events if e.kind == bed.trace.COPIED]), copied)
+
+    POSTS = "turn:child send:fill=7 send:fill=7 receive:fill=8 turn:parent see turn:end"
+
+    def test_private(self):
+        """The child's copy is not what the adapter reads, nor what it writes."""
+        self.check(f"buffer:private {self.POSTS}", ["0 0 0", "0 0 0", "7 7 7", "8 8 8"], 1)
+
+    def test_shared(self):
+        self.check(f"buffer:shared {self.POSTS}", ["7 7 7", "7 7 7", "8 8 8", "8 8 8"], 0)
+
+    def test_registered_by_the_child(self):
+        self.check("turn:child buffer:private send:fill=7 receive:fill=8 turn:end", ["7 7 7", "8 8 8"], 0)
+
+    def test_posted_by_the_parent(self):
+        self.check("buffer:private turn:child turn:parent send:fill=7 receive:fill=8 turn:end", ["7 7 7", "8 8 8"], 0)
+
+    def test_made_shared(self):
+        """Whole pages are; what lies in a page with something else is not."""
+        self.check(f"buffer:private,aligned {self.POSTS}", ["7 7 7", "7 7 7", "8 8 8", "8 8 8"], 0, SHARE)
+        self.check(f"buffer:private {self.POSTS}", ["0 7 0", "0 7 0", "7 8 7", "8 8 8"], 1, SHARE)
+
+    def test_made_private_again(self):
+        self.check("buffer:private,aligned send:fill=5 buffer:end see turn:child see:fill=9 turn:parent see turn:end",
+                   ["5 5 5", "5 5 5", "9 9 9", "5 5 5"], 0, SHARE)
+
+    def test_as_long_as_it_is_registered(self):
+        self.check("buffer:private,aligned buffer:again buffer:end turn:child see:fill=9 turn:parent see turn:end "
+                   "buffer:end,again see", ["9 9 9", "9 9 9", "9 9 9"], 0, SHARE)
+
+    def test_unmapped_while_registered(self):
+        self.check("buffer:private,aligned buffer:end,unmapped buffer:private,aligned send:fill=5", ["5 5 5"], 0, SHARE)
+
+
+class ForkSafe(bed.Case):
+    """Children do not have what is registered, where the kernel does not copy it for them: it does not say so here."""
+
+    SAFE = {"IBV_FORK_SAFE": "1"}
+    HUGE = {"RDMAV_HUGEPAGES_SAFE": "1", "RDMAV_FORK_SAFE": "1"}
+
+    def test_asked_for(self):
+        """Too late, once something was kept from children."""
+        self.compare("fork-init open pd cq fork-init", "open pd cq", name="first")
+        self.compare("open pd fork-init cq fork-init", "open pd cq", name="before")
+        self.compare("open pd cq fork-init", "open pd cq", name="after", failures=1)
+
+    def test_queues_stay(self):
+        """Those of a lease, and those that are not."""
+        words = f"{TWO} turn:child traffic:qp=0 {NEW} traffic:qp=2 turn:parent traffic:qp=1 turn:end"
+        self.learn(words)
+        for env in (self.SAFE, self.HUGE):
+            for result in (self.run_warm(words, env={**env, "WARMVERBS_LEASE": "0"}), self.run_leased(words, env=env)):
+                self.assertEqual((result.status, result.failures), (0, []), result.lines)
+
+    def test_registered_memory_goes(self):
+        """As it does plainly: the child ends at the first touch of it."""
+        words = f"{LOOP} buffer:private,aligned turn:child see:fill=7 turn:parent turn:end"
+        self.compare(words, f"{LOOP} buffer:private,aligned", failures=1, env=self.SAFE)
+
+    def test_what_is_shared_stays(self):
+        words = f"{LOOP} buffer:private,aligned turn:child send:fill=7 turn:parent see turn:end"
+        result = self.run_warm(words, env={**self.SAFE, **SHARE})
+        self.assertEqual(result.lines[-2], "see ok 7 7 7", result.lines)
+
+
 if __name__ == "__main__":
     bed.main()

@@ -83,6 +83,13 @@ int do_look(struct program *p, struct options o);
 int do_compare(struct program *p, struct options o);
 int do_fork(struct program *p, struct options o);
 
+int do_buffer(struct program *p, struct options o);
+int do_send(struct program *p, struct options o);
+int do_receive(struct program *p, struct options o);
+int do_see(struct program *p, struct options o);
+
+int do_fork_init(struct program *p, struct options o);
+
 int do_keeper(struct program *p, struct options o);
 int do_turn(struct program *p, struct options o);
 /* Whether the words are this process's, or its child's or parent's. */
