@@ -22,8 +22,14 @@ struct options {
 	bool marks;
 };
 
-/* What children tell their parent. */
-static struct start *reports;
+/* Written by parent and child. */
+struct report {
+	uint64_t begin;	  /* of fork() */
+	uint64_t at_init; /* when the child got there */
+	struct start start;
+};
+
+static struct report *reports;
 
 /* Seen by whoever traces system calls, and refused by the kernel. */
 static void mark(const char *text, size_t length)
@@ -31,29 +37,32 @@ static void mark(const char *text, size_t length)
 	syscall(SYS_write, -1, text, length);
 }
 
-static _Noreturn void child(struct start *report, bool marks)
+static _Noreturn void child(struct report *report, bool marks)
 {
 	static char memory[MEMORY_BYTES] __attribute__((aligned(4096)));
 
 	if (marks)
 		mark("begin", 5);
-	start_to_init(report);
+	start_to_init(&report->start);
+	report->at_init = clock_ns();
 	if (marks)
 		mark("end", 3);
-	start_read_own(report, memory, sizeof(memory));
+	start_read_own(&report->start, memory, sizeof(memory));
 	exit(0);
 }
 
 /* Nanoseconds that fork() took. */
-static uint64_t fork_one(struct start *report, bool marks)
+static uint64_t fork_one(struct report *report, bool marks)
 {
-	uint64_t begin = clock_ns(), took;
-	pid_t pid = fork();
+	uint64_t took;
+	pid_t pid;
 	int status;
 
+	report->begin = clock_ns();
+	pid = fork();
 	if (!pid)
 		child(report, marks);
-	took = clock_ns() - begin;
+	took = clock_ns() - report->begin;
 	if (pid < 0)
 		give_up(errno, "fork");
 	if (waitpid(pid, &status, 0) != pid || status)
@@ -81,14 +90,17 @@ static void print(const char *name, uint64_t *values, size_t n)
 	printf("%s %lu\n", name, (unsigned long)median(values, n));
 }
 
-static void print_verbs(const struct start *of, size_t n, uint64_t *values)
+static void print_children(const struct report *of, size_t n, uint64_t *values)
 {
 	for (size_t i = 0; i < n; i++)
-		values[i] = start_total(&of[i]);
+		values[i] = of[i].at_init - of[i].begin;
+	print("fork_to_init", values, n);
+	for (size_t i = 0; i < n; i++)
+		values[i] = start_total(&of[i].start);
 	print("list_to_init", values, n);
 	for (int verb = 0; verb < START_VERBS; verb++) {
 		for (size_t i = 0; i < n; i++)
-			values[i] = of[i].spent[verb];
+			values[i] = of[i].start.spent[verb];
 		print(start_names[verb], values, n);
 	}
 }
@@ -104,7 +116,7 @@ static void run(const struct options *o)
 		forks[i] = fork_one(&reports[i], o->marks);
 	}
 	print("fork", forks + o->first, o->children);
-	print_verbs(reports + o->first, o->children, forks);
+	print_children(reports + o->first, o->children, forks);
 	printf("mappings %lu\n", mappings());
 	free(forks);
 }

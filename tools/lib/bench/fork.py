@@ -19,9 +19,10 @@ FIRST = 5
 CHILDREN = 5
 TRACED = 1
 
+NO_VERBS = ("fork", "fork_to_init", "list_to_init", "mappings")
 COUNTED_MODES = ("plain", "warm")
-CALL = re.compile(r"^(\w+)\(")
-MARK = re.compile(r'^write\(-1, "(begin|end)"')
+CALL = re.compile(r"^(\w+)\(", re.MULTILINE)
+MARK = re.compile(r'^write\(-1, "(?:begin|end)".*\n', re.MULTILINE)
 
 
 def measure(products, runs, suffix=""):
@@ -30,6 +31,7 @@ def measure(products, runs, suffix=""):
         samples = warm.interleave(node, runs, lambda mode: figures(run(node, command, mode)))
         return [
             child(f"child_list_to_init{suffix}", samples),
+            row(f"fork_to_init{suffix}", **microseconds(samples, "fork_to_init")),
             cost(f"fork_cost{suffix}", samples),
             system_calls(f"child_syscalls{suffix}", node),
         ]
@@ -54,7 +56,7 @@ def start(node, command, mode):
 
 
 def child(name, samples):
-    verbs = [verb for verb in samples["plain"][0] if verb not in ("fork", "mappings", "list_to_init")]
+    verbs = [verb for verb in samples["plain"][0] if verb not in NO_VERBS]
     detail = {verb: row(verb, **microseconds(samples, verb)) for verb in verbs}
     return row(name, **microseconds(samples, "list_to_init"), detail=detail)
 
@@ -72,22 +74,31 @@ def microseconds(samples, name):
 
 
 def system_calls(name, node):
-    """Of the last child, from the device list to INIT."""
-    calls = {mode: traced(node, mode) for mode in COUNTED_MODES}
+    """Of the last child, from the device list to INIT; beside it, what fork() has done in the child before."""
+    traces = {mode: traced(node, mode) for mode in COUNTED_MODES}
+    calls = {mode: counted(after_fork) for mode, (_, after_fork) in traces.items()}
+    before = {mode: counted(in_fork) for mode, (in_fork, _) in traces.items()}
+    totals = {mode: sum(before[mode].values()) for mode in COUNTED_MODES}
     return row(
-        name, **{mode: [sum(calls[mode].values())] for mode in COUNTED_MODES}, unit="calls", runs=1, detail=calls
+        name,
+        **{mode: [sum(calls[mode].values())] for mode in COUNTED_MODES},
+        unit="calls",
+        runs=1,
+        note="and within fork() {plain} : {warm}".format(**totals),
+        detail=calls,
+        within_fork=before,
     )
 
 
 def traced(node, mode):
-    """{name: times}"""
+    """The lines of strace of the last child: until its first verb, and from there to INIT."""
     with tempfile.TemporaryDirectory() as folder:
         strace = ["strace", "-ff", "-o", f"{folder}/of"]
         run(node, [*strace, *zygote(node.products, TRACED), "-m"], mode)
-        children = [text for text in map(pathlib.Path.read_text, last_first(folder)) if '"begin"' in text]
+        children = [text for text in map(pathlib.Path.read_text, last_first(folder)) if MARK.search(text)]
     if len(children) != FIRST + TRACED:
         raise session.SessionError(f"strace saw {len(children)} children instead of {FIRST + TRACED}")
-    return between_marks(children[0])
+    return MARK.split(children[0])[:2]
 
 
 def last_first(folder):
@@ -95,7 +106,6 @@ def last_first(folder):
     return sorted(pathlib.Path(folder).iterdir(), key=lambda path: int(path.suffix[1:]), reverse=True)
 
 
-def between_marks(text):
-    lines = text.splitlines()
-    begin, end = (i for i, line in enumerate(lines) if MARK.match(line))
-    return dict(collections.Counter(match[1] for line in lines[begin + 1 : end] if (match := CALL.match(line))))
+def counted(lines):
+    """{name: times}"""
+    return dict(collections.Counter(CALL.findall(lines)))
