@@ -35,6 +35,13 @@ static void *next(enum call call, const char *name)
 
 #define NEXT(call, name, result, ...) ((result(*)(__VA_ARGS__))next(call, name))
 
+static void (*at_open)(void);
+
+PUBLIC void behind_at_open(void (*function)(void))
+{
+	at_open = function;
+}
+
 static int is_node(const char *path)
 {
 	return !strcmp(path, BEHIND_NODE);
@@ -48,8 +55,11 @@ PUBLIC int open64(const char *path, int flags, ...)
 	va_start(args, flags);
 	mode = va_arg(args, unsigned int);
 	va_end(args);
-	if (is_node(path))
+	if (is_node(path)) {
+		if (at_open)
+			at_open();
 		return memfd_create("node", MFD_CLOEXEC);
+	}
 	return NEXT(CALL_OPEN, "open64", int, const char *, int, unsigned int)(path, flags, mode);
 }
 

@@ -21,3 +21,6 @@ enum call {
 
 /* How often a call has reached it so far. */
 unsigned int behind_count(enum call call);
+
+/* Calls @function inside each open of the node from now on. */
+void behind_at_open(void (*function)(void));
