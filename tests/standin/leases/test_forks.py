@@ -186,5 +186,22 @@ class ForkSafe(bed.Case):
         self.assertEqual(result.lines[-2], "see ok 7 7 7", result.lines)
 
 
+class Storm(bed.Case):
+    """Processes of every kind, made while threads open the device: none of them hangs, and the threads go on."""
+
+    STORM = str(bed.BUILD / "tests/standin/leases/storm")
+
+    def check(self, **kwargs):
+        result = self.run_warm("", program=self.STORM, **kwargs)
+        self.assertEqual((result.status, result.lines), (0, ["ok"]), result.errors)
+        return result
+
+    def test_storm(self):
+        self.check(env={"WARMVERBS_LEASE": "0"})
+        self.check()  # some of it is recorded
+        self.daemon.await_ready(self.name)
+        self.assertTrue(self.check().adopted)
+
+
 if __name__ == "__main__":
     bed.main()

@@ -23,7 +23,6 @@ struct shared {
 
 static LIST_HEAD(, shared) all = LIST_HEAD_INITIALIZER(all);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static void acquire(void)
 {
@@ -35,7 +34,8 @@ static void release(void)
 	pthread_mutex_unlock(&lock);
 }
 
-static void register_fork(void)
+/* Before all others, whose handlers may map memory: the first to register is the last to lock. */
+__attribute__((constructor)) static void register_fork(void)
 {
 	pthread_atfork(acquire, release, release);
 }
@@ -65,7 +65,6 @@ static void keep(void *at, size_t length, int fd)
 		return;
 	}
 	*shared = (struct shared){.at = at, .length = length, .fd = fd, .inode = st.st_ino};
-	pthread_once(&once, register_fork);
 	acquire();
 	LIST_INSERT_HEAD(&all, shared, of_all);
 	release();
