@@ -177,6 +177,63 @@ static void child_crashes(void)
 	OK(ibv_dereg_mr(shared.mr));
 }
 
+/* Memory of several kinds, registered; what is sent lies in the first half. */
+static const struct kind {
+	const char *name;
+	int flags;
+} kinds[] = {
+    {"private", MAP_PRIVATE},
+    {"shared", MAP_SHARED},
+    {"private huge", MAP_PRIVATE | MAP_HUGETLB},
+    {"shared huge", MAP_SHARED | MAP_HUGETLB},
+};
+
+#define HUGE_BYTES (2u << 20)
+
+static struct memory memory_of(const struct kind *kind)
+{
+	struct memory memory = {.bytes = mmap(NULL, HUGE_BYTES, PROT_READ | PROT_WRITE,
+					      kind->flags | MAP_ANONYMOUS, -1, 0)};
+
+	if (memory.bytes == MAP_FAILED)
+		give_up(__FILE__, __LINE__, "%s memory: %s", kind->name, strerror(errno));
+	strcpy(memory.bytes, "the parent's");
+	memory.mr = MADE(ibv_reg_mr(pair.pd, memory.bytes, HUGE_BYTES, IBV_ACCESS_LOCAL_WRITE));
+	return memory;
+}
+
+/* What the adapter takes for @from when this process sends it. */
+static void say_sent(const char *name, struct memory from, struct memory to)
+{
+	post_receive(pair.qp[1], to);
+	OK(post_text(pair.qp[0], from, "the child's"));
+	await_completions(pair.cq, 2);
+	printf("%s: %s\n", name, to.bytes + MEMORY_HALF);
+	fflush(stdout);
+}
+
+/* A child sends what it has written to memory that its parent registered. */
+static void memory(void)
+{
+	struct memory seen = shared_memory(pair.pd), from[COUNT(kinds)];
+	pid_t child;
+
+	printf("fork: %d\n", ibv_is_fork_initialized());
+	fflush(stdout);
+	for (unsigned int i = 0; i < COUNT(kinds); i++)
+		from[i] = memory_of(&kinds[i]);
+	child = DONE(fork());
+	if (!child) {
+		for (unsigned int i = 0; i < COUNT(kinds); i++)
+			say_sent(kinds[i].name, from[i], seen);
+		exit(0);
+	}
+	join(child);
+	for (unsigned int i = 0; i < COUNT(kinds); i++)
+		OK(ibv_dereg_mr(from[i].mr));
+	OK(ibv_dereg_mr(seen.mr));
+}
+
 /* The child uses the device by itself; the parent's objects are no concern of it. */
 static void own(void)
 {
@@ -315,6 +372,7 @@ static const struct {
     {"inherit", inherit},
     {"orphan", orphan},
     {"child-crashes", child_crashes},
+    {"memory", memory},
     {"own", own},
     {"child-closes-all", child_closes_all},
     {"child-destroys", child_destroys},

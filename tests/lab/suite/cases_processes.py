@@ -1,5 +1,6 @@
 """Descriptors that are closed, copied and used again, and processes that are forked."""
 
+import pathlib
 import sys
 
 from . import trace
@@ -106,6 +107,34 @@ def inherits(how, cannot, *can):
     return test
 
 
+HUGE_PAGES = pathlib.Path("/proc/sys/vm/nr_hugepages")
+UNNEEDED = 2  # IBV_FORK_UNNEEDED: this kernel copies registered pages for the child
+CHILDS, PARENTS = "the child's", "the parent's"
+
+
+def memory(lab):
+    """Whose memory the adapter reads for a child; the same is so plainly, but there no child can post."""
+    words = [lab.build.program("forks")]
+
+    def check(private, env):
+        result = lab.run(words, warm=True, env={"FORKS": "memory", **env})
+        require_equal(result.exact(), (0, f"fork: {UNNEEDED}\nprivate: {private}\nshared: {CHILDS}\n"
+                                          f"private huge: {PARENTS}\nshared huge: {CHILDS}\nok\n"), f"with {env}")
+        return len([e for e in result.events if e.kind == trace.COPIED])
+    before = HUGE_PAGES.read_text()
+    HUGE_PAGES.write_text("8")
+    try:
+        require_equal(check(PARENTS, {}), 2, "copies that were told of")
+        require_equal(check(CHILDS, {"WARMVERBS_SHARE_MR": "1"}), 1, "copies, with small ones shared")
+        for name in ("IBV_FORK_SAFE", "RDMAV_FORK_SAFE"):
+            env = {"FORKS": "memory", name: "1", "RDMAV_HUGEPAGES_SAFE": "1"}
+            plain = lab.run(words, env=env)
+            require_equal(plain.exact(), (1, f"fork: {UNNEEDED}\n"), "a child that touches what is kept from it")
+            same(plain, lab.run(words, warm=True, env=env), "exact")
+    finally:
+        HUGE_PAGES.write_text(before)
+
+
 def python_subprocess(lab):
     words = [sys.executable, "-c", SUBPROCESS]
     plain = lab.run(words)
@@ -122,6 +151,7 @@ def cases():
         yield Case("descriptor", name, wrap(adopted("descriptors", "DESCRIPTORS", value)))
     for name, how, cannot, *can in INHERITS:
         yield Case("fork", name, inherits(how, cannot, *can))
+    yield Case("fork", "whose memory the adapter reads", memory)
     for name, value in FORKS:
         yield Case("fork", name, with_lease(adopted("forks", "FORKS", value)))
     yield Case("fork", "Python's subprocess", python_subprocess)

@@ -156,7 +156,7 @@ class Memory(bed.Case):
 
 
 class ForkSafe(bed.Case):
-    """Children do not have what is registered, where the kernel does not copy it for them: it does not say so here."""
+    """Children do not have what is registered. The kernel of the stand-in does not say that it copies it for them."""
 
     SAFE = {"IBV_FORK_SAFE": "1"}
     HUGE = {"RDMAV_HUGEPAGES_SAFE": "1", "RDMAV_FORK_SAFE": "1"}
