@@ -37,7 +37,8 @@ class Event:
     seconds: float
 
     def __str__(self):
-        kind = ("list", "open", self.makes or "/".join(map(str, self.command)), "rollback", "purge", "copied")[self.kind]
+        command = self.makes or "/".join(map(str, self.command))
+        kind = ("list", "open", command, "rollback", "purge", "copied")[self.kind]
         how = ("kernel", "adopted", "recorded", "ready")[self.how]
         return f"{kind}:{how}" + (f":{errno.errorcode.get(self.error, self.error)}" if self.error else "")
 
