@@ -86,14 +86,13 @@ int wv_report_text(const struct wv_run *run, FILE *out)
 	if (s.repairs)
 		fprintf(out, "repairs: %u (what the lease had done ahead, undone)\n", s.repairs);
 	if (s.copied)
-		fprintf(
-		    out,
-		    "warning: %u memory regions of the parent were posted by a forked child that "
-		    "has a copy of their memory\n"
-		    "  the adapter reads and writes the parent's: register the memory in the "
-		    "child, make it shared before it is registered, or set "
-		    "WARMVERBS_SHARE_MR=1, see FORK in warmverbs(7)\n",
-		    s.copied);
+		fprintf(out,
+			"warning: %u (memory of the parent that a forked child posted, having only "
+			"a copy)\n"
+			"  the adapter reads and writes the parent's: register the memory in the "
+			"child, make it shared before it is registered, or set "
+			"WARMVERBS_SHARE_MR=1, see FORK in warmverbs(7)\n",
+			s.copied);
 	print_times(&s, out);
 	print_opens(run, &s, out);
 	return 0;
