@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import signal
 import socket
 import struct
 import subprocess
@@ -133,3 +134,13 @@ class First(Zygote):
     def kill(self):
         self.process.kill()
         return self.end()
+
+    def abort(self):
+        """Ends it and all that it started."""
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.end()
+
+    def transcript(self):
+        yield f"zygote {self.pid}: {self.process.poll()}"
+        yield from self.errors().splitlines()[-40:]

@@ -82,8 +82,8 @@ class Differing(zygotes.Case):
         for _ in range(2):
             child = started.run(words)
             self.assertEqual(child.shape, plain, started.errors())
-            self.assert_ready(child)
-            self.await_sets(zygotes.SETS)
+            self.assert_took(child, opens=not words.startswith("open:dv"))
+            self.await_sets(zygotes.SETS, more=True)
         self.finish(started)
 
 

@@ -46,7 +46,7 @@ class Children(zygotes.Case):
         started = self.taught(PLAIN)
         for _ in range(SETS):
             self.assertEqual(started.run(words).shape, plain, started.errors())
-        self.await_sets(SETS)
+        self.await_sets(SETS, more=True)
         self.assert_ready(started.run(PLAIN))
         self.finish(started)
 
@@ -74,8 +74,7 @@ class Children(zygotes.Case):
         for _ in range(5):
             child = started.run(PLAIN)
             self.assert_ready(child)
-            if zygotes.SUPPORTED:
-                bed.until(lambda: bed.ctl("objects")["contexts"] == 2, "two sets")
+            self.await_sets(2)
         sleeper.go_on()
         self.assertEqual(sleeper.finish().status, 0)
         self.finish(started)
@@ -191,12 +190,13 @@ class Zygotes(zygotes.Case):
         self.assertLessEqual(after[1], before[1] + 4)  # the heap may be mapped in more pieces
         self.finish(started)
 
-    def test_many_descriptors(self):
-        """A zygote at its limit makes what it can."""
+    def test_few_descriptors(self):
+        """Sets leave room for the descriptors of the program."""
         plain = self.plain(PLAIN)[0]
-        started = self.start(sets=16, prefix=["prlimit", "--nofile=24:24"])
+        started = self.start(sets=60, prefix=["prlimit", "--nofile=128:128"])
         for _ in range(8):
             self.assertEqual(started.run(PLAIN).shape, plain)
+            self.await_quiet()
         self.finish(started)
 
 

@@ -29,7 +29,6 @@ class Storm(zygotes.Case):
     def check(self, words, children, script=None):
         started = self.taught(script or words, WARMVERBS_TRACE="")
         before, mappings = held(started), started.mappings()
-        objects = bed.ctl("objects")
         start = time.monotonic()
         failed = started.ask("storm", children, AT_ONCE, MICROSECONDS, *words.split())
         print(f"{children / (time.monotonic() - start):.0f} children per second", flush=True)
@@ -37,9 +36,9 @@ class Storm(zygotes.Case):
         self.assertEqual(children_of(started.pid), [])
         started.run("exit")
         self.await_sets(SETS)
-        bed.until(lambda: bed.ctl("objects") == objects, f"{objects}, not {bed.ctl('objects')}")
-        self.assertEqual(held(started), before)
-        self.assertLessEqual(started.mappings(), mappings + 8)  # the heap's
+        if script is None:  # else there may be another script by now, whose sets are larger
+            self.assertEqual(held(started), before)
+            self.assertLessEqual(started.mappings(), mappings + 8)  # the heap's
         self.assertEqual(started.run(words).status, 0)
         self.finish(started)
 
