@@ -1,6 +1,5 @@
 """Daemons and programs that die, hang or vanish; devices and rights that do."""
 
-import pathlib
 import subprocess
 import time
 
@@ -236,11 +235,6 @@ def node_missing(lab):
     check_adopted(objects(lab, warm=True))
 
 
-def gid_present():
-    path = pathlib.Path(f"/sys/class/infiniband/{places.DEVICE}/ports/1/gids/1")
-    return path.exists() and path.read_text().strip() != ":".join(["0000"] * 8)
-
-
 def device_removed(lab):
     netdev = places.netdev()
     with_leases(lab)
@@ -259,7 +253,7 @@ def device_removed(lab):
         require_equal(objects(lab, warm=True).status, 1, "exit status without a device")
     finally:
         subprocess.run(["rdma", "link", "add", places.DEVICE, "type", "rxe", "netdev", netdev], check=True)
-    require(resources.until(gid_present, 10), "the device did not come back")
+    require(resources.until(places.has_address, 10), "the device did not come back")
     check_right(objects(lab, warm=True))
     lab.daemon.await_leases()
     check_adopted(objects(lab, warm=True))

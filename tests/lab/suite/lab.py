@@ -4,7 +4,7 @@ import os
 import pathlib
 import shutil
 
-from . import daemon, places, resources
+from . import daemon, places, resources, zygote
 from .programs import Running
 from .report import require, require_equal
 
@@ -46,6 +46,16 @@ class Lab:
         trace_path = self.folder / f"{name}.trace" if warm else None
         command = places.as_other_user(command) if user else command
         running = Running(command, self.environment(warm, trace_path, env), self.folder, name, trace_path)
+        self._running.append(running)
+        return running
+
+    def start_zygote(self, warm=False, sets=3, trace=True):
+        """Starts a zygote, whose children are to find @sets sets ready."""
+        name = f"{len(self._running):02}-zygote"
+        trace_path = self.folder / f"{name}.trace" if warm and trace else None
+        env = self.environment(warm, trace_path, {"WARMVERBS_PREFORK": str(sets)} if warm else None)
+        running = zygote.First([str(self.build.zygote)], env, self.folder / f"{name}.err")
+        running.trace_path = trace_path
         self._running.append(running)
         return running
 

@@ -5,6 +5,7 @@ import pathlib
 import shutil
 import subprocess
 
+ROOT = pathlib.Path(__file__).resolve().parents[3]
 DEVICE = os.environ.get("LAB_DEVICE", "rxe0")
 NODES = pathlib.Path("/dev/infiniband")
 OTHER_USER = 65534
@@ -19,6 +20,7 @@ class Build:
         self.daemon = pathlib.Path(os.environ.get("WARMVERBS_TEST_DAEMON",
                                                   self.folder / "src/daemon/warmverbsd"))
         self.programs = self.folder / "tests/lab/programs"
+        self.zygote = self.folder / "tests/standin/ready/zygote"
         self.kernel_tests = self.folder / "tests/kernel"
 
     def program(self, name):
@@ -48,6 +50,12 @@ def node():
 def netdev():
     """The network device under DEVICE."""
     return pathlib.Path(f"/sys/class/infiniband/{DEVICE}/ports/1/gid_attrs/ndevs/0").read_text().strip()
+
+
+def has_address():
+    """Whether the device has its IPv4 GID."""
+    path = pathlib.Path(f"/sys/class/infiniband/{DEVICE}/ports/1/gids/1")
+    return path.exists() and path.read_text().strip() != ":".join(["0000"] * 8)
 
 
 def address():
