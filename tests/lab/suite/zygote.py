@@ -76,8 +76,11 @@ class Zygote:
             socket.send_fds(self._sock, [text], [fd])
         answer = self._sock.recv(4)
         if len(answer) != 4:
-            raise AssertionError(f"the zygote ended when asked to {words[0]}: {self.errors()}")
+            raise AssertionError(f"the zygote ended when asked to {words[0]}: {self.ended()}")
         return struct.unpack("i", answer)[0]
+
+    def ended(self):
+        return self.errors()
 
     def fork(self, words):
         ours, theirs = socket.socketpair()
@@ -130,6 +133,9 @@ class First(Zygote):
         """Its exit status."""
         super().end()
         return self.process.wait(LIMIT_S)
+
+    def ended(self):
+        return f"{self.process.wait(LIMIT_S)} {self.errors()}"
 
     def kill(self):
         self.process.kill()

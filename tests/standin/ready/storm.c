@@ -43,6 +43,10 @@ static struct child fork_one(const struct storm *storm)
 
 	if (!child.pid)
 		be_child(storm);
+	if (child.pid < 0) { /* as a number it would be all processes */
+		perror("fork");
+		abort();
+	}
 	child.end = now_us() + (uint64_t)rand() % (uint64_t)storm->microseconds;
 	return child;
 }
