@@ -2,6 +2,7 @@
 
 #include "base/base.h"
 #include "base/build_id.h"
+#include "ready/holding.h"
 #include "shim/blocks.h"
 #include "shim/context.h"
 #include "shim/opens.h"
@@ -28,9 +29,16 @@ struct request {
 /* The request under way: at most one, for the next open of its path. */
 static struct request pending = {.sock = -1, .node = -1};
 
-static bool daemon_gone;     /* did not answer once: not asked again */
-static bool daemon_answered; /* at least once */
-static uint32_t open_number; /* opens of RDMA devices so far */
+static bool daemon_gone;	  /* did not answer once: not asked again */
+static bool daemon_answered;	  /* at least once */
+static uint32_t open_number;	  /* opens of RDMA devices so far */
+static __thread uint32_t open_as; /* of what is made ahead: the number that its owner will have */
+
+/* What the next open is to the daemon. */
+static uint32_t next_number(void)
+{
+	return wv_making ? open_as : open_number;
+}
 
 static int open_node(const char *path)
 {
@@ -129,7 +137,7 @@ static void request_locked(const char *path)
 	if (pending.node < 0)
 		return;
 	pending.rdev = rdev_of(pending.node);
-	pending.sock = ask(pending.node, open_number, 0);
+	pending.sock = ask(pending.node, next_number(), 0);
 	if (pending.sock < 0) {
 		daemon_gone = true;
 		wv_close_fd(&pending.node);
@@ -329,7 +337,7 @@ static int open_locked(struct request *r, const struct wv_build_id *provider)
 		return r->node;
 	}
 	c->provider = *provider;
-	c->open_number = open_number;
+	c->open_number = next_number();
 	if (r->sock >= 0)
 		leased = collect(c, r);
 	if (leased >= 0) {
@@ -365,12 +373,49 @@ static struct request take_request(const char *path)
 	return r;
 }
 
-int wv_client_open(const char *path)
+/* With the lock held. */
+static int answer_open(const char *path)
 {
-	uint64_t start = wv_trace_now();
 	struct wv_build_id provider = {0};
 	struct request request;
 	bool known;
+
+	/* A lease fits one provider; whoever has another, or none that we know, is not served. */
+	known = wv_provider_id(path, &provider);
+	if (!is_pending(path) || !known)
+		drop_locked();
+	if (known)
+		request_locked(path);
+	request = take_request(path);
+	return open_locked(&request, &provider);
+}
+
+/* What another thread has asked for stays pending. With the lock held. */
+static int open_ahead(const char *path)
+{
+	struct request aside = pending;
+	int fd;
+
+	pending = (struct request){.sock = -1, .node = -1};
+	fd = answer_open(path);
+	drop_locked();
+	pending = aside;
+	return fd;
+}
+
+static int open_now(const char *path)
+{
+	int fd = answer_open(path);
+
+	if (fd >= 0)
+		wv_opens_note(fd, why_unasked());
+	open_number++;
+	return fd;
+}
+
+int wv_client_open(const char *path)
+{
+	uint64_t start = wv_trace_now();
 	int fd;
 
 	wv_context_prepare();
@@ -379,20 +424,15 @@ int wv_client_open(const char *path)
 		wv_providers_load(false);
 	}
 	wv_lock();
-	/* A lease fits one provider; whoever has another, or none that we know, is not served. */
-	known = wv_provider_id(path, &provider);
-	if (!is_pending(path) || !known)
-		drop_locked();
-	if (known)
-		request_locked(path);
-	request = take_request(path);
-	fd = open_locked(&request, &provider);
-	if (fd >= 0)
-		wv_opens_note(fd, why_unasked());
-	open_number++;
+	fd = wv_making ? open_ahead(path) : open_now(path);
 	wv_unlock();
 	wv_trace_open(start, fd);
 	return fd;
+}
+
+void wv_client_open_as(uint32_t number)
+{
+	open_as = number;
 }
 
 void wv_client_send_record(int sock, const struct wv_build_id *provider,

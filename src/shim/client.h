@@ -24,6 +24,9 @@ void wv_client_request(const char *path);
  */
 int wv_client_open(const char *path);
 
+/* What this thread opens ahead is for a process whose how-manieth open it will be. */
+void wv_client_open_as(uint32_t number);
+
 /* Drops a request whose answer nobody collected. */
 void wv_client_drop_request(void);
 

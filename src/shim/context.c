@@ -1,7 +1,12 @@
 #include "shim/context.h"
 
+#include "ready/child.h"
+#include "ready/filler.h"
+#include "ready/holding.h"
+#include "ready/zygote.h"
 #include "shim/blocks.h"
 #include "shim/client.h"
+#include "shim/forks.h"
 #include "shim/inherit.h"
 #include "shim/opening.h"
 #include "shim/opens.h"
@@ -20,6 +25,8 @@
 #include <unistd.h>
 
 #define MAX_CONTEXTS 256
+
+uint32_t wv_births;
 
 static struct wv_context *contexts[MAX_CONTEXTS];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -40,23 +47,19 @@ static void drop_constants(struct wv_context *c)
 	c->constants.tape = NULL;
 }
 
-static void before_fork(void)
+void wv_context_share_leases(void)
 {
-	wv_lock();
 	for (unsigned int i = 0; i < MAX_CONTEXTS && contexts[i]; i++)
 		wv_inherit_lease(contexts[i]);
 }
 
-/*
- * A child starts with the descriptors of its parent and may use them, but what is left of a lease
- * is the parent's to adopt: both adopting the same object would be two owners.
- */
-static void after_fork_in_child(void)
+void wv_context_leave_parent(void)
 {
 	wv_files_adopt_process();
+	wv_births++;
 	for (unsigned int i = 0; i < MAX_CONTEXTS && contexts[i]; i++) {
-		contexts[i]->stopped = contexts[i]->inherited = true;
-		contexts[i]->parted = false;
+		if (contexts[i]->parted)
+			contexts[i]->parted = false;
 		wv_posts_watch(contexts[i]->verbs);
 		wv_file_close_private(&contexts[i]->sock);
 		wv_file_close_private(&contexts[i]->node);
@@ -66,13 +69,12 @@ static void after_fork_in_child(void)
 	wv_posts_forked();
 	wv_opens_forget();
 	wv_wish_forget();
-	pthread_mutex_unlock(&lock);
 }
 
 static void prepare(void)
 {
 	real_bind();
-	pthread_atfork(before_fork, wv_unlock, after_fork_in_child);
+	wv_forks_prepare();
 }
 
 void wv_context_prepare(void)
@@ -117,8 +119,9 @@ struct wv_context *wv_context_new(enum wv_mode mode)
 		return NULL;
 	c->mode = (uint8_t)mode;
 	c->stopped = mode == WV_PLAIN;
-	c->inherited = false;
+	c->birth = wv_births;
 	c->opening = wv_opening;
+	c->in_set = wv_making;
 	c->lease.memory = NULL;
 	drop_constants(c);
 	if (c->allocations)
@@ -186,7 +189,10 @@ void wv_context_settle(struct wv_context *c)
 /* A program that never closes its device ends all the same. */
 __attribute__((destructor)) static void settle_all(void)
 {
-	if (!contexts[0] || !wv_files_are_mine() || pthread_mutex_trylock(&lock))
+	if (!contexts[0] || !wv_files_are_mine())
+		return;
+	wv_child_end();
+	if (pthread_mutex_trylock(&lock))
 		return;
 	for (unsigned int i = 0; i < MAX_CONTEXTS && contexts[i]; i++)
 		if (contexts[i]->files)
@@ -212,7 +218,7 @@ static void close_unasked(struct wv_context *c)
 /* The provider has given its queues back before it closes (libmlx5's mlx5_free_context()). */
 static void unmap_memory(struct wv_context *c)
 {
-	if (c->mode != WV_LEASED || !c->lease.memory)
+	if (!c->lease.memory)
 		return;
 	wv_block_forget(c->lease.memory);
 	munmap(c->lease.memory, c->lease.tape->memory);
@@ -226,6 +232,43 @@ static void end_lease(struct wv_context *c)
 	close_unasked(c);
 	unmap_memory(c);
 	wv_inherit_end(c);
+}
+
+void wv_context_complete(int fd)
+{
+	struct wv_context *c;
+
+	wv_lock();
+	c = wv_context_of(fd);
+	if (c) {
+		wv_context_settle(c);
+		c->stopped = true;
+		close_unasked(c);
+	}
+	wv_unlock();
+}
+
+void wv_context_abandon(int fd)
+{
+	struct wv_context *c;
+
+	wv_lock();
+	c = wv_context_of(fd);
+	if (c)
+		c->mode = WV_ABANDONED;
+	wv_unlock();
+}
+
+uint32_t wv_context_open_number(int fd)
+{
+	const struct wv_context *c;
+	uint32_t number;
+
+	wv_lock();
+	c = wv_context_of(fd);
+	number = c ? c->open_number : 0;
+	wv_unlock();
+	return number;
 }
 
 static void last_command_closed(struct wv_context *c)
@@ -272,6 +315,13 @@ static void forget_private(int fd)
 	wv_client_forget_fd(fd);
 	wv_wish_forget_fd(fd);
 	wv_settings_forget_fd(fd);
+	wv_filler_forget_fd(fd);
+}
+
+/* Made ahead, for this process to take or for its children. */
+static bool is_of_set(struct wv_file file)
+{
+	return file.kind == WV_FILE_PRIVATE || contexts[file.context]->in_set;
 }
 
 void wv_context_close(int fd)
@@ -281,6 +331,10 @@ void wv_context_close(int fd)
 
 	if (file.kind == WV_FILE_NONE || !wv_files_are_mine())
 		return;
+	if (is_of_set(file)) {
+		wv_child_lose_fd(fd);
+		wv_zygote_lose_fd(fd);
+	}
 	wv_lock();
 	file = wv_file_untrack(fd);
 	if (file.kind == WV_FILE_PRIVATE)

@@ -15,16 +15,18 @@ enum wv_mode {
 	WV_PLAIN,     /* opened by the program itself; only followed for a trace */
 	WV_RECORDING, /* the same, and the daemon wants to know what it does */
 	WV_LEASED,    /* the ufile is the lease's */
+	WV_ABANDONED, /* its objects are another process's: whatever ends them here is not done */
 };
 
 struct wv_context {
 	uint8_t mode;	   /* enum wv_mode */
 	bool stopped;	   /* the lease is followed no further, the recording has ended */
-	bool inherited;	   /* by fork(): what is left of the lease is the parent's */
 	bool opening;	   /* ibv_open_device() has not returned yet */
+	bool in_set;	   /* opened ahead of a child that is to have it, see ready/zygote.h */
 	uint16_t index;	   /* in the table of contexts */
 	uint16_t files;	   /* tracked numbers that lead here */
 	uint16_t commands; /* of these, numbers of the ufile */
+	uint32_t birth;	   /* wv_births of the process that opened it */
 	int ufile;	   /* the number it was opened as */
 	int sock;	   /* to the daemon, until the report or the recording is sent, or -1 */
 	int node; /* of a lease: what the program opened itself, until GET_CONTEXT, or -1 */
@@ -53,6 +55,33 @@ struct wv_context {
  */
 void wv_lock(void);
 void wv_unlock(void);
+
+/*
+ * How many forks lie between this process and the one that loaded the library: says of a context
+ * whose it is without writing to it, since each page that a child writes to is copied first.
+ */
+extern uint32_t wv_births;
+
+/* Whether a parent opened it: what is left of its lease is the parent's. */
+static inline bool wv_context_is_inherited(const struct wv_context *c)
+{
+	return c->birth != wv_births;
+}
+
+/*
+ * Whether another process uses it too. What was made ahead for a child is that child's alone, from
+ * when it takes it (ready/child.h).
+ */
+static inline bool wv_context_is_shared(const struct wv_context *c)
+{
+	return wv_context_is_inherited(c) && !(c->in_set && c->birth + 1 == wv_births);
+}
+
+/* Whether its lease is still adopted from, or it is still recorded. */
+static inline bool wv_context_is_followed(const struct wv_context *c)
+{
+	return !c->stopped && !wv_context_is_inherited(c);
+}
 
 /* Once per process, before the lock is taken for the first time: may take the loader's lock. */
 void wv_context_prepare(void);
@@ -94,3 +123,28 @@ void wv_context_give_back(struct wv_context *context, int fd);
 
 /* ibv_open_device() has returned. Call with the lock held. */
 void wv_context_opened(struct wv_context *context);
+
+/*
+ * All that a child is to find in the context of @fd has been made: tells the daemon, and closes
+ * what the lease brought beyond it. Takes the lock.
+ */
+void wv_context_complete(int fd);
+
+/*
+ * The objects of @fd's context are a child's now: commands are no longer given to the kernel but
+ * answered as if they succeeded, so that the provider can free what it has here. Takes the lock.
+ */
+void wv_context_abandon(int fd);
+
+/* The how-manieth open of its process the one of @fd was. Takes the lock. */
+uint32_t wv_context_open_number(int fd);
+
+/* Before fork(), with the lock held: what is left of leases is one for parent and child. */
+void wv_context_share_leases(void);
+
+/*
+ * In a forked child, with the lock held: it has the descriptors of its parent and may use them, but
+ * what is left of a lease is the parent's to adopt. Both adopting the same object would be two
+ * owners.
+ */
+void wv_context_leave_parent(void);

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdbool.h>
+#include <string.h>
 
 /* One command on its way through. */
 struct passage {
@@ -45,7 +46,7 @@ static struct wv_step *claim(struct wv_context *c, const struct passage *p)
 	if (c->mode != WV_LEASED)
 		return c->constants.tape ? wv_lease_claim(&c->constants, p->cmd, p->write_cmd)
 					 : NULL;
-	return c->stopped ? NULL : wv_lease_claim(&c->lease, p->cmd, p->write_cmd);
+	return wv_context_is_followed(c) ? wv_lease_claim(&c->lease, p->cmd, p->write_cmd) : NULL;
 }
 
 static bool makes_context(const struct ib_uverbs_ioctl_hdr *cmd)
@@ -126,7 +127,7 @@ static struct wv_difference why_not(const struct passage *p)
 		d.why = WV_WHY_NO_LEASE;
 	else if (!is_divergence(p))
 		d.why = WV_WHY_PASS;
-	else if (c->stopped)
+	else if (!wv_context_is_followed(c))
 		d.why = WV_WHY_STOPPED;
 	else
 		return wv_lease_explain(&c->lease, p->cmd, p->write_cmd);
@@ -333,6 +334,20 @@ static void note_driver(struct wv_context *c, const struct ib_uverbs_ioctl_hdr *
 		__atomic_store_n(&c->driver_id, cmd->driver_id, __ATOMIC_RELAXED);
 }
 
+/* What ends an object, of a process that lets go of it: it succeeded, and nothing had happened. */
+static int pretend(const struct passage *p)
+{
+	for (unsigned int i = 0; i < p->cmd->num_attrs; i++) {
+		const struct ib_uverbs_attr *attr = &p->cmd->attrs[i];
+		const struct wv_attr_row *known =
+		    p->row ? wv_abi_attr(p->row, attr->attr_id) : NULL;
+
+		if (known && known->kind == WV_OUT)
+			memset((void *)(uintptr_t)attr->data, 0, attr->len);
+	}
+	return 0;
+}
+
 int wv_control(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 {
 	struct passage p = {
@@ -344,6 +359,10 @@ int wv_control(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 	int result;
 
 	note_driver(p.context, cmd);
+	if (p.context->mode == WV_ABANDONED) {
+		p.row = wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, p.write_cmd);
+		return pretend(&p);
+	}
 	if (is_data(p.write_cmd))
 		return issue(fd, cmd);
 	p.start = wv_trace_now();
@@ -355,7 +374,7 @@ int wv_control(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 		return result;
 	p.row = wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, p.write_cmd);
 	p.target = p.row ? wv_command_target(cmd, p.row) : WV_NONE;
-	if (p.context->mode == WV_RECORDING && !p.context->stopped)
+	if (p.context->mode == WV_RECORDING && wv_context_is_followed(p.context))
 		return record(&p);
 	return ask_kernel(&p);
 }

@@ -52,7 +52,7 @@ static ssize_t ring_by_ioctl(int fd, uint32_t driver_id, const struct ib_uverbs_
 
 static bool is_of_another(const struct wv_context *c)
 {
-	return c->mode == WV_LEASED || c->inherited;
+	return c->mode == WV_LEASED || wv_context_is_inherited(c);
 }
 
 ssize_t wv_doorbell(int fd, const void *buffer, size_t bytes)

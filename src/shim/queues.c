@@ -35,7 +35,7 @@ static void *from_lease(struct wv_context *c, size_t bytes)
 	void *at = NULL;
 
 	wv_lock();
-	if (c->mode == WV_LEASED && !c->stopped)
+	if (c->mode == WV_LEASED && wv_context_is_followed(c))
 		at = wv_lease_claim_memory(&c->lease, bytes);
 	wv_unlock();
 	return at;
@@ -44,7 +44,7 @@ static void *from_lease(struct wv_context *c, size_t bytes)
 static void note(struct wv_context *c, const void *at, size_t bytes)
 {
 	wv_lock();
-	if (c->mode == WV_RECORDING && !c->stopped)
+	if (c->mode == WV_RECORDING && wv_context_is_followed(c))
 		wv_allocations_add(c->allocations, at, bytes);
 	wv_unlock();
 }

@@ -36,6 +36,10 @@ REAL(int, fcntl, "fcntl64", (int fd, int cmd, long arg), (fd, cmd, arg))
 REAL(int, ioctl, "ioctl", (int fd, unsigned long request, void *arg), (fd, request, arg))
 REAL(ssize_t, read, "read", (int fd, void *buffer, size_t bytes), (fd, buffer, bytes))
 REAL(ssize_t, write, "write", (int fd, const void *buffer, size_t bytes), (fd, buffer, bytes))
+REAL(void *, mmap, "mmap64",
+     (void *hint, size_t bytes, int protection, int flags, int fd, off64_t offset),
+     (hint, bytes, protection, flags, fd, offset))
+REAL(pid_t, fork, "fork", (void), ())
 REAL(FILE *, fopen, "fopen64", (const char *path, const char *mode), (path, mode))
 
 void real_bind(void)

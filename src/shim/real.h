@@ -22,6 +22,8 @@ int real_fcntl(int fd, int cmd, long arg);
 int real_ioctl(int fd, unsigned long request, void *arg);
 ssize_t real_read(int fd, void *buffer, size_t bytes);
 ssize_t real_write(int fd, const void *buffer, size_t bytes);
+void *real_mmap(void *hint, size_t bytes, int protection, int flags, int fd, off64_t offset);
+pid_t real_fork(void);
 FILE *real_fopen(const char *path, const char *mode);
 
 /*

@@ -80,7 +80,7 @@ int wv_records_part(struct wv_context *c)
 {
 	int err = 0;
 
-	if (!c->inherited || __atomic_load_n(&c->parted, __ATOMIC_ACQUIRE))
+	if (!wv_context_is_shared(c) || __atomic_load_n(&c->parted, __ATOMIC_ACQUIRE))
 		return 0;
 	pthread_mutex_lock(&parting);
 	if (!c->parted)

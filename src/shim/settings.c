@@ -1,5 +1,6 @@
 #include "shim/settings.h"
 
+#include "ready/pool.h"
 #include "shim/files.h"
 #include "shim/real.h"
 #include "wire/trace.h"
@@ -21,6 +22,20 @@ static bool is_set(const char *name)
 	return value && *value && strcmp(value, "0");
 }
 
+/* A number that makes no sense asks for nothing: there is nobody to tell. */
+static unsigned int sets_wanted(const char *text)
+{
+	char *end;
+	unsigned long n;
+
+	if (!text || *text < '0' || *text > '9')
+		return 0;
+	n = strtoul(text, &end, 10);
+	if (*end)
+		return 0;
+	return n < WV_POOL_SETS ? (unsigned int)n : WV_POOL_SETS;
+}
+
 static void read_environment(void)
 {
 	const char *lease = getenv("WARMVERBS_LEASE");
@@ -34,6 +49,7 @@ static void read_environment(void)
 	settings.providers = settings.enabled && !getenv("IBV_DRIVERS") && !getenv("RDMAV_DRIVERS");
 	settings.socket = socket && *socket ? socket : WV_SOCKET_DEFAULT;
 	settings.name = name ? name : "";
+	settings.prefork = settings.enabled ? sets_wanted(getenv("WARMVERBS_PREFORK")) : 0;
 	settings.trace = -1;
 	if (settings.enabled && trace && *trace)
 		settings.trace =

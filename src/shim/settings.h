@@ -4,13 +4,14 @@
 #include <stdbool.h>
 
 struct wv_settings {
-	bool enabled;	    /* WARMVERBS_DISABLE is not set */
-	bool lease;	    /* WARMVERBS_LEASE is not 0 */
-	bool providers;	    /* the user does not choose providers with IBV_DRIVERS */
-	bool share_mr;	    /* WARMVERBS_SHARE_MR */
-	const char *socket; /* path of the daemon's socket */
-	const char *name;   /* WARMVERBS_NAME, or "" */
-	int trace;	    /* descriptor of the file WARMVERBS_TRACE names, or -1 */
+	bool enabled;	      /* WARMVERBS_DISABLE is not set */
+	bool lease;	      /* WARMVERBS_LEASE is not 0 */
+	bool providers;	      /* the user does not choose providers with IBV_DRIVERS */
+	bool share_mr;	      /* WARMVERBS_SHARE_MR */
+	unsigned int prefork; /* WARMVERBS_PREFORK: sets to keep ready for children, or 0 */
+	const char *socket;   /* path of the daemon's socket */
+	const char *name;     /* WARMVERBS_NAME, or "" */
+	int trace;	      /* descriptor of the file WARMVERBS_TRACE names, or -1 */
 };
 
 const struct wv_settings *wv_settings(void);

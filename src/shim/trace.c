@@ -59,6 +59,14 @@ void wv_trace_open(uint64_t start, int fd)
 	put(start, &record);
 }
 
+void wv_trace_ready(uint64_t start)
+{
+	struct wv_trace record = {.kind = WV_TRACE_OPEN, .how = WV_HOW_READY};
+
+	if (start)
+		put(start, &record);
+}
+
 static uint16_t qp_state_asked(const struct ib_uverbs_ioctl_hdr *cmd, uint32_t write_cmd)
 {
 	if (write_cmd != IB_USER_VERBS_CMD_MODIFY_QP &&

@@ -9,6 +9,8 @@ uint64_t wv_trace_now(void);
 
 void wv_trace_list(uint64_t start);
 void wv_trace_open(uint64_t start, int fd);
+/* The device was opened by the parent, before the fork. */
+void wv_trace_ready(uint64_t start);
 void wv_trace_command(uint64_t start, const struct ib_uverbs_ioctl_hdr *cmd, uint32_t write_cmd,
 		      enum wv_trace_how how, int error, struct wv_difference why);
 /* A post of registered memory that this process has a copy of. */

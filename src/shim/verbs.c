@@ -1,5 +1,7 @@
 /* The verbs that open and close the scope of a request, and of an opening. */
+#include "shim/verbs.h"
 #include "base/base.h"
+#include "ready/child.h"
 #include "shim/client.h"
 #include "shim/context.h"
 #include "shim/opening.h"
@@ -22,19 +24,19 @@ WV_PUBLIC struct ibv_device **ibv_get_device_list(int *num_devices);
 WV_PUBLIC void ibv_free_device_list(struct ibv_device **list);
 
 /* A lease takes a moment to arrive, which the listing hides. */
-static void get_ready(void)
+static void get_ready(bool ask)
 {
 	char only[64];
 	int saved = errno;
 
 	wv_providers_read();
-	if (wv_only_device(only, sizeof(only)))
+	if (ask && wv_only_device(only, sizeof(only)))
 		wv_client_request(only);
 	wv_providers_load(true);
 	errno = saved;
 }
 
-WV_PUBLIC struct ibv_device **ibv_get_device_list(int *num_devices)
+struct ibv_device **wv_list_plainly(int *num_devices, bool ask)
 {
 	struct ibv_device **(*real)(int *) = real_verb("ibv_get_device_list", "IBVERBS_1.1");
 	struct ibv_device **list;
@@ -47,10 +49,17 @@ WV_PUBLIC struct ibv_device **ibv_get_device_list(int *num_devices)
 	if (!wv_settings()->enabled)
 		return real(num_devices);
 	start = wv_trace_now();
-	get_ready();
+	get_ready(ask);
 	list = real(num_devices);
 	wv_trace_list(start);
 	return list;
+}
+
+WV_PUBLIC struct ibv_device **ibv_get_device_list(int *num_devices)
+{
+	struct ibv_device **list = wv_child_follows ? wv_child_list(num_devices) : NULL;
+
+	return list ? list : wv_list_plainly(num_devices, true);
 }
 
 /* A program that gives the list back has opened what it wants: a lease still waiting is not for it.
@@ -59,6 +68,8 @@ WV_PUBLIC void ibv_free_device_list(struct ibv_device **list)
 {
 	void (*real)(struct ibv_device **) = real_verb("ibv_free_device_list", "IBVERBS_1.1");
 
+	if (wv_child_follows && wv_child_end_list(list))
+		return;
 	wv_client_drop_request();
 	if (real)
 		real(list);
@@ -87,7 +98,7 @@ static struct ibv_context *opened(struct ibv_context *verbs)
 	return verbs;
 }
 
-WV_PUBLIC struct ibv_context *ibv_open_device(struct ibv_device *device)
+struct ibv_context *wv_open_plainly(struct ibv_device *device)
 {
 	struct ibv_context *(*real)(struct ibv_device *) =
 	    real_verb("ibv_open_device", "IBVERBS_1.1");
@@ -98,6 +109,11 @@ WV_PUBLIC struct ibv_context *ibv_open_device(struct ibv_device *device)
 	}
 	wv_opening = wv_settings()->enabled;
 	return opened(real(device));
+}
+
+WV_PUBLIC struct ibv_context *ibv_open_device(struct ibv_device *device)
+{
+	return wv_child_follows ? wv_child_open(device) : wv_open_plainly(device);
 }
 
 /* libmlx5's twin, for those who ask for more than a context of its default. */

@@ -22,6 +22,7 @@ enum wv_trace_how {
 	WV_HOW_KERNEL,	 /* asked of the kernel */
 	WV_HOW_ADOPTED,	 /* answered from the lease */
 	WV_HOW_RECORDED, /* asked of the kernel, and recorded */
+	WV_HOW_READY,	 /* made by the parent before the fork */
 };
 
 struct wv_trace {

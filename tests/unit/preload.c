@@ -15,6 +15,7 @@ static struct wv_context context;
 
 uint32_t wv_files[WV_MAX_FD];
 uint32_t wv_n_files;
+uint32_t wv_births;
 
 void wv_lock(void)
 {

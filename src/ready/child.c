@@ -1,0 +1,330 @@
+#include "ready/child.h"
+
+#include "ready/devices.h"
+#include "ready/followed.h"
+#include "ready/make.h"
+#include "ready/ops.h"
+#include "ready/real_verbs.h"
+#include "shim/context.h"
+#include "shim/files.h"
+#include "shim/real.h"
+#include "shim/trace.h"
+#include "shim/verbs.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool wv_child_follows;
+
+/* All that a child writes to on its way, near together: each page of it is copied for it first. */
+static struct {
+	pthread_mutex_t lock;
+	struct wv_family *home; /* of its parent */
+	uint32_t opens;		/* of devices, since its birth */
+	uint32_t n;
+	struct wv_followed followed[WV_CHILD_SETS];
+} self __attribute__((aligned(2048))) = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static __thread bool locked; /* by this thread */
+static __thread struct wv_family *rehearsing;
+static __thread uint32_t rehearsed; /* opens */
+
+/* The latest first, so that one may end on the way. */
+#define each_followed(f) for (struct wv_followed *f = self.followed + self.n; f-- > self.followed;)
+
+void wv_child_lock(void)
+{
+	pthread_mutex_lock(&self.lock);
+	locked = true;
+}
+
+void wv_child_unlock(void)
+{
+	locked = false;
+	pthread_mutex_unlock(&self.lock);
+}
+
+static void consider(void)
+{
+	__atomic_store_n(&wv_child_follows, self.n || self.home || rehearsing, __ATOMIC_RELAXED);
+}
+
+static void forget(struct wv_followed *f)
+{
+	*f = self.followed[--self.n];
+	consider();
+}
+
+struct wv_followed *wv_followed_find(const struct ibv_context *context)
+{
+	each_followed(f) if (f->role != WV_OFFERED && wv_set_context(f->set) == context) return f;
+	return NULL;
+}
+
+static void close_fds(struct wv_set *set)
+{
+	for (unsigned int i = 0; i < set->holding.n_fds; i++) {
+		int fd = set->holding.fds[i];
+
+		set->holding.fds[i] = -1;
+		if (fd < 0)
+			continue;
+		wv_file_untrack(fd);
+		real_close(fd);
+	}
+}
+
+/* Lets go of a set that was offered and not used. Its memory is a copy, and small: it stays. */
+static void drop(struct wv_set *set)
+{
+	close_fds(set);
+	wv_holding_unmap(&set->holding, true);
+}
+
+/* What a parent had, its child has as it is: an opened device like any other. */
+static void part_from_parent(void)
+{
+	each_followed(f)
+	{
+		if (f->role == WV_OFFERED)
+			drop(f->set);
+		else
+			wv_ops_leave(f->set);
+	}
+	self.n = self.opens = 0;
+	rehearsing = NULL;
+}
+
+void wv_child_begin(const struct wv_offer *offers, unsigned int n, struct wv_family *home)
+{
+	part_from_parent();
+	self.home = home;
+	for (unsigned int i = 0; i < n; i++) {
+		struct wv_followed f = {
+		    .role = WV_OFFERED,
+		    .set = offers[i].set,
+		    .home = home,
+		    .ticket = offers[i].ticket,
+		    .state = offers[i].state,
+		};
+
+		if (self.n < WV_CHILD_SETS && wv_ticket_hold(f.ticket, &f.state))
+			self.followed[self.n++] = f;
+		else
+			drop(f.set);
+	}
+	consider();
+}
+
+void wv_child_rehearse(struct wv_family *home)
+{
+	wv_child_lock();
+	rehearsing = home;
+	rehearsed = 0;
+	consider();
+	wv_child_unlock();
+}
+
+struct ibv_device **wv_child_list(int *n)
+{
+	struct ibv_device **list = NULL;
+
+	wv_child_lock();
+	each_followed(f) if (f->role == WV_OFFERED && !list) list = wv_devices_copy(n);
+	wv_child_unlock();
+	return list;
+}
+
+bool wv_child_end_list(struct ibv_device **list)
+{
+	bool ended;
+
+	wv_child_lock();
+	ended = wv_devices_end_copy(list);
+	wv_child_unlock();
+	return ended;
+}
+
+/* The set's context, if it begins with @open and is still to be had. */
+static struct ibv_context *claim(struct wv_followed *f, const struct wv_verb *open)
+{
+	struct wv_made *made = wv_set_claim(f->set, &f->claims, open);
+
+	if (!made)
+		return NULL;
+	if (!wv_ticket_leave(f->ticket, &f->state, WV_TICKET_CLAIMED)) {
+		drop(f->set);
+		forget(f);
+		return NULL;
+	}
+	f->role = WV_CLAIMED;
+	wv_holding_give_fds(&f->set->holding);
+	return made->object;
+}
+
+static struct ibv_context *take(const struct wv_verb *open)
+{
+	each_followed(f)
+	{
+		struct ibv_context *context = f->role == WV_OFFERED ? claim(f, open) : NULL;
+
+		if (context)
+			return context;
+	}
+	return NULL;
+}
+
+/* Whom to teach what is opened now; NULL: nobody, it is known, or there is no room. */
+static struct wv_family *pupil(const struct wv_verb *open)
+{
+	struct wv_family *family = rehearsing ? rehearsing : self.home;
+
+	if (!family || self.n == WV_CHILD_SETS || wv_family_knows(family, open))
+		return NULL;
+	return family;
+}
+
+static struct wv_set *empty_set(void)
+{
+	struct wv_script *script = calloc(1, sizeof(*script));
+	struct wv_set *set = script ? wv_set_new(script) : NULL;
+
+	if (!set)
+		free(script);
+	return set;
+}
+
+static void learn(struct ibv_context *context, const struct wv_verb *open, struct wv_family *home)
+{
+	struct wv_set *set = empty_set();
+
+	if (!set)
+		return;
+	set->script->open_number = wv_context_open_number(context->cmd_fd);
+	wv_set_append(set, open, context);
+	wv_ops_follow(set);
+	self.followed[self.n++] = (struct wv_followed){
+	    .role = WV_LEARNING,
+	    .set = set,
+	    .home = home,
+	};
+	consider();
+}
+
+/* What was opened plainly, as @open, is perhaps worth teaching. */
+static struct ibv_context *opened(struct ibv_context *context, const struct wv_verb *open)
+{
+	struct wv_family *home;
+
+	if (!context)
+		return NULL;
+	wv_child_lock();
+	home = pupil(open);
+	if (home)
+		learn(context, open, home);
+	wv_child_unlock();
+	return context;
+}
+
+struct ibv_context *wv_child_open(struct ibv_device *device)
+{
+	uint64_t start = wv_trace_now();
+	struct ibv_context *context;
+	struct wv_verb open;
+
+	wv_verb_begin(&open, WV_VERB_OPEN);
+	memcpy(open.open.device, device->name, strnlen(device->name, IBV_SYSFS_NAME_MAX - 1));
+	wv_child_lock();
+	open.open.ordinal = rehearsing ? rehearsed++ : self.opens++;
+	context = take(&open);
+	wv_child_unlock();
+	if (!context)
+		return opened(wv_open_plainly(device), &open);
+	wv_trace_ready(start);
+	return context;
+}
+
+static void end(struct wv_followed *f)
+{
+	wv_ops_leave(f->set);
+	if (f->role == WV_LEARNING)
+		free(f->set->script);
+	wv_set_free(f->set);
+	forget(f);
+}
+
+void wv_followed_finish(struct wv_followed *f)
+{
+	wv_family_publish(f->home, f->set->script);
+	end(f);
+}
+
+void wv_child_end_rehearsal(void)
+{
+	wv_child_lock();
+	each_followed(f) if (f->role == WV_LEARNING && f->home == rehearsing) wv_followed_finish(f);
+	rehearsing = NULL;
+	consider();
+	wv_child_unlock();
+}
+
+void wv_child_end(void)
+{
+	if (pthread_mutex_trylock(&self.lock))
+		return;
+	each_followed(f) if (f->role == WV_LEARNING) wv_followed_finish(f);
+	pthread_mutex_unlock(&self.lock);
+}
+
+/* What nobody took of the set would keep its context busy. */
+static void end_claimed(struct wv_followed *f)
+{
+	uint16_t index;
+
+	while ((index = wv_set_last_unclaimed(f->set, &f->claims)) != WV_NO_OBJECT)
+		wv_set_destroy(f->set, index);
+	end(f);
+}
+
+int wv_child_close(struct ibv_context *context)
+{
+	struct wv_followed *f;
+
+	wv_child_lock();
+	f = wv_followed_find(context);
+	if (f && f->role == WV_LEARNING)
+		wv_followed_finish(f);
+	else if (f)
+		end_claimed(f);
+	wv_child_unlock();
+	return wv_real_verbs()->close_device(context);
+}
+
+bool wv_child_ops(const struct ibv_context *context, struct wv_context_ops *ops)
+{
+	struct wv_followed *f;
+
+	wv_child_lock();
+	f = wv_followed_find(context);
+	if (f)
+		*ops = f->set->ops;
+	wv_child_unlock();
+	return f;
+}
+
+void wv_child_lose_fd(int fd)
+{
+	if (locked)
+		return;
+	wv_child_lock();
+	each_followed(f)
+	{
+		if (f->role != WV_OFFERED || !wv_holding_lose_fd(&f->set->holding, fd))
+			continue;
+		drop(f->set);
+		wv_ticket_leave(f->ticket, &f->state, WV_TICKET_GIVEN_BACK);
+		forget(f);
+	}
+	wv_child_unlock();
+}

@@ -1,0 +1,150 @@
+#include "ready/family.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+
+struct wv_family *wv_family_new(void)
+{
+	void *memory = mmap(NULL, sizeof(struct wv_family), PROT_READ | PROT_WRITE,
+			    MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return memory == MAP_FAILED ? NULL : memory;
+}
+
+static bool swap(uint64_t *at, uint64_t from, uint64_t to)
+{
+	return __atomic_compare_exchange_n(at, &from, to, false, __ATOMIC_ACQ_REL,
+					   __ATOMIC_ACQUIRE);
+}
+
+static void init_holder(pthread_mutex_t *mutex)
+{
+	pthread_mutexattr_t attr;
+
+	pthread_mutexattr_init(&attr);
+	pthread_mutexattr_setpshared(&attr, PTHREAD_PROCESS_SHARED);
+	pthread_mutexattr_setrobust(&attr, PTHREAD_MUTEX_ROBUST);
+	pthread_mutex_init(mutex, &attr);
+	pthread_mutexattr_destroy(&attr);
+}
+
+struct wv_ticket *wv_ticket_issue(struct wv_family *family, uint64_t *state)
+{
+	for (unsigned int i = 0; i < WV_FAMILY_TICKETS; i++) {
+		struct wv_ticket *ticket = &family->tickets[i];
+		uint64_t now = __atomic_load_n(&ticket->state, __ATOMIC_ACQUIRE);
+
+		if (wv_ticket_phase(now) != WV_TICKET_FREE)
+			continue;
+		if (!now)
+			init_holder(&ticket->holder);
+		ticket->child = 0;
+		*state = ((now >> 8) + 1) << 8 | WV_TICKET_OFFERED;
+		__atomic_store_n(&ticket->state, *state, __ATOMIC_RELEASE);
+		return ticket;
+	}
+	return NULL;
+}
+
+bool wv_ticket_turn(struct wv_ticket *ticket, uint64_t *state, enum wv_phase phase)
+{
+	uint64_t next = (*state & ~0xffull) | phase;
+
+	if (!swap(&ticket->state, *state, next))
+		return false;
+	*state = next;
+	return true;
+}
+
+bool wv_ticket_hold(struct wv_ticket *ticket, uint64_t *state)
+{
+	/* Never waits: whoever holds it has it from a later generation. */
+	if (pthread_mutex_trylock(&ticket->holder))
+		return false;
+	if (wv_ticket_turn(ticket, state, WV_TICKET_HELD))
+		return true;
+	pthread_mutex_unlock(&ticket->holder);
+	return false;
+}
+
+bool wv_ticket_leave(struct wv_ticket *ticket, uint64_t *state, enum wv_phase phase)
+{
+	bool turned = wv_ticket_turn(ticket, state, phase);
+
+	pthread_mutex_unlock(&ticket->holder);
+	return turned;
+}
+
+bool wv_ticket_is_left(struct wv_ticket *ticket)
+{
+	int error = pthread_mutex_trylock(&ticket->holder);
+
+	if (error == EOWNERDEAD)
+		error = pthread_mutex_consistent(&ticket->holder);
+	if (error)
+		return false;
+	pthread_mutex_unlock(&ticket->holder);
+	return true;
+}
+
+void wv_tickets_collect(struct wv_family *family)
+{
+	for (unsigned int i = 0; i < WV_FAMILY_TICKETS; i++) {
+		struct wv_ticket *ticket = &family->tickets[i];
+		uint64_t state = __atomic_load_n(&ticket->state, __ATOMIC_ACQUIRE);
+
+		if (wv_ticket_phase(state) == WV_TICKET_LEFT && wv_ticket_is_left(ticket))
+			wv_ticket_turn(ticket, &state, WV_TICKET_FREE);
+	}
+}
+
+static struct wv_published *find(struct wv_family *family, const struct wv_verb *open)
+{
+	for (unsigned int i = 0; i < WV_FAMILY_SCRIPTS; i++) {
+		struct wv_published *p = &family->scripts[i];
+
+		if (__atomic_load_n(&p->phase, __ATOMIC_ACQUIRE) == WV_SCRIPT_THERE &&
+		    !memcmp(&p->script.verbs[0], open, sizeof(*open)))
+			return p;
+	}
+	return NULL;
+}
+
+bool wv_family_knows(struct wv_family *family, const struct wv_verb *open)
+{
+	return find(family, open);
+}
+
+bool wv_family_publish(struct wv_family *family, const struct wv_script *script)
+{
+	if (find(family, &script->verbs[0]))
+		return false;
+	for (unsigned int i = 0; i < WV_FAMILY_SCRIPTS; i++) {
+		struct wv_published *p = &family->scripts[i];
+		uint32_t empty = WV_SCRIPT_EMPTY;
+
+		if (!__atomic_compare_exchange_n(&p->phase, &empty, WV_SCRIPT_WRITING, false,
+						 __ATOMIC_ACQ_REL, __ATOMIC_RELAXED))
+			continue;
+		memcpy(p->script.verbs, script->verbs, script->n * sizeof(script->verbs[0]));
+		p->script.n = script->n;
+		p->script.open_number = script->open_number;
+		p->misses = 0;
+		__atomic_store_n(&p->phase, WV_SCRIPT_THERE, __ATOMIC_RELEASE);
+		return true;
+	}
+	return false;
+}
+
+void wv_family_judge(struct wv_family *family, const struct wv_verb *open, bool fits)
+{
+	struct wv_published *p = find(family, open);
+
+	if (!p)
+		return;
+	if (!fits)
+		__atomic_fetch_add(&p->misses, 1, __ATOMIC_RELAXED);
+	else if (__atomic_load_n(&p->misses, __ATOMIC_RELAXED))
+		__atomic_store_n(&p->misses, 0, __ATOMIC_RELAXED);
+}

@@ -1,0 +1,135 @@
+#include "ready/filler.h"
+
+#include "shim/context.h"
+#include "shim/files.h"
+#include "shim/real.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
+#include <unistd.h>
+
+#define NODES	 "/dev/infiniband"
+#define STACK	 (512 * 1024)
+#define BLIND_MS 1000 /* without descriptors to wait for */
+
+static bool running;
+static bool sleeping; /* until it is woken */
+static int woken = -1, nodes = -1;
+static int (*work)(bool devices_changed);
+
+static int hidden(int fd)
+{
+	if (fd >= 0)
+		wv_file_track(fd, (struct wv_file){.kind = WV_FILE_PRIVATE});
+	return fd;
+}
+
+/* Again if the program has closed them. */
+static void open_fds(void)
+{
+	wv_lock();
+	if (woken < 0)
+		woken = hidden(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+	if (nodes < 0) {
+		nodes = hidden(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
+		if (nodes >= 0)
+			inotify_add_watch(nodes, NODES, IN_CREATE | IN_DELETE);
+	}
+	wv_unlock();
+}
+
+static bool drain(int fd)
+{
+	char events[4096];
+	bool any = false;
+
+	while (fd >= 0 && real_read(fd, events, sizeof(events)) > 0)
+		any = true;
+	return any;
+}
+
+/* Whether devices have come or gone. */
+static bool sleep_for(int ms)
+{
+	struct pollfd fds[2];
+
+	open_fds();
+	fds[0] = (struct pollfd){.fd = woken, .events = POLLIN};
+	fds[1] = (struct pollfd){.fd = nodes, .events = POLLIN};
+	if (ms < 0 && (woken < 0 || nodes < 0))
+		ms = BLIND_MS;
+	poll(fds, 2, ms);
+	__atomic_store_n(&sleeping, false, __ATOMIC_SEQ_CST);
+	drain(woken);
+	return drain(nodes);
+}
+
+static void *run(void *unused)
+{
+	bool devices_changed = false;
+
+	(void)unused;
+	for (;;) {
+		devices_changed = sleep_for(work(devices_changed));
+	}
+	return NULL;
+}
+
+int wv_filler_start(int (*what)(bool devices_changed))
+{
+	pthread_attr_t attr;
+	sigset_t all, saved;
+	pthread_t thread;
+	int error;
+
+	if (running)
+		return 0;
+	work = what;
+	open_fds();
+	sigfillset(&all);
+	pthread_attr_init(&attr);
+	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
+	pthread_attr_setstacksize(&attr, STACK);
+	/* Signals are the program's business. */
+	pthread_sigmask(SIG_SETMASK, &all, &saved);
+	error = pthread_create(&thread, &attr, run, NULL);
+	pthread_sigmask(SIG_SETMASK, &saved, NULL);
+	pthread_attr_destroy(&attr);
+	running = !error;
+	return -error;
+}
+
+void wv_filler_will_sleep(void)
+{
+	__atomic_store_n(&sleeping, true, __ATOMIC_SEQ_CST);
+}
+
+void wv_filler_wake(void)
+{
+	uint64_t one = 1;
+
+	if (running && __atomic_exchange_n(&sleeping, false, __ATOMIC_SEQ_CST) && woken >= 0 &&
+	    real_write(woken, &one, sizeof(one)) < 0) {
+		/* It was woken already. */
+	}
+}
+
+void wv_filler_leave(void)
+{
+	wv_file_close_private(&woken);
+	wv_file_close_private(&nodes);
+	running = sleeping = false;
+}
+
+void wv_filler_forget_fd(int fd)
+{
+	if (fd == woken)
+		woken = -1;
+	if (fd == nodes)
+		nodes = -1;
+}

@@ -1,0 +1,106 @@
+#include "ready/holding.h"
+
+#include "shim/context.h"
+#include "shim/files.h"
+
+#include <sys/mman.h>
+
+__thread struct wv_holding *wv_making;
+
+void wv_holding_add_fd(struct wv_holding *holding, int fd)
+{
+	if (holding->n_fds == WV_HOLDING_FDS) {
+		holding->lost = true;
+		return;
+	}
+	wv_lock();
+	if (wv_file_get(fd).kind == WV_FILE_NONE)
+		wv_file_track(fd, (struct wv_file){.kind = WV_FILE_PRIVATE});
+	holding->fds[holding->n_fds++] = fd;
+	wv_unlock();
+}
+
+static size_t length(const struct wv_range *range)
+{
+	return range->end - range->start;
+}
+
+static void advise(const struct wv_range *range, int advice)
+{
+	if (range->kind != WV_RANGE_IO)
+		madvise((void *)range->start, length(range), advice);
+}
+
+/* The kernel maps downwards, side by side: most of a set ends as one range. */
+static bool extend(struct wv_range *range, uintptr_t start, uintptr_t end, enum wv_range_kind kind)
+{
+	if (range->kind != kind || (end != range->start && start != range->end))
+		return false;
+	if (end == range->start)
+		range->start = start;
+	else
+		range->end = end;
+	return true;
+}
+
+void wv_holding_add_range(struct wv_holding *holding, void *at, size_t bytes,
+			  enum wv_range_kind kind)
+{
+	struct wv_range range = {(uintptr_t)at, (uintptr_t)at + bytes, kind};
+
+	advise(&range, MADV_DONTFORK);
+	for (unsigned int i = 0; i < holding->n_ranges; i++)
+		if (extend(&holding->ranges[i], range.start, range.end, kind))
+			return;
+	if (holding->n_ranges < WV_HOLDING_RANGES)
+		holding->ranges[holding->n_ranges++] = range;
+	else
+		holding->lost = true;
+}
+
+void wv_holding_offer(const struct wv_holding *holding)
+{
+	for (unsigned int i = 0; i < holding->n_ranges; i++)
+		advise(&holding->ranges[i], MADV_DOFORK);
+}
+
+void wv_holding_withhold(const struct wv_holding *holding)
+{
+	for (unsigned int i = 0; i < holding->n_ranges; i++)
+		advise(&holding->ranges[i], MADV_DONTFORK);
+}
+
+void wv_holding_give_fds(const struct wv_holding *holding)
+{
+	for (unsigned int i = 0; i < holding->n_fds; i++)
+		if (wv_file_get(holding->fds[i]).kind == WV_FILE_PRIVATE)
+			wv_file_untrack(holding->fds[i]);
+}
+
+bool wv_holding_lose_fd(struct wv_holding *holding, int fd)
+{
+	for (unsigned int i = 0; i < holding->n_fds; i++) {
+		if (holding->fds[i] != fd)
+			continue;
+		holding->fds[i] = -1;
+		holding->lost = true;
+		return true;
+	}
+	return false;
+}
+
+void wv_holding_part_from_queues(const struct wv_holding *holding)
+{
+	for (unsigned int i = 0; i < holding->n_ranges; i++)
+		if (holding->ranges[i].kind == WV_RANGE_QUEUES)
+			mmap((void *)holding->ranges[i].start, length(&holding->ranges[i]),
+			     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
+			     0);
+}
+
+void wv_holding_unmap(const struct wv_holding *holding, bool all)
+{
+	for (unsigned int i = 0; i < holding->n_ranges; i++)
+		if (all || holding->ranges[i].kind == WV_RANGE_IO)
+			munmap((void *)holding->ranges[i].start, length(&holding->ranges[i]));
+}

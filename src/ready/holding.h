@@ -1,0 +1,63 @@
+/*
+ * What of the process a set of objects made ahead holds: descriptors and mappings. A child must
+ * keep what it was offered and let go of the rest, since each keeps the kernel's objects alive.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define WV_HOLDING_FDS	  16
+#define WV_HOLDING_RANGES 128
+
+enum wv_range_kind {
+	WV_RANGE_KERNEL, /* of the ufile, memory of the kernel */
+	WV_RANGE_IO,	 /* of the ufile, pages of the adapter: madvise(2) can't MADV_DOFORK them */
+	WV_RANGE_QUEUES, /* shared memory that queues lie in */
+};
+
+struct wv_range {
+	uintptr_t start, end;
+	uint32_t kind; /* enum wv_range_kind */
+};
+
+/* Descriptors are guarded by the lock of the control path, the rest by that of who has the set. */
+struct wv_holding {
+	int fds[WV_HOLDING_FDS]; /* -1: the program closed it */
+	uint16_t n_fds, n_ranges;
+	bool lost; /* the program closed a descriptor of it, or there was more than fits */
+	struct wv_range ranges[WV_HOLDING_RANGES];
+};
+
+/* What this thread makes ahead at present, or NULL. */
+extern __thread struct wv_holding *wv_making;
+
+/*
+ * Notes a descriptor of libibverbs' that is in the set. Unless it is tracked already it is from now
+ * on the preload's own. Takes the lock of the control path.
+ */
+void wv_holding_add_fd(struct wv_holding *holding, int fd);
+
+/* Notes a mapping, and keeps it from children for now. */
+void wv_holding_add_range(struct wv_holding *holding, void *at, size_t bytes,
+			  enum wv_range_kind kind);
+
+/* Lets the next child inherit all of it, or no child any more. */
+void wv_holding_offer(const struct wv_holding *holding);
+void wv_holding_withhold(const struct wv_holding *holding);
+
+/* The descriptors are the program's now: nothing of ours any more. */
+void wv_holding_give_fds(const struct wv_holding *holding);
+
+/* Whether @fd is one of it, which is then lost. Call with the lock of the control path held. */
+bool wv_holding_lose_fd(struct wv_holding *holding, int fd);
+
+/* Private memory takes the place of the queues, which are another process's. */
+void wv_holding_part_from_queues(const struct wv_holding *holding);
+
+/*
+ * In a child, of a set that it does not have: ends what it inherited of it. With @all also the
+ * mappings that are otherwise kept from children. Descriptors are closed by the caller.
+ */
+void wv_holding_unmap(const struct wv_holding *holding, bool all);

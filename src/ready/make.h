@@ -1,0 +1,32 @@
+/*
+ * Making a set, and ending one, by the genuine verbs. The caller guards the set; no lock of the
+ * control path may be held.
+ */
+#pragma once
+
+#include "ready/set.h"
+
+/* An empty set of @script, which must stay. NULL: no memory. wv_set_free() frees the memory only.
+ */
+struct wv_set *wv_set_new(struct wv_script *script);
+void wv_set_free(struct wv_set *set);
+
+static inline bool wv_set_is_complete(const struct wv_set *set)
+{
+	return set->n == set->script->n;
+}
+
+/*
+ * Carries out the next verb of the set's script. @devices: ended by NULL. 0, or -errno of the verb;
+ * the set is then to be unmade.
+ */
+int wv_set_make_next(struct wv_set *set, struct ibv_device **devices);
+
+/* Destroys all that is left of the set, the latest first, and closes its context. */
+void wv_set_unmake(struct wv_set *set);
+
+/* The same without a word to the kernel: the objects are another process's. */
+void wv_set_abandon(struct wv_set *set);
+
+/* Destroys the object at @index. 0 or the verb's errno. */
+int wv_set_destroy(struct wv_set *set, uint16_t index);

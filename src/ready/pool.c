@@ -1,0 +1,355 @@
+#include "ready/pool.h"
+
+#include "ready/make.h"
+#include "shim/files.h"
+#include "shim/real.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define PAUSE_MS 1000 /* after a verb that failed */
+
+struct slot {
+	struct wv_set *set;	  /* NULL: to be made */
+	struct wv_ticket *ticket; /* NULL: offered to nobody */
+	uint64_t state;
+	uint64_t since_ms; /* it was offered */
+};
+
+/* One for each script of the family, at the same index. */
+static struct pool {
+	bool active;
+	uint64_t pause_until_ms;
+	struct wv_published *published;
+	struct wv_script script;
+	struct slot slots[WV_POOL_SETS];
+} pools[WV_FAMILY_SCRIPTS];
+
+static uint64_t n_made, n_taken; /* sets */
+
+/* All slots with a set. */
+#define each_set(slot)                                                                             \
+	for (struct pool *pool_ = pools; pool_ < pools + WV_FAMILY_SCRIPTS; pool_++)               \
+		for (struct slot *slot = pool_->slots;                                             \
+		     pool_->active && slot < pool_->slots + WV_POOL_SETS; slot++)                  \
+			if (slot->set)
+
+static void end(struct slot *slot, void (*how)(struct wv_set *set))
+{
+	struct wv_set *set = slot->set;
+
+	*slot = (struct slot){.set = NULL};
+	how(set);
+}
+
+static bool is_ready(const struct slot *slot)
+{
+	return slot->set && !slot->ticket && wv_set_is_complete(slot->set) &&
+	       !slot->set->holding.lost;
+}
+
+static void activate(struct pool *pool, struct wv_published *published)
+{
+	memcpy(&pool->script, &published->script, sizeof(pool->script));
+	pool->published = published;
+	pool->pause_until_ms = 0;
+	pool->active = wv_script_check(&pool->script);
+}
+
+/* Ends what nobody has; whether nothing is left. */
+static bool empty(struct pool *pool)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < WV_POOL_SETS; i++) {
+		struct slot *slot = &pool->slots[i];
+
+		if (slot->set && !slot->ticket)
+			end(slot, wv_set_unmake);
+		any = any || slot->set;
+	}
+	return !any;
+}
+
+static bool fits(const struct pool *pool)
+{
+	return __atomic_load_n(&pool->published->misses, __ATOMIC_RELAXED) < WV_FAMILY_MISSES;
+}
+
+void wv_pools_learn(struct wv_family *family)
+{
+	for (unsigned int i = 0; i < WV_FAMILY_SCRIPTS; i++) {
+		struct wv_published *published = &family->scripts[i];
+
+		if (__atomic_load_n(&published->phase, __ATOMIC_ACQUIRE) != WV_SCRIPT_THERE)
+			continue;
+		if (!pools[i].active)
+			activate(&pools[i], published);
+		/* The next child may teach something else. */
+		if (!pools[i].active || (!fits(&pools[i]) && empty(&pools[i]))) {
+			pools[i].active = false;
+			__atomic_store_n(&published->phase, WV_SCRIPT_EMPTY, __ATOMIC_RELEASE);
+		}
+	}
+}
+
+bool wv_pools_have_news(const struct wv_family *family)
+{
+	for (unsigned int i = 0; i < WV_FAMILY_SCRIPTS; i++)
+		if (!pools[i].active &&
+		    __atomic_load_n(&family->scripts[i].phase, __ATOMIC_ACQUIRE) == WV_SCRIPT_THERE)
+			return true;
+	return false;
+}
+
+/* Whether the child ended before it came to hold its ticket; false if that is not known. */
+static bool never_came(const struct wv_ticket *ticket)
+{
+	siginfo_t info = {.si_pid = 0};
+	int result;
+
+	if (!ticket->child)
+		return false;
+	result = waitid(P_PID, (id_t)ticket->child, &info, WEXITED | WNOHANG | WNOWAIT);
+	return result < 0 ? errno == ECHILD : info.si_pid == ticket->child;
+}
+
+static bool is_unused(const struct slot *slot)
+{
+	switch (wv_ticket_phase(slot->state)) {
+	case WV_TICKET_GIVEN_BACK:
+		return true;
+	case WV_TICKET_HELD:
+		return wv_ticket_is_left(slot->ticket);
+	default:
+		return never_came(slot->ticket);
+	}
+}
+
+/* What is to become of a set that was offered; true if it is gone from here. */
+static bool settle(struct slot *slot, uint64_t now_ms)
+{
+	slot->state = __atomic_load_n(&slot->ticket->state, __ATOMIC_ACQUIRE);
+	if (wv_ticket_phase(slot->state) == WV_TICKET_CLAIMED) {
+		wv_ticket_turn(slot->ticket, &slot->state, WV_TICKET_LEFT);
+		end(slot, wv_set_abandon);
+		n_taken++;
+		return true;
+	}
+	if (is_unused(slot)) {
+		if (wv_ticket_turn(slot->ticket, &slot->state, WV_TICKET_LEFT))
+			slot->ticket = NULL;
+	} else if (now_ms - slot->since_ms > WV_POOL_PATIENCE_MS &&
+		   wv_ticket_turn(slot->ticket, &slot->state, WV_TICKET_LEFT)) {
+		end(slot, wv_set_unmake);
+		return true;
+	}
+	return false;
+}
+
+int wv_pools_settle(uint64_t now_ms)
+{
+	each_set(slot)
+	{
+		if (slot->ticket && settle(slot, now_ms))
+			return 1;
+		if (!slot->ticket && slot->set->holding.lost) {
+			end(slot, wv_set_unmake);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* The set to go on with, or a place for another one. */
+static struct slot *unfinished(struct pool *pool, unsigned int n)
+{
+	struct slot *place = NULL;
+	unsigned int sets = 0;
+
+	for (unsigned int i = 0; i < WV_POOL_SETS; i++) {
+		struct slot *slot = &pool->slots[i];
+
+		if (slot->set && !wv_set_is_complete(slot->set))
+			return slot;
+		if (!slot->set && !place)
+			place = slot;
+		sets += !!slot->set;
+	}
+	return sets < n ? place : NULL;
+}
+
+static int make_next(struct pool *pool, struct slot *slot, struct ibv_device **devices,
+		     uint64_t now_ms)
+{
+	int err;
+
+	if (!slot->set)
+		slot->set = wv_set_new(&pool->script);
+	if (!slot->set)
+		return -ENOMEM;
+	err = wv_set_make_next(slot->set, devices);
+	n_made += !err && wv_set_is_complete(slot->set);
+	if (!err)
+		return 1;
+	end(slot, wv_set_unmake);
+	pool->pause_until_ms = now_ms + PAUSE_MS;
+	return err;
+}
+
+int wv_pools_make(unsigned int n, struct ibv_device **devices, uint64_t now_ms)
+{
+	for (unsigned int i = 0; i < WV_FAMILY_SCRIPTS; i++) {
+		struct slot *slot = NULL;
+
+		if (pools[i].active && fits(&pools[i]) && now_ms >= pools[i].pause_until_ms)
+			slot = unfinished(&pools[i], n);
+		if (slot)
+			return make_next(&pools[i], slot, devices, now_ms);
+	}
+	return 0;
+}
+
+static bool is_gone(const struct wv_set *set)
+{
+	char path[IBV_SYSFS_PATH_MAX];
+
+	snprintf(path, sizeof(path), "/dev/infiniband/%s", wv_set_context(set)->device->dev_name);
+	return access(path, F_OK);
+}
+
+static void trim(struct pool *pool, unsigned int n)
+{
+	for (unsigned int i = 0; i < WV_POOL_SETS; i++) {
+		struct slot *slot = &pool->slots[i];
+
+		if (!slot->set)
+			continue;
+		if (n)
+			n--;
+		else if (!slot->ticket)
+			end(slot, wv_set_unmake);
+	}
+}
+
+void wv_pools_trim(unsigned int n)
+{
+	for (unsigned int i = 0; i < WV_FAMILY_SCRIPTS; i++)
+		if (pools[i].active)
+			trim(&pools[i], n);
+}
+
+void wv_pools_part_from_devices(void)
+{
+	each_set(slot) if (!slot->ticket && slot->set->n && is_gone(slot->set))
+	    end(slot, wv_set_unmake);
+}
+
+static struct slot *next_ready(struct pool *pool)
+{
+	for (unsigned int i = 0; pool->active && i < WV_POOL_SETS; i++)
+		if (is_ready(&pool->slots[i]))
+			return &pool->slots[i];
+	return NULL;
+}
+
+static bool offer(struct wv_family *family, struct slot *slot, struct wv_offer *to, uint64_t now_ms)
+{
+	slot->ticket = wv_ticket_issue(family, &slot->state);
+	if (!slot->ticket)
+		return false;
+	slot->since_ms = now_ms;
+	wv_holding_offer(&slot->set->holding);
+	*to = (struct wv_offer){slot->set, slot->ticket, slot->state};
+	return true;
+}
+
+unsigned int wv_pools_offer(struct wv_family *family, struct wv_offer offers[WV_CHILD_SETS],
+			    uint64_t now_ms)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < WV_FAMILY_SCRIPTS; i++) {
+		struct slot *slot = next_ready(&pools[i]);
+
+		if (slot && offer(family, slot, &offers[n], now_ms))
+			n++;
+	}
+	return n;
+}
+
+bool wv_pools_wait(void)
+{
+	each_set(slot) if (slot->ticket) return true;
+	return false;
+}
+
+void wv_pools_count(struct wv_pool_counts *counts)
+{
+	*counts = (struct wv_pool_counts){n_made, n_taken, 0};
+	each_set(slot) counts->ready += is_ready(slot);
+}
+
+void wv_pools_lose_fd(int fd)
+{
+	each_set(slot) if (wv_holding_lose_fd(&slot->set->holding, fd)) return;
+}
+
+/* Descriptors of sets are mostly side by side: few calls close many. */
+struct fd_range {
+	unsigned int first, last;
+};
+
+static void flush(const struct fd_range *range)
+{
+	if (range->first > range->last || !real_close_range(range->first, range->last, 0))
+		return;
+	for (unsigned int fd = range->first; fd <= range->last; fd++)
+		real_close((int)fd);
+}
+
+static void close_fd(struct fd_range *range, int fd)
+{
+	if (fd < 0)
+		return;
+	wv_file_untrack(fd);
+	if ((unsigned int)fd == range->last + 1) {
+		range->last++;
+		return;
+	}
+	flush(range);
+	*range = (struct fd_range){(unsigned int)fd, (unsigned int)fd};
+}
+
+static bool is_among(const struct wv_set *set, const struct wv_offer *offers, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (offers[i].set == set)
+			return true;
+	return false;
+}
+
+void wv_pools_leave(const struct wv_offer *offers, unsigned int n)
+{
+	struct fd_range range = {1, 0};
+
+	each_set(slot)
+	{
+		const struct wv_holding *holding = &slot->set->holding;
+
+		if (is_among(slot->set, offers, n))
+			continue;
+		for (unsigned int i = 0; i < holding->n_fds; i++)
+			close_fd(&range, holding->fds[i]);
+		wv_holding_unmap(holding, false);
+	}
+	flush(&range);
+	/* Only what must be written is: each page of it is copied. */
+	for (unsigned int i = 0; i < WV_FAMILY_SCRIPTS; i++)
+		if (pools[i].active)
+			pools[i].active = false;
+	n_made = n_taken = 0;
+}

@@ -1,0 +1,37 @@
+/*
+ * A process that forks, and keeps sets ready for its children: what happens around a fork, and the
+ * thread that makes sets meanwhile.
+ */
+#pragma once
+
+#include "ready/family.h"
+#include "ready/pool.h"
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+/*
+ * Keeps @n sets of each script ready from now on; 0: none. What is known is made before it returns.
+ * 0, or -errno: -EINVAL if @n is too large, -ENOMEM, -EAGAIN (no thread), or that of the first verb
+ * that failed. Call with no lock held.
+ */
+int wv_zygote_keep(unsigned int n);
+
+/* What children of this process teach to, made at first use. NULL: no memory. */
+struct wv_family *wv_zygote_family(void);
+
+void wv_zygote_count(struct wv_pool_counts *counts);
+
+/*
+ * Around fork(2): the first offers sets to the child and keeps the zygote as it is until the second
+ * or the third, which makes a zygote without sets of the child.
+ */
+void wv_zygote_before_fork(void);
+void wv_zygote_after_fork(void);
+void wv_zygote_in_child(void);
+
+/* fork() has returned @pid to this process. */
+void wv_zygote_forked(pid_t pid);
+
+/* The program closed @fd, which may be of a set. Call with no lock held. */
+void wv_zygote_lose_fd(int fd);

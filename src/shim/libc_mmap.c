@@ -1,0 +1,46 @@
+/* mmap(), of a thread that makes objects ahead: what is mapped belongs to its set. */
+#undef _FILE_OFFSET_BITS
+
+#include "base/base.h"
+#include "ready/holding.h"
+#include "shim/context.h"
+#include "shim/real.h"
+
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <sys/mman.h>
+
+/*
+ * Pages of an adapter are marked VM_IO, memory of the kernel is not. Which it is, is known of
+ * soft-RoCE (drivers/infiniband/sw/rxe/rxe_mmap.c, rxe_mmap()).
+ */
+static enum wv_range_kind kind_of(int fd)
+{
+	const struct wv_context *c;
+	enum wv_range_kind kind = WV_RANGE_QUEUES;
+
+	wv_lock();
+	c = wv_context_of(fd);
+	if (c)
+		kind = c->driver_id == RDMA_DRIVER_RXE ? WV_RANGE_KERNEL : WV_RANGE_IO;
+	wv_unlock();
+	return kind;
+}
+
+static void *map_any(void *hint, size_t bytes, int protection, int flags, int fd, off64_t offset)
+{
+	void *at = real_mmap(hint, bytes, protection, flags, fd, offset);
+
+	if (wv_making && at != MAP_FAILED && flags & MAP_SHARED)
+		wv_holding_add_range(wv_making, at, wv_whole_pages(bytes), kind_of(fd));
+	return at;
+}
+
+WV_PUBLIC void *mmap(void *hint, size_t bytes, int protection, int flags, int fd, off_t offset)
+{
+	return map_any(hint, bytes, protection, flags, fd, offset);
+}
+
+WV_PUBLIC void *mmap64(void *hint, size_t bytes, int protection, int flags, int fd, off64_t offset)
+{
+	return map_any(hint, bytes, protection, flags, fd, offset);
+}
