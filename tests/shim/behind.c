@@ -141,3 +141,14 @@ PUBLIC ssize_t write(int fd, const void *buffer, size_t bytes)
 {
 	return NEXT(CALL_WRITE, "write", ssize_t, int, const void *, size_t)(fd, buffer, bytes);
 }
+
+PUBLIC void *mmap64(void *hint, size_t bytes, int protection, int flags, int fd, off64_t offset)
+{
+	return NEXT(CALL_MMAP, "mmap64", void *, void *, size_t, int, int, int,
+		    off64_t)(hint, bytes, protection, flags, fd, offset);
+}
+
+PUBLIC pid_t fork(void)
+{
+	return NEXT(CALL_FORK, "fork", pid_t, void)();
+}

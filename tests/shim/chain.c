@@ -8,6 +8,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static unsigned int (*count)(enum call call);
@@ -35,6 +37,9 @@ int main(void)
 {
 	int fd, copy, available, ends[2];
 	char byte = 0;
+	void *page;
+	pid_t child;
+	int status;
 
 	count = (unsigned int (*)(enum call))dlsym(RTLD_DEFAULT, "behind_count");
 	TRUE(count);
@@ -57,6 +62,14 @@ int main(void)
 	ONCE(CALL_WRITE, TRUE(write(ends[1], "x", 1) == 1));
 	ONCE(CALL_IOCTL, TRUE(ioctl(ends[0], FIONREAD, &available) == 0 && available == 1));
 	ONCE(CALL_READ, TRUE(read(ends[0], &byte, 1) == 1 && byte == 'x'));
+	ONCE(CALL_MMAP, page = mmap(NULL, 1, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0));
+	TRUE(page != MAP_FAILED && munmap(page, 1) == 0);
+	ONCE(CALL_MMAP, TRUE(mmap64(NULL, 1, PROT_READ, MAP_SHARED, -1, 0) == MAP_FAILED));
+	TRUE(errno == EBADF);
+	ONCE(CALL_FORK, child = fork());
+	if (!child)
+		_exit(7);
+	TRUE(waitpid(child, &status, 0) == child && WEXITSTATUS(status) == 7);
 	ONCE(CALL_CLOSE, TRUE(close(-1) < 0 && errno == EBADF));
 	ONCE(CALL_OPEN, TRUE(open("/does/not/exist", O_RDONLY) < 0 && errno == ENOENT));
 	return 0;
