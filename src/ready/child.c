@@ -301,6 +301,19 @@ int wv_child_close(struct ibv_context *context)
 	return wv_real_verbs()->close_device(context);
 }
 
+void wv_child_stop(struct ibv_context *context)
+{
+	struct wv_followed *f;
+
+	wv_child_lock();
+	f = wv_followed_find(context);
+	if (f && f->role == WV_LEARNING)
+		wv_followed_finish(f);
+	else if (f)
+		f->stopped = true;
+	wv_child_unlock();
+}
+
 bool wv_child_ops(const struct ibv_context *context, struct wv_context_ops *ops)
 {
 	struct wv_followed *f;

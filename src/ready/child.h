@@ -61,6 +61,12 @@ int wv_child_destroy(struct ibv_context *context, void *object, int (*real)(void
 /* ibv_close_device(). */
 int wv_child_close(struct ibv_context *context);
 
+/*
+ * From now on @context gives what no set has, such as queues in memory of the program's choice:
+ * nothing more is taken or taught.
+ */
+void wv_child_stop(struct ibv_context *context);
+
 /* The functions behind a context of a set or a script; false: it is of neither. */
 bool wv_child_ops(const struct ibv_context *context, struct wv_context_ops *ops);
 

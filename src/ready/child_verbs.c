@@ -33,7 +33,7 @@ void *wv_child_make(struct ibv_context *context, struct wv_verb *verb, const voi
 
 	wv_child_lock();
 	f = wv_followed_find(context);
-	if (f && f->role == WV_CLAIMED) {
+	if (f && f->role == WV_CLAIMED && !f->stopped) {
 		name(f->set, verb, on);
 		taken = wv_set_claim(f->set, &f->claims, verb);
 		if (taken)
@@ -90,7 +90,7 @@ static bool is_ahead(const struct wv_set *set, uint16_t index, const struct ibv_
 /* True if the move was made ahead, and is now its owner's. */
 static bool take_move(struct wv_followed *f, struct wv_verb *verb, bool can_be_ahead)
 {
-	if (!can_be_ahead || !wv_set_claim(f->set, &f->claims, verb))
+	if (!can_be_ahead || f->stopped || !wv_set_claim(f->set, &f->claims, verb))
 		return false;
 	judge(f, true);
 	return true;

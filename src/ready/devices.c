@@ -3,8 +3,6 @@
 #include "ready/real_verbs.h"
 #include "shim/verbs.h"
 
-#include <dlfcn.h>
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,18 +14,9 @@ static int n_devices;
 static struct ibv_device **copies[MAX_COPIES];
 static struct ibv_device *first[MAX_DEVICES + 1]; /* of the first of them, without malloc() */
 
-/* A process that only forks may not have loaded it; its children find it loaded. */
-static bool load_verbs(void)
-{
-	if (!wv_real_verbs())
-		dlopen("libibverbs.so.1", RTLD_LAZY);
-	return wv_real_verbs();
-}
-
 struct ibv_device **wv_devices(void)
 {
-	errno = ENOSYS;
-	if (!devices && load_verbs())
+	if (!devices)
 		devices = wv_list_plainly(&n_devices, false);
 	return devices;
 }

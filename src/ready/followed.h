@@ -13,6 +13,7 @@ enum wv_role {
 struct wv_followed {
 	uint8_t role; /* enum wv_role */
 	bool judged;  /* whether its script fits */
+	bool stopped; /* CLAIMED: nothing more is taken from it */
 	struct wv_set *set;
 	struct wv_family *home;	  /* of the process that the script is of */
 	struct wv_ticket *ticket; /* OFFERED */

@@ -30,7 +30,7 @@ struct wv_real_verbs {
 #undef VERB
 
 /*
- * The verbs, or NULL if libibverbs is not loaded. From any thread; may take the loader's lock the
+ * The verbs, or NULL if there is no libibverbs. From any thread; may take the loader's lock the
  * first time.
  */
 const struct wv_real_verbs *wv_real_verbs(void);

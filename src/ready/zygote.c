@@ -253,8 +253,10 @@ void wv_zygote_in_child(void)
 
 void wv_zygote_lose_fd(int fd)
 {
+	/* What ends sets closes their descriptors: that is no loss. */
 	if (locked)
 		return;
+	wv_child_lose_fd(fd);
 	take_lock_after_forks();
 	wv_pools_lose_fd(fd);
 	give_lock();

@@ -33,5 +33,5 @@ void wv_zygote_in_child(void);
 /* fork() has returned @pid to this process. */
 void wv_zygote_forked(pid_t pid);
 
-/* The program closed @fd, which may be of a set. Call with no lock held. */
+/* The program closed @fd, which may be of a set that waits here, or of one for a child. */
 void wv_zygote_lose_fd(int fd);

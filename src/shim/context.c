@@ -331,10 +331,8 @@ void wv_context_close(int fd)
 
 	if (file.kind == WV_FILE_NONE || !wv_files_are_mine())
 		return;
-	if (is_of_set(file)) {
-		wv_child_lose_fd(fd);
+	if (is_of_set(file))
 		wv_zygote_lose_fd(fd);
-	}
 	wv_lock();
 	file = wv_file_untrack(fd);
 	if (file.kind == WV_FILE_PRIVATE)

@@ -51,18 +51,24 @@ void real_bind(void)
 	bind(&bound_write, "write");
 }
 
-void *real_symbol(const char *library, const char *name, const char *version)
+static void *symbol(const char *library, int how, const char *name, const char *version)
 {
 	void *fn = dlvsym(RTLD_NEXT, name, version);
 	void *loaded;
 
 	if (fn)
 		return fn;
-	loaded = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
+	loaded = dlopen(library, RTLD_LAZY | how);
 	return loaded ? dlvsym(loaded, name, version) : NULL;
 }
 
+void *real_symbol(const char *library, const char *name, const char *version)
+{
+	return symbol(library, RTLD_NOLOAD, name, version);
+}
+
+/* The linker leaves libibverbs out of a program that finds all its verbs here (--as-needed). */
 void *real_verb(const char *name, const char *version)
 {
-	return real_symbol("libibverbs.so.1", name, version);
+	return symbol("libibverbs.so.1", 0, name, version);
 }

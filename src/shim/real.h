@@ -37,5 +37,5 @@ void real_bind(void);
  * RTLD_LOCAL; NULL if it is not loaded.
  */
 void *real_symbol(const char *library, const char *name, const char *version);
-/* The same for a verb of libibverbs. */
+/* The same for a verb of libibverbs, which is loaded if it is not. */
 void *real_verb(const char *name, const char *version);

@@ -145,6 +145,7 @@ WV_PUBLIC int mlx5dv_set_context_attr(struct ibv_context *verbs, enum mlx5dv_set
 	wv_lock();
 	c = wv_context_of(verbs->cmd_fd);
 	wv_unlock();
+	wv_child_stop(verbs);
 	if (type == MLX5DV_CTX_ATTR_BUF_ALLOCATORS && c && wv_queues_delegate(c, attr))
 		return 0;
 	return real(verbs, type, attr);

@@ -171,7 +171,8 @@ static void test_warning_of_copied_memory(void **state)
 	assert_int_equal(wv_report_text(&of, c.out), 0);
 	fclose(c.out);
 	assert_non_null(strstr(c.text, "post with lkey 0x1f00  child  registered by the parent"));
-	assert_non_null(strstr(c.text, "warning: 2 (memory of the parent that a forked child posted"));
+	assert_non_null(
+	    strstr(c.text, "warning: 2 (memory of the parent that a forked child posted"));
 	assert_non_null(strstr(c.text, "WARMVERBS_SHARE_MR=1"));
 	assert_null(strstr(c.text, "repairs:"));
 	free(c.text);
