@@ -4,8 +4,17 @@
 #include "shim/files.h"
 
 #include <sys/mman.h>
+#include <sys/resource.h>
 
 __thread struct wv_holding *wv_making;
+
+/* Half of the numbers that a program may have are left to it. */
+static bool is_scarce(int fd)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd > limit.rlim_cur / 2;
+}
 
 void wv_holding_add_fd(struct wv_holding *holding, int fd)
 {
@@ -13,6 +22,7 @@ void wv_holding_add_fd(struct wv_holding *holding, int fd)
 		holding->lost = true;
 		return;
 	}
+	holding->lost |= is_scarce(fd);
 	wv_lock();
 	if (wv_file_get(fd).kind == WV_FILE_NONE)
 		wv_file_track(fd, (struct wv_file){.kind = WV_FILE_PRIVATE});

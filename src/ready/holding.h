@@ -26,7 +26,7 @@ struct wv_range {
 struct wv_holding {
 	int fds[WV_HOLDING_FDS]; /* -1: the program closed it */
 	uint16_t n_fds, n_ranges;
-	bool lost; /* the program closed a descriptor of it, or there was more than fits */
+	bool lost; /* the program closed a descriptor of it, or it takes more than there is */
 	struct wv_range ranges[WV_HOLDING_RANGES];
 };
 

@@ -54,6 +54,8 @@ static bool is_ready(const struct slot *slot)
 static void activate(struct pool *pool, struct wv_published *published)
 {
 	memcpy(&pool->script, &published->script, sizeof(pool->script));
+	/* A child of a zygote still has what its parent's were here. */
+	memset(pool->slots, 0, sizeof(pool->slots));
 	pool->published = published;
 	pool->pause_until_ms = 0;
 	pool->active = wv_script_check(&pool->script);

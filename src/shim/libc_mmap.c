@@ -15,15 +15,12 @@
  */
 static enum wv_range_kind kind_of(int fd)
 {
-	const struct wv_context *c;
-	enum wv_range_kind kind = WV_RANGE_QUEUES;
+	/* Without the lock, which this thread may hold: the context is its own. */
+	const struct wv_context *c = wv_context_of(fd);
 
-	wv_lock();
-	c = wv_context_of(fd);
-	if (c)
-		kind = c->driver_id == RDMA_DRIVER_RXE ? WV_RANGE_KERNEL : WV_RANGE_IO;
-	wv_unlock();
-	return kind;
+	if (!c)
+		return WV_RANGE_QUEUES;
+	return c->driver_id == RDMA_DRIVER_RXE ? WV_RANGE_KERNEL : WV_RANGE_IO;
 }
 
 static void *map_any(void *hint, size_t bytes, int protection, int flags, int fd, off64_t offset)
