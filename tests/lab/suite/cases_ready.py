@@ -71,8 +71,6 @@ def await_sets(started, n):
 
 def taught(lab, words, sets=SETS, trace_it=True):
     """A zygote that has sets of what its first child did."""
-    if b"WARMVERBS_PREFORK" not in lab.build.preload.read_bytes():
-        raise Skip("the library makes nothing ahead for children")
     started = lab.start_zygote(warm=True, sets=sets, trace=trace_it)
     require_equal(started.run(words).status, 0, "exit status of the first child")
     started.run("exit")  # at a fork the zygote sees what it has been taught

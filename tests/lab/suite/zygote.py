@@ -142,8 +142,8 @@ class First(Zygote):
         return self.end()
 
     def abort(self):
-        """Ends it and all that it started."""
-        with contextlib.suppress(ProcessLookupError):
+        """Ends it and all that it started, if it has not ended: its number may be another's by then."""
+        if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.end()
 

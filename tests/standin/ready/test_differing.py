@@ -63,7 +63,7 @@ OTHERWISE = {
     "opened_again": (INIT, f"{INIT} {WORK} {END} {INIT} {WORK} {END}", 0),
     "second_open": (INIT, f"{INIT} open pd cq qp:rc,cq=1 move:init {WORK}", 0),
     "opened_with_attributes": (INIT, f"open:dv pd cq qp:rc move:init {WORK} {END}", 0),
-    "allocators": (INIT, f"open allocators pd cq qp:rc move:init allocators:say {WORK} {END}", 0),
+    "allocators": (INIT, f"open allocators pd cq qp:rc move:init {WORK} {END}", 0),
     "parent": (INIT, f"open pd parent cq:ex qp:rc move:init {WORK}", 0),
     "attributes": (INIT, f"open attributes pd attributes cq qp:rc move:init attributes {WORK} {END}", 0),
     "event": (INIT, f"{INIT} move:rtr,rts traffic {END}", 0),

@@ -31,8 +31,7 @@ class Programs(zygotes.Case):
         return len(trace.opens(trace.read(self.folder / "trace"), trace.READY))
 
     def assert_taken(self, least):
-        if zygotes.SUPPORTED:
-            self.assertGreaterEqual(self.taken(), least)
+        self.assertGreaterEqual(self.taken(), least)
 
     def serve(self, warm):
         """The output of a pre-fork server, and those of its clients."""

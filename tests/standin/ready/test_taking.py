@@ -117,8 +117,7 @@ class Taking(zygotes.Case):
             self.assertEqual(started.run(PLAIN).shape, plain)
         bed.ctl("clear")
         started.run("exit")
-        if zygotes.SUPPORTED:
-            bed.until(lambda: self.ready(started.run(PLAIN)), "a child with a set")
+        bed.until(lambda: self.ready(started.run(PLAIN)), "a child with a set")
         self.finish(started)
 
     def test_several_opens(self):

@@ -15,7 +15,6 @@ from suite import trace, zygote  # noqa: E402  # pylint: disable=wrong-import-po
 
 ZYGOTE = str(bed.BUILD / "tests/standin/ready/zygote")
 SETS = 3
-SUPPORTED = b"WARMVERBS_PREFORK" in pathlib.Path(bed.SHIM).read_bytes()
 INIT = "open pd cq qp:rc move:init"
 WORK = "move:rtr,rts,all traffic"
 END = "destroy:qps destroy:cqs destroy:pd close"
@@ -87,11 +86,10 @@ class Case(unittest.TestCase):
 
     def await_sets(self, sets, more=False):
         """Waits for as many sets as are wanted; @more: children may have taught something else as well."""
-        if SUPPORTED:
-            try:
-                bed.until(lambda: self.sets_there(sets, more), f"{sets} sets")
-            except AssertionError as error:
-                raise AssertionError(f"{error}; {self.leases()} leases; {bed.ctl('objects')}") from None
+        try:
+            bed.until(lambda: self.sets_there(sets, more), f"{sets} sets")
+        except AssertionError as error:
+            raise AssertionError(f"{error}; {self.leases()} leases; {bed.ctl('objects')}") from None
 
     def taught(self, words, sets=SETS, opens=1, **env):
         """A zygote whose first child has shown what children do, with sets ready for the next ones."""
@@ -102,17 +100,14 @@ class Case(unittest.TestCase):
         return started
 
     def assert_ready(self, child, opens=1):
-        if SUPPORTED:
-            self.assertEqual(self.ready(child), opens, child.output)
+        self.assertEqual(self.ready(child), opens, child.output)
 
     def assert_took(self, child, opens):
         """The same, of a child that may open the device more often, for which there may be sets, too."""
-        if SUPPORTED:
-            self.assertGreaterEqual(self.ready(child), opens, child.output)
+        self.assertGreaterEqual(self.ready(child), opens, child.output)
 
     def assert_silent(self, child):
-        if SUPPORTED:
-            self.assertEqual(child.remarks("call"), ["-1"], child.output)
+        self.assertEqual(child.remarks("call"), ["-1"], child.output)
 
     def plain(self, *all_words):
         """What children do that fork from a zygote without warmverbs."""
