@@ -10,7 +10,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#define PAUSE_MS 1000 /* after a verb that failed */
+/* After a verb that failed; twice as long after the next one, up to a limit. */
+#define PAUSE_MS	 1000
+#define LONGEST_PAUSE_MS 64000
 
 struct slot {
 	struct wv_set *set;	  /* NULL: to be made */
@@ -22,7 +24,7 @@ struct slot {
 /* One for each script of the family, at the same index. */
 static struct pool {
 	bool active;
-	uint64_t pause_until_ms;
+	uint64_t pause_ms, pause_until_ms;
 	struct wv_published *published;
 	struct wv_script script;
 	struct slot slots[WV_POOL_SETS];
@@ -57,7 +59,7 @@ static void activate(struct pool *pool, struct wv_published *published)
 	/* A child of a zygote still has what its parent's were here. */
 	memset(pool->slots, 0, sizeof(pool->slots));
 	pool->published = published;
-	pool->pause_until_ms = 0;
+	pool->pause_ms = pool->pause_until_ms = 0;
 	pool->active = wv_script_check(&pool->script);
 }
 
@@ -184,6 +186,16 @@ static struct slot *unfinished(struct pool *pool, unsigned int n)
 	return sets < n ? place : NULL;
 }
 
+static void pause_making(struct pool *pool, uint64_t now_ms)
+{
+	uint64_t twice = 2 * pool->pause_ms;
+
+	pool->pause_ms = twice < PAUSE_MS	    ? PAUSE_MS
+			 : twice < LONGEST_PAUSE_MS ? twice
+						    : LONGEST_PAUSE_MS;
+	pool->pause_until_ms = now_ms + pool->pause_ms;
+}
+
 static int make_next(struct pool *pool, struct slot *slot, struct ibv_device **devices,
 		     uint64_t now_ms)
 {
@@ -194,25 +206,31 @@ static int make_next(struct pool *pool, struct slot *slot, struct ibv_device **d
 	if (!slot->set)
 		return -ENOMEM;
 	err = wv_set_make_next(slot->set, devices);
-	n_made += !err && wv_set_is_complete(slot->set);
+	if (!err && wv_set_is_complete(slot->set)) {
+		n_made++;
+		pool->pause_ms = 0;
+	}
 	if (!err)
 		return 1;
 	end(slot, wv_set_unmake);
-	pool->pause_until_ms = now_ms + PAUSE_MS;
+	pause_making(pool, now_ms);
 	return err;
 }
 
 int wv_pools_make(unsigned int n, struct ibv_device **devices, uint64_t now_ms)
 {
+	bool pauses = false;
+
 	for (unsigned int i = 0; i < WV_FAMILY_SCRIPTS; i++) {
 		struct slot *slot = NULL;
 
-		if (pools[i].active && fits(&pools[i]) && now_ms >= pools[i].pause_until_ms)
+		if (pools[i].active && fits(&pools[i]))
 			slot = unfinished(&pools[i], n);
-		if (slot)
+		if (slot && now_ms >= pools[i].pause_until_ms)
 			return make_next(&pools[i], slot, devices, now_ms);
+		pauses = pauses || slot;
 	}
-	return 0;
+	return pauses ? -EAGAIN : 0;
 }
 
 static bool is_gone(const struct wv_set *set)
@@ -248,6 +266,9 @@ void wv_pools_part_from_devices(void)
 {
 	each_set(slot) if (!slot->ticket && slot->set->n && is_gone(slot->set))
 	    end(slot, wv_set_unmake);
+	/* What failed before may have been for want of a device. */
+	for (unsigned int i = 0; i < WV_FAMILY_SCRIPTS; i++)
+		pools[i].pause_ms = pools[i].pause_until_ms = 0;
 }
 
 static struct slot *next_ready(struct pool *pool)

@@ -26,7 +26,8 @@ int wv_pools_settle(uint64_t now_ms);
 
 /*
  * Goes one verb further towards @n sets of each script, with @devices to open. 1: there may be more
- * to do; 0: all is there; or -errno of the verb, whose script is left alone for a while.
+ * to do; 0: all is there; -errno of the verb, whose script is left alone for a while; or -EAGAIN
+ * if all that there is to do is left alone at present.
  */
 int wv_pools_make(unsigned int n, struct ibv_device **devices, uint64_t now_ms);
 
