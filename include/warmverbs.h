@@ -62,6 +62,8 @@ struct wv_status {
 	uint32_t pool_asked;   /* leases asked for */
 	uint32_t pool_granted; /* of these, what budgets allow at this time */
 	uint32_t pool_ready;   /* programs like this one that could start warm at once */
+	/* Of wv_prefork() or WARMVERBS_PREFORK: */
+	uint32_t sets_ready; /* sets that wait for children of this process */
 };
 
 /**
@@ -86,7 +88,7 @@ const char *wv_reason_str(enum wv_reason reason);
 
 /* How often something happened in this process. */
 struct wv_statistics {
-	/* Opens of RDMA devices. Each is one of the next three. */
+	/* Opens of RDMA devices. Each is one of the next three, or ready. */
 	uint64_t opens;
 	uint64_t leased;   /* opened from a lease */
 	uint64_t recorded; /* opened plainly, and recorded for the daemon */
@@ -95,6 +97,10 @@ struct wv_statistics {
 	uint64_t commands_adopted;  /* answered from what was prepared, without the kernel */
 	uint64_t commands_kernel;   /* given to the kernel */
 	uint64_t commands_diverged; /* of these: of a kind that is leased, and not in the lease */
+	/* Sets of objects for children, see wv_prefork(). */
+	uint64_t ready;	     /* opens that this process's parent had made */
+	uint64_t sets_made;  /* for children of this process */
+	uint64_t sets_taken; /* of these, by children */
 };
 
 /**
@@ -134,11 +140,39 @@ int wv_query_statistics(struct wv_statistics *statistics, size_t size);
 int wv_request_pool(unsigned int leases);
 
 /**
+ * wv_prefork - keep RDMA objects ready for children of this process
+ * @sets: for how many children that have not come yet, at most 64; 0: for none any more
+ * @rehearse: does once, in this thread, what a child will do, and undoes it; or NULL
+ * @arg: its argument
+ *
+ * A child of fork(2) that does what was rehearsed finds the objects made, from
+ * ibv_get_device_list() to queue pairs in INIT (UD: in RTS), and makes no system call for them. A
+ * set goes to one child; a thread of the library makes another. A child that does something else
+ * gets that from the kernel.
+ *
+ * @rehearse opens a device, makes objects, moves queue pairs as far as children will without
+ * knowing a peer, destroys all of it and closes the device. It counts up to the first verb that
+ * destroys, closes or connects. It returns 0, or a positive errno value that is passed on. Several
+ * devices, or several opens of one, are a set for each. A later rehearsal takes the place of an
+ * earlier one of the same open of the same device. With NULL, children are made ready for what was
+ * rehearsed before, and otherwise for what the first child that opens a device does.
+ *
+ * Holds until wv_release(), another call, or the end of this process; children have no part in it.
+ * It takes the place of WARMVERBS_PREFORK.
+ *
+ * Returns 0 when all sets of what is known are made. EINVAL if @sets is too large; EOPNOTSUPP if
+ * WARMVERBS_DISABLE is set; ENODATA if @rehearse opened no device; what @rehearse returned; ENOMEM;
+ * EAGAIN if there can be no thread. Nothing is kept then. Or the errno value of the verb that
+ * failed for a set: what is missing is tried again later.
+ */
+int wv_prefork(unsigned int sets, int (*rehearse)(void *arg), void *arg);
+
+/**
  * wv_release - give back what is kept for this process
  *
- * Ends what wv_request_pool() began, and lets go of a lease that was asked for when the devices
- * were listed, if no device was opened since. What a device was opened from stays the program's.
- * Cannot fail; nothing happens where nothing is kept.
+ * Ends what wv_request_pool() and wv_prefork() began, and lets go of a lease that was asked for
+ * when the devices were listed, if no device was opened since. What a device was opened from stays
+ * the program's. Cannot fail; nothing happens where nothing is kept.
  */
 void wv_release(void);
 

@@ -71,6 +71,7 @@ const char *wv_event_by(const struct wv_trace *event)
 	    [WV_HOW_KERNEL] = "kernel",
 	    [WV_HOW_ADOPTED] = "lease",
 	    [WV_HOW_RECORDED] = "kernel, recorded",
+	    [WV_HOW_READY] = "parent",
 	};
 
 	if (event->kind == WV_TRACE_LIST)
@@ -103,7 +104,9 @@ const char *wv_event_why(const struct wv_trace *event, char text[static WV_EVENT
 	*text = '\0';
 	if (!out)
 		return text;
-	if (event->kind == WV_TRACE_OPEN && event->how != WV_HOW_ADOPTED)
+	if (event->kind == WV_TRACE_OPEN && event->how == WV_HOW_READY)
+		fputs("made before the fork, with what follows", out);
+	else if (event->kind == WV_TRACE_OPEN && event->how != WV_HOW_ADOPTED)
 		fputs(wv_no_lease(event->no_lease)->name, out);
 	else if (event->kind == WV_TRACE_COPIED)
 		fputs("registered by the parent, private memory", out);

@@ -49,6 +49,9 @@ static void print_opens(const struct wv_run *run, const struct wv_summary *s, FI
 {
 	if (s->leased)
 		fprintf(out, "lease: %u of %u opens of a device\n", s->leased, s->opens);
+	if (s->ready)
+		fprintf(out, "ready: %u of %u opens, made by a parent before the fork\n", s->ready,
+			s->opens);
 	if (!run->lease_wanted) {
 		fputs("no lease: none was to be taken (--no-lease, or WARMVERBS_LEASE=0)\n", out);
 		return;

@@ -16,6 +16,7 @@ struct wv_summary {
 	unsigned int copied;   /* registrations of which a child posted its own copy */
 	unsigned int opens;
 	unsigned int leased;				   /* of the opens */
+	unsigned int ready;				   /* made by a parent before the fork */
 	unsigned int without_lease[WV_NO_LEASE_UNFIT + 1]; /* by reason, 0: not asked */
 	uint64_t to_init, to_rts; /* from the start of the same process, in ns; 0: never */
 };

@@ -7,6 +7,7 @@
 #include "ready/real_verbs.h"
 #include "shim/context.h"
 #include "shim/files.h"
+#include "shim/opens.h"
 #include "shim/real.h"
 #include "shim/trace.h"
 #include "shim/verbs.h"
@@ -180,7 +181,7 @@ static struct wv_family *pupil(const struct wv_verb *open)
 {
 	struct wv_family *family = rehearsing ? rehearsing : self.home;
 
-	if (!family || self.n == WV_CHILD_SETS || wv_family_knows(family, open))
+	if (!family || self.n == WV_CHILD_SETS || (!rehearsing && wv_family_knows(family, open)))
 		return NULL;
 	return family;
 }
@@ -241,6 +242,7 @@ struct ibv_context *wv_child_open(struct ibv_device *device)
 	wv_child_unlock();
 	if (!context)
 		return opened(wv_open_plainly(device), &open);
+	wv_opens_note_ready();
 	wv_trace_ready(start);
 	return context;
 }
@@ -256,7 +258,7 @@ static void end(struct wv_followed *f)
 
 void wv_followed_finish(struct wv_followed *f)
 {
-	wv_family_publish(f->home, f->set->script);
+	wv_family_publish(f->home, f->set->script, f->home != self.home);
 	end(f);
 }
 

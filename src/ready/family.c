@@ -99,13 +99,18 @@ void wv_tickets_collect(struct wv_family *family)
 	}
 }
 
+static bool is_in_use(const struct wv_published *p)
+{
+	return __atomic_load_n(&p->phase, __ATOMIC_ACQUIRE) == WV_SCRIPT_THERE &&
+	       __atomic_load_n(&p->misses, __ATOMIC_RELAXED) < WV_FAMILY_MISSES;
+}
+
 static struct wv_published *find(struct wv_family *family, const struct wv_verb *open)
 {
 	for (unsigned int i = 0; i < WV_FAMILY_SCRIPTS; i++) {
 		struct wv_published *p = &family->scripts[i];
 
-		if (__atomic_load_n(&p->phase, __ATOMIC_ACQUIRE) == WV_SCRIPT_THERE &&
-		    !memcmp(&p->script.verbs[0], open, sizeof(*open)))
+		if (is_in_use(p) && !memcmp(&p->script.verbs[0], open, sizeof(*open)))
 			return p;
 	}
 	return NULL;
@@ -116,10 +121,28 @@ bool wv_family_knows(struct wv_family *family, const struct wv_verb *open)
 	return find(family, open);
 }
 
-bool wv_family_publish(struct wv_family *family, const struct wv_script *script)
+static bool is_same(const struct wv_script *a, const struct wv_script *b)
 {
-	if (find(family, &script->verbs[0]))
+	return a->n == b->n && a->open_number == b->open_number &&
+	       !memcmp(a->verbs, b->verbs, a->n * sizeof(a->verbs[0]));
+}
+
+bool wv_family_is_taught(const struct wv_family *family)
+{
+	for (unsigned int i = 0; i < WV_FAMILY_SCRIPTS; i++)
+		if (is_in_use(&family->scripts[i]))
+			return true;
+	return false;
+}
+
+bool wv_family_publish(struct wv_family *family, const struct wv_script *script, bool instead)
+{
+	struct wv_published *known = find(family, &script->verbs[0]);
+
+	if (known && (!instead || is_same(&known->script, script)))
 		return false;
+	if (known)
+		__atomic_store_n(&known->misses, WV_FAMILY_MISSES, __ATOMIC_RELAXED);
 	for (unsigned int i = 0; i < WV_FAMILY_SCRIPTS; i++) {
 		struct wv_published *p = &family->scripts[i];
 		uint32_t empty = WV_SCRIPT_EMPTY;

@@ -75,8 +75,14 @@ bool wv_ticket_is_left(struct wv_ticket *ticket);
 /* Whether @open, the first verb of a script, is taught already. */
 bool wv_family_knows(struct wv_family *family, const struct wv_verb *open);
 
-/* Teaches a script. False: it is known, or there is no room. */
-bool wv_family_publish(struct wv_family *family, const struct wv_script *script);
+/*
+ * Teaches a script; with @instead, in the place of another that begins alike. False: there is one
+ * that begins alike, or no room.
+ */
+bool wv_family_publish(struct wv_family *family, const struct wv_script *script, bool instead);
+
+/* Whether there is a script at all. */
+bool wv_family_is_taught(const struct wv_family *family);
 
 /* A child of the script that begins with @open has found it fitting, or not. */
 void wv_family_judge(struct wv_family *family, const struct wv_verb *open, bool fits);

@@ -1,6 +1,7 @@
 #include "ready/pool.h"
 
 #include "ready/make.h"
+#include "shim/counters.h"
 #include "shim/files.h"
 #include "shim/real.h"
 
@@ -29,8 +30,6 @@ static struct pool {
 	struct wv_script script;
 	struct slot slots[WV_POOL_SETS];
 } pools[WV_FAMILY_SCRIPTS];
-
-static uint64_t n_made, n_taken; /* sets */
 
 /* All slots with a set. */
 #define each_set(slot)                                                                             \
@@ -140,7 +139,7 @@ static bool settle(struct slot *slot, uint64_t now_ms)
 	if (wv_ticket_phase(slot->state) == WV_TICKET_CLAIMED) {
 		wv_ticket_turn(slot->ticket, &slot->state, WV_TICKET_LEFT);
 		end(slot, wv_set_abandon);
-		n_taken++;
+		wv_count(&wv_counters.sets_taken);
 		return true;
 	}
 	if (is_unused(slot)) {
@@ -207,7 +206,7 @@ static int make_next(struct pool *pool, struct slot *slot, struct ibv_device **d
 		return -ENOMEM;
 	err = wv_set_make_next(slot->set, devices);
 	if (!err && wv_set_is_complete(slot->set)) {
-		n_made++;
+		wv_count(&wv_counters.sets_made);
 		pool->pause_ms = 0;
 	}
 	if (!err)
@@ -262,13 +261,18 @@ void wv_pools_trim(unsigned int n)
 			trim(&pools[i], n);
 }
 
+void wv_pools_retry(void)
+{
+	for (unsigned int i = 0; i < WV_FAMILY_SCRIPTS; i++)
+		pools[i].pause_ms = pools[i].pause_until_ms = 0;
+}
+
 void wv_pools_part_from_devices(void)
 {
 	each_set(slot) if (!slot->ticket && slot->set->n && is_gone(slot->set))
 	    end(slot, wv_set_unmake);
 	/* What failed before may have been for want of a device. */
-	for (unsigned int i = 0; i < WV_FAMILY_SCRIPTS; i++)
-		pools[i].pause_ms = pools[i].pause_until_ms = 0;
+	wv_pools_retry();
 }
 
 static struct slot *next_ready(struct pool *pool)
@@ -310,10 +314,12 @@ bool wv_pools_wait(void)
 	return false;
 }
 
-void wv_pools_count(struct wv_pool_counts *counts)
+uint32_t wv_pools_ready(void)
 {
-	*counts = (struct wv_pool_counts){n_made, n_taken, 0};
-	each_set(slot) counts->ready += is_ready(slot);
+	uint32_t n = 0;
+
+	each_set(slot) n += is_ready(slot);
+	return n;
 }
 
 void wv_pools_lose_fd(int fd)
@@ -374,5 +380,4 @@ void wv_pools_leave(const struct wv_offer *offers, unsigned int n)
 	for (unsigned int i = 0; i < WV_FAMILY_SCRIPTS; i++)
 		if (pools[i].active)
 			pools[i].active = false;
-	n_made = n_taken = 0;
 }

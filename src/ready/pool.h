@@ -31,6 +31,9 @@ int wv_pools_settle(uint64_t now_ms);
  */
 int wv_pools_make(unsigned int n, struct ibv_device **devices, uint64_t now_ms);
 
+/* What was left alone is tried at once. */
+void wv_pools_retry(void);
+
 /* Whether there is a script that has no pool yet. */
 bool wv_pools_have_news(const struct wv_family *family);
 
@@ -46,12 +49,8 @@ unsigned int wv_pools_offer(struct wv_family *family, struct wv_offer offers[WV_
 /* Whether a child has an offer that it did not use yet, or has a set that is still held here. */
 bool wv_pools_wait(void);
 
-struct wv_pool_counts {
-	uint64_t made, taken; /* sets so far */
-	uint32_t ready;	      /* that wait at present */
-};
-
-void wv_pools_count(struct wv_pool_counts *counts);
+/* How many sets wait. */
+uint32_t wv_pools_ready(void);
 
 /* The program closed @fd. */
 void wv_pools_lose_fd(int fd);

@@ -173,6 +173,7 @@ int wv_zygote_keep(unsigned int n)
 	take_lock_after_forks();
 	is_set = true;
 	wanted = n;
+	wv_pools_retry();
 	give_lock();
 	err = make_all();
 	if (err)
@@ -183,11 +184,25 @@ int wv_zygote_keep(unsigned int n)
 	return err;
 }
 
-void wv_zygote_count(struct wv_pool_counts *counts)
+void wv_zygote_release(void)
 {
+	bool keeps;
+
 	take_lock_after_forks();
-	wv_pools_count(counts);
+	keeps = family;
 	give_lock();
+	if (keeps)
+		wv_zygote_keep(0);
+}
+
+uint32_t wv_zygote_ready(void)
+{
+	uint32_t n;
+
+	take_lock_after_forks();
+	n = wv_pools_ready();
+	give_lock();
+	return n;
 }
 
 /* A thread is only worth its while once a child has used RDMA. */

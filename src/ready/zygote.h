@@ -20,7 +20,11 @@ int wv_zygote_keep(unsigned int n);
 /* What children of this process teach to, made at first use. NULL: no memory. */
 struct wv_family *wv_zygote_family(void);
 
-void wv_zygote_count(struct wv_pool_counts *counts);
+/* How many sets wait. */
+uint32_t wv_zygote_ready(void);
+
+/* Keeps none any more, if it does. Call with no lock held. */
+void wv_zygote_release(void);
 
 /*
  * Around fork(2): the first offers sets to the child and keeps the zygote as it is until the second

@@ -1,6 +1,9 @@
 /* The public functions, which say nothing that others do not know. */
 #include "base/base.h"
+#include "ready/child.h"
+#include "ready/zygote.h"
 #include "shim/client.h"
+#include "shim/context.h"
 #include "shim/counters.h"
 #include "shim/opens.h"
 #include "shim/settings.h"
@@ -31,6 +34,7 @@ WV_PUBLIC int wv_query_status(struct wv_status *status, size_t size)
 	struct wv_status now = {
 	    .enabled = wv_settings()->enabled,
 	    .daemon = wv_client_daemon(),
+	    .sets_ready = wv_zygote_ready(),
 	    .reason = wv_settings()->enabled ? wv_opens_reason() : WV_REASON_DISABLED,
 	};
 
@@ -78,11 +82,46 @@ WV_PUBLIC int wv_request_pool(unsigned int leases)
 	return -err;
 }
 
+/* Learns from a rehearsal what children will do. 0 or what went wrong. */
+static int learn(int (*rehearse)(void *arg), void *arg)
+{
+	struct wv_family *family = wv_zygote_family();
+	int error;
+
+	if (!family)
+		return ENOMEM;
+	wv_child_rehearse(family);
+	error = rehearse(arg);
+	wv_child_end_rehearsal();
+	if (error)
+		return error;
+	return wv_family_is_taught(family) ? 0 : ENODATA;
+}
+
+WV_PUBLIC int wv_prefork(unsigned int sets, int (*rehearse)(void *arg), void *arg)
+{
+	int saved = errno;
+	int error = 0;
+
+	if (!wv_settings()->enabled)
+		return EOPNOTSUPP;
+	if (sets > WV_POOL_SETS)
+		return EINVAL;
+	wv_context_prepare();
+	if (rehearse && sets)
+		error = learn(rehearse, arg);
+	if (!error)
+		error = -wv_zygote_keep(sets);
+	errno = saved;
+	return error;
+}
+
 WV_PUBLIC void wv_release(void)
 {
 	int saved = errno;
 
 	wv_wish_end();
+	wv_zygote_release();
 	wv_client_drop_request();
 	errno = saved;
 }

@@ -61,6 +61,13 @@ void wv_opens_note(int fd, enum wv_reason unasked)
 		remember(unasked ? unasked : reason_of_answer(c ? c->no_lease : WV_NO_LEASE_UNFIT));
 }
 
+void wv_opens_note_ready(void)
+{
+	wv_count(&wv_counters.opens);
+	wv_count(&wv_counters.ready);
+	remember(WV_REASON_NONE);
+}
+
 enum wv_reason wv_opens_reason(void)
 {
 	return __atomic_load_n(&last, __ATOMIC_RELAXED);

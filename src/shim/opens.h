@@ -19,6 +19,9 @@ enum wv_reason wv_why_unasked(void);
  */
 void wv_opens_note(int fd, enum wv_reason unasked);
 
+/* The device was opened by the parent, before the fork. */
+void wv_opens_note_ready(void);
+
 /* Why the last open got no lease. */
 enum wv_reason wv_opens_reason(void);
 
