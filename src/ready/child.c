@@ -59,7 +59,9 @@ static void forget(struct wv_followed *f)
 
 struct wv_followed *wv_followed_find(const struct ibv_context *context)
 {
-	each_followed(f) if (f->role != WV_OFFERED && wv_set_context(f->set) == context) return f;
+	each_followed (f)
+		if (f->role != WV_OFFERED && wv_set_context(f->set) == context)
+			return f;
 	return NULL;
 }
 
@@ -86,8 +88,7 @@ static void drop(struct wv_set *set)
 /* What a parent had, its child has as it is: an opened device like any other. */
 static void part_from_parent(void)
 {
-	each_followed(f)
-	{
+	each_followed (f) {
 		if (f->role == WV_OFFERED)
 			drop(f->set);
 		else
@@ -132,7 +133,9 @@ struct ibv_device **wv_child_list(int *n)
 	struct ibv_device **list = NULL;
 
 	wv_child_lock();
-	each_followed(f) if (f->role == WV_OFFERED && !list) list = wv_devices_copy(n);
+	each_followed (f)
+		if (f->role == WV_OFFERED && !list)
+			list = wv_devices_copy(n);
 	wv_child_unlock();
 	return list;
 }
@@ -166,8 +169,7 @@ static struct ibv_context *claim(struct wv_followed *f, const struct wv_verb *op
 
 static struct ibv_context *take(const struct wv_verb *open)
 {
-	each_followed(f)
-	{
+	each_followed (f) {
 		struct ibv_context *context = f->role == WV_OFFERED ? claim(f, open) : NULL;
 
 		if (context)
@@ -265,7 +267,9 @@ void wv_followed_finish(struct wv_followed *f)
 void wv_child_end_rehearsal(void)
 {
 	wv_child_lock();
-	each_followed(f) if (f->role == WV_LEARNING && f->home == rehearsing) wv_followed_finish(f);
+	each_followed (f)
+		if (f->role == WV_LEARNING && f->home == rehearsing)
+			wv_followed_finish(f);
 	rehearsing = NULL;
 	consider();
 	wv_child_unlock();
@@ -275,7 +279,9 @@ void wv_child_end(void)
 {
 	if (pthread_mutex_trylock(&self.lock))
 		return;
-	each_followed(f) if (f->role == WV_LEARNING) wv_followed_finish(f);
+	each_followed (f)
+		if (f->role == WV_LEARNING)
+			wv_followed_finish(f);
 	pthread_mutex_unlock(&self.lock);
 }
 
@@ -333,8 +339,7 @@ void wv_child_lose_fd(int fd)
 	if (locked)
 		return;
 	wv_child_lock();
-	each_followed(f)
-	{
+	each_followed (f) {
 		if (f->role != WV_OFFERED || !wv_holding_lose_fd(&f->set->holding, fd))
 			continue;
 		drop(f->set);

@@ -155,8 +155,7 @@ static bool settle(struct slot *slot, uint64_t now_ms)
 
 int wv_pools_settle(uint64_t now_ms)
 {
-	each_set(slot)
-	{
+	each_set (slot) {
 		if (slot->ticket && settle(slot, now_ms))
 			return 1;
 		if (!slot->ticket && slot->set->holding.lost) {
@@ -269,8 +268,9 @@ void wv_pools_retry(void)
 
 void wv_pools_part_from_devices(void)
 {
-	each_set(slot) if (!slot->ticket && slot->set->n && is_gone(slot->set))
-	    end(slot, wv_set_unmake);
+	each_set (slot)
+		if (!slot->ticket && slot->set->n && is_gone(slot->set))
+			end(slot, wv_set_unmake);
 	/* What failed before may have been for want of a device. */
 	wv_pools_retry();
 }
@@ -310,7 +310,9 @@ unsigned int wv_pools_offer(struct wv_family *family, struct wv_offer offers[WV_
 
 bool wv_pools_wait(void)
 {
-	each_set(slot) if (slot->ticket) return true;
+	each_set (slot)
+		if (slot->ticket)
+			return true;
 	return false;
 }
 
@@ -318,13 +320,16 @@ uint32_t wv_pools_ready(void)
 {
 	uint32_t n = 0;
 
-	each_set(slot) n += is_ready(slot);
+	each_set (slot)
+		n += is_ready(slot);
 	return n;
 }
 
 void wv_pools_lose_fd(int fd)
 {
-	each_set(slot) if (wv_holding_lose_fd(&slot->set->holding, fd)) return;
+	each_set (slot)
+		if (wv_holding_lose_fd(&slot->set->holding, fd))
+			return;
 }
 
 /* Descriptors of sets are mostly side by side: few calls close many. */
@@ -365,8 +370,7 @@ void wv_pools_leave(const struct wv_offer *offers, unsigned int n)
 {
 	struct fd_range range = {1, 0};
 
-	each_set(slot)
-	{
+	each_set (slot) {
 		const struct wv_holding *holding = &slot->set->holding;
 
 		if (is_among(slot->set, offers, n))
