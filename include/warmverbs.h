@@ -163,7 +163,8 @@ int wv_request_pool(unsigned int leases);
  * Returns 0 when all sets of what is known are made. EINVAL if @sets is too large; EOPNOTSUPP if
  * WARMVERBS_DISABLE is set; ENODATA if @rehearse opened no device; what @rehearse returned; ENOMEM;
  * EAGAIN if there can be no thread. Nothing is kept then. Or the errno value of the verb that
- * failed for a set: what is missing is tried again later.
+ * failed for a set, EOPNOTSUPP if its commands pass by this library: what is missing is tried again
+ * later.
  */
 int wv_prefork(unsigned int sets, int (*rehearse)(void *arg), void *arg);
 

@@ -24,6 +24,7 @@ static struct {
 	struct wv_family *home; /* of its parent */
 	uint32_t opens;		/* of devices, since its birth */
 	uint32_t n;
+	uint32_t rehearsals; /* under way */
 	struct wv_followed followed[WV_CHILD_SETS];
 } self __attribute__((aligned(2048))) = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -48,7 +49,8 @@ void wv_child_unlock(void)
 
 static void consider(void)
 {
-	__atomic_store_n(&wv_child_follows, self.n || self.home || rehearsing, __ATOMIC_RELAXED);
+	__atomic_store_n(&wv_child_follows, self.n || self.home || self.rehearsals,
+			 __ATOMIC_RELAXED);
 }
 
 static void forget(struct wv_followed *f)
@@ -94,7 +96,7 @@ static void part_from_parent(void)
 		else
 			wv_ops_leave(f->set);
 	}
-	self.n = self.opens = 0;
+	self.n = self.opens = self.rehearsals = 0;
 	rehearsing = NULL;
 }
 
@@ -124,6 +126,7 @@ void wv_child_rehearse(struct wv_family *home)
 	wv_child_lock();
 	rehearsing = home;
 	rehearsed = 0;
+	self.rehearsals++;
 	consider();
 	wv_child_unlock();
 }
@@ -169,6 +172,9 @@ static struct ibv_context *claim(struct wv_followed *f, const struct wv_verb *op
 
 static struct ibv_context *take(const struct wv_verb *open)
 {
+	/* What is rehearsed is for others. */
+	if (rehearsing)
+		return NULL;
 	each_followed (f) {
 		struct ibv_context *context = f->role == WV_OFFERED ? claim(f, open) : NULL;
 
@@ -271,6 +277,7 @@ void wv_child_end_rehearsal(void)
 		if (f->role == WV_LEARNING && f->home == rehearsing)
 			wv_followed_finish(f);
 	rehearsing = NULL;
+	self.rehearsals--;
 	consider();
 	wv_child_unlock();
 }

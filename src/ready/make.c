@@ -48,6 +48,12 @@ static void *make_open(struct wv_set *set, const struct wv_verb *verb, struct ib
 	}
 	if (!context)
 		return NULL;
+	if (!wv_context_is_seen(context->cmd_fd)) {
+		/* To let go of the set would end the objects that a child has of it. */
+		wv_real_verbs()->close_device(context);
+		errno = EOPNOTSUPP;
+		return NULL;
+	}
 	wv_holding_add_fd(&set->holding, context->cmd_fd);
 	wv_holding_add_fd(&set->holding, context->async_fd);
 	return context;

@@ -127,9 +127,23 @@ static bool is_unused(const struct slot *slot)
 		return true;
 	case WV_TICKET_HELD:
 		return wv_ticket_is_left(slot->ticket);
-	default:
+	case WV_TICKET_OFFERED:
 		return never_came(slot->ticket);
+	default:
+		return false;
 	}
+}
+
+/* The set is to be had again, if its child has left it. */
+static bool take_back(struct slot *slot)
+{
+	if (!slot->ticket)
+		return false;
+	slot->state = __atomic_load_n(&slot->ticket->state, __ATOMIC_ACQUIRE);
+	if (!is_unused(slot) || !wv_ticket_turn(slot->ticket, &slot->state, WV_TICKET_LEFT))
+		return false;
+	slot->ticket = NULL;
+	return true;
 }
 
 /* What is to become of a set that was offered; true if it is gone from here. */
@@ -142,11 +156,8 @@ static bool settle(struct slot *slot, uint64_t now_ms)
 		wv_count(&wv_counters.sets_taken);
 		return true;
 	}
-	if (is_unused(slot)) {
-		if (wv_ticket_turn(slot->ticket, &slot->state, WV_TICKET_LEFT))
-			slot->ticket = NULL;
-	} else if (now_ms - slot->since_ms > WV_POOL_PATIENCE_MS &&
-		   wv_ticket_turn(slot->ticket, &slot->state, WV_TICKET_LEFT)) {
+	if (!take_back(slot) && now_ms - slot->since_ms > WV_POOL_PATIENCE_MS &&
+	    wv_ticket_turn(slot->ticket, &slot->state, WV_TICKET_LEFT)) {
 		end(slot, wv_set_unmake);
 		return true;
 	}
@@ -275,10 +286,14 @@ void wv_pools_part_from_devices(void)
 	wv_pools_retry();
 }
 
+/* One that waits; else one that a child has left unused, and that was not seen to yet. */
 static struct slot *next_ready(struct pool *pool)
 {
 	for (unsigned int i = 0; pool->active && i < WV_POOL_SETS; i++)
 		if (is_ready(&pool->slots[i]))
+			return &pool->slots[i];
+	for (unsigned int i = 0; pool->active && i < WV_POOL_SETS; i++)
+		if (take_back(&pool->slots[i]) && is_ready(&pool->slots[i]))
 			return &pool->slots[i];
 	return NULL;
 }

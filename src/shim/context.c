@@ -259,6 +259,18 @@ void wv_context_abandon(int fd)
 	wv_unlock();
 }
 
+bool wv_context_is_seen(int fd)
+{
+	const struct wv_context *c;
+	bool seen;
+
+	wv_lock();
+	c = wv_context_of(fd);
+	seen = c && c->driver_id;
+	wv_unlock();
+	return seen;
+}
+
 uint32_t wv_context_open_number(int fd)
 {
 	const struct wv_context *c;
@@ -276,6 +288,7 @@ static void last_command_closed(struct wv_context *c)
 	end_lease(c);
 	wv_file_close_private(&c->node);
 	c->ufile = -1;
+	c->verbs = NULL;
 }
 
 void wv_context_keep_lease(struct wv_context *c)

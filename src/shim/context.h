@@ -136,6 +136,12 @@ void wv_context_complete(int fd);
  */
 void wv_context_abandon(int fd);
 
+/*
+ * Whether commands of @fd come by here. They do not if another library answers ioctl() before ours.
+ * Takes the lock.
+ */
+bool wv_context_is_seen(int fd);
+
 /* The how-manieth open of its process the one of @fd was. Takes the lock. */
 uint32_t wv_context_open_number(int fd);
 

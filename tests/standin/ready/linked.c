@@ -1,0 +1,245 @@
+/*
+ * A program that links with warmverbs and has its children's objects made by wv_prefork(). Run with
+ * the stand-in preloaded; ends with 0 if all is as it should be.
+ */
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <warmverbs.h>
+
+#define TRUE(condition)                                                                            \
+	do {                                                                                       \
+		if (!(condition)) {                                                                \
+			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
+			exit(1);                                                                   \
+		}                                                                                  \
+	} while (0)
+
+/* What a child does: @depth tells the kinds apart. */
+struct kind {
+	int depth;
+	int opens;
+};
+
+static void open_once(int depth)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *verbs = ibv_open_device(list[0]);
+	struct ibv_pd *pd = ibv_alloc_pd(verbs);
+	struct ibv_cq *cq = ibv_create_cq(verbs, depth, NULL, NULL, 0);
+	struct ibv_qp_init_attr init = {
+	    .send_cq = cq, .recv_cq = cq, .cap = {8, 8, 1, 1, 0}, .qp_type = IBV_QPT_RC};
+	struct ibv_qp *qp = ibv_create_qp(pd, &init);
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
+
+	TRUE(cq->cqe >= depth && init.cap.max_send_wr >= 8);
+	TRUE(qp->state == IBV_QPS_RESET);
+	TRUE(!ibv_modify_qp(qp, &attr,
+			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+	TRUE(ibv_destroy_qp(qp) == 0);
+	TRUE(ibv_destroy_cq(cq) == 0);
+	TRUE(ibv_dealloc_pd(pd) == 0);
+	TRUE(ibv_close_device(verbs) == 0);
+	ibv_free_device_list(list);
+}
+
+static int rehearse(void *arg)
+{
+	const struct kind *kind = arg;
+
+	for (int i = 0; i < kind->opens; i++)
+		open_once(kind->depth);
+	return 0;
+}
+
+static int refuse(void *arg)
+{
+	return *(int *)arg;
+}
+
+static struct wv_statistics statistics(void)
+{
+	struct wv_statistics n;
+
+	TRUE(!wv_query_statistics(&n, sizeof(n)));
+	return n;
+}
+
+static unsigned int sets(void)
+{
+	struct wv_status status;
+
+	TRUE(!wv_query_status(&status, sizeof(status)));
+	return status.sets_ready;
+}
+
+/* How many of a child's opens its parent had made. */
+static int ready(struct kind kind)
+{
+	pid_t pid;
+	int status;
+
+	fflush(NULL);
+	pid = fork();
+	TRUE(pid >= 0);
+	if (!pid) {
+		rehearse(&kind);
+		_exit(100 + (int)statistics().ready);
+	}
+	TRUE(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	TRUE(WEXITSTATUS(status) >= 100);
+	return WEXITSTATUS(status) - 100;
+}
+
+static const struct kind one = {16, 1}, other = {200, 1}, twice = {16, 2};
+
+static void test_refusals(void)
+{
+	int error = EPERM;
+
+	TRUE(wv_prefork(65, rehearse, (void *)&one) == EINVAL);
+	TRUE(wv_prefork(2, refuse, &error) == EPERM);
+	error = 0;
+	TRUE(wv_prefork(2, refuse, &error) == ENODATA);
+	TRUE(sets() == 0 && ready(one) == 0);
+}
+
+static void test_ready_from_the_first_child(void)
+{
+	uint64_t made = statistics().sets_made;
+
+	errno = 77;
+	TRUE(wv_prefork(2, rehearse, (void *)&one) == 0 && errno == 77);
+	TRUE(sets() == 2 && statistics().sets_made == made + 2);
+	TRUE(ready(one) == 1);
+	TRUE(ready(one) == 1);
+	TRUE(statistics().ready == 0);
+}
+
+/* Nothing that was made for the old kind is given to the new one. */
+static void test_another_rehearsal(void)
+{
+	TRUE(wv_prefork(2, rehearse, (void *)&other) == 0);
+	TRUE(ready(other) == 1);
+	TRUE(wv_prefork(2, rehearse, (void *)&other) == 0);
+	TRUE(ready(other) == 1);
+}
+
+static void test_several_opens(void)
+{
+	TRUE(wv_prefork(1, rehearse, (void *)&twice) == 0);
+	TRUE(ready(twice) == 2);
+}
+
+static void test_release(void)
+{
+	wv_release();
+	TRUE(sets() == 0 && ready(one) == 0);
+	wv_release();
+	TRUE(wv_prefork(0, NULL, NULL) == 0);
+	TRUE(wv_prefork(1, rehearse, (void *)&one) == 0 && ready(one) == 1);
+	TRUE(wv_prefork(0, NULL, NULL) == 0);
+	TRUE(sets() == 0 && ready(one) == 0);
+}
+
+/* Of a child that is a zygote itself; its parent's sets are no concern of it. */
+static void test_child_preforks(void)
+{
+	int status;
+	pid_t pid;
+
+	TRUE(wv_prefork(1, rehearse, (void *)&one) == 0);
+	pid = fork();
+	TRUE(pid >= 0);
+	if (!pid) {
+		TRUE(sets() == 0);
+		TRUE(wv_prefork(1, rehearse, (void *)&other) == 0);
+		TRUE(sets() == 1 && ready(other) == 1);
+		_exit(0);
+	}
+	TRUE(waitpid(pid, &status, 0) == pid && !status);
+	TRUE(ready(one) == 1);
+	wv_release();
+}
+
+static void *prefork_often(void *arg)
+{
+	for (unsigned int i = 0; i < 40; i++)
+		TRUE(wv_prefork(i % 3, i % 5 ? NULL : rehearse, arg) == 0);
+	return NULL;
+}
+
+static void test_threads(void)
+{
+	pthread_t threads[2];
+
+	for (int i = 0; i < 2; i++)
+		TRUE(!pthread_create(&threads[i], NULL, prefork_often, (void *)&one));
+	for (int i = 0; i < 40; i++)
+		TRUE(ready(one) <= 1);
+	for (int i = 0; i < 2; i++)
+		TRUE(!pthread_join(threads[i], NULL));
+	wv_release();
+}
+
+/* Without a rehearsal the first child teaches. */
+static void test_learned(void)
+{
+	int tries = 0;
+
+	TRUE(wv_prefork(1, NULL, NULL) == 0);
+	while (!ready(one) && tries++ < 2000)
+		usleep(1000);
+	TRUE(tries < 2000);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+} tests[] = {
+    {"refusals", test_refusals},
+    {"ready from the first child", test_ready_from_the_first_child},
+    {"another rehearsal", test_another_rehearsal},
+    {"several opens", test_several_opens},
+    {"release", test_release},
+    {"a child that preforks", test_child_preforks},
+    {"threads", test_threads},
+    {"learned", test_learned},
+};
+
+/* Each in a process of its own. */
+static int run(const char *name, void (*test)(void))
+{
+	pid_t pid = fork();
+	int status;
+
+	TRUE(pid >= 0);
+	if (!pid) {
+		alarm(60);
+		test();
+		exit(0);
+	}
+	TRUE(waitpid(pid, &status, 0) == pid);
+	printf("%s: %s\n", name, status ? "FAILED" : "ok");
+	fflush(stdout);
+	return status;
+}
+
+int main(int argc, char **argv)
+{
+	(void)argv;
+	int failed = 0;
+
+	if (argc > 1) { /* not here */
+		TRUE(wv_prefork(1, rehearse, (void *)&one) == EOPNOTSUPP && ready(one) == 0);
+		return 0;
+	}
+	for (unsigned int i = 0; i < sizeof(tests) / sizeof(tests[0]); i++)
+		failed |= run(tests[i].name, tests[i].run);
+	return !!failed;
+}

@@ -1,0 +1,42 @@
+#!/usr/bin/env python3
+"""Programs that link with warmverbs and say themselves what their children will do."""
+
+import subprocess
+
+import zygotes
+from zygotes import bed
+
+LINKED = str(bed.BUILD / "tests/standin/ready/linked")
+EXAMPLE = str(bed.BUILD / "docs/examples/example_prefork")
+
+
+class Linked(zygotes.Case):
+    def run_linked(self, *command, preloaded=True, **env):
+        """What is linked is first only if it is preloaded, too: the stand-in is, and asks nobody."""
+        result = subprocess.run(command, env=zygotes.environment(command[0], preloaded, env), text=True,
+                                stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=bed.LIMIT_S)
+        self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
+        return result.stdout
+
+    def test_all(self):
+        self.run_linked(LINKED)
+        self.assertEqual(bed.ctl("objects")["ufiles"], 0)
+
+    def test_disabled(self):
+        self.run_linked(LINKED, "refused", WARMVERBS_DISABLE="1")
+
+    def test_commands_pass_by(self):
+        """Another library is before ours: a set could not be let go of."""
+        self.run_linked(LINKED, "refused", preloaded=False)
+
+    def test_with_a_daemon(self):
+        """What is made ahead is made from leases."""
+        self.start_daemon()
+        self.run_linked(LINKED, **self.warm(0))
+
+    def test_example(self):
+        self.assertEqual(self.run_linked(EXAMPLE).splitlines(), ["ready when it was born"] * 4)
+
+
+if __name__ == "__main__":
+    zygotes.main()
