@@ -288,7 +288,6 @@ static void last_command_closed(struct wv_context *c)
 	end_lease(c);
 	wv_file_close_private(&c->node);
 	c->ufile = -1;
-	c->verbs = NULL;
 }
 
 void wv_context_keep_lease(struct wv_context *c)

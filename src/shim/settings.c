@@ -1,6 +1,7 @@
 #include "shim/settings.h"
 
 #include "ready/pool.h"
+#include "shim/context.h"
 #include "shim/files.h"
 #include "shim/real.h"
 #include "wire/trace.h"
@@ -54,8 +55,11 @@ static void read_environment(void)
 	if (settings.enabled && trace && *trace)
 		settings.trace =
 		    real_open(trace, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (settings.trace >= 0)
-		wv_file_track(settings.trace, (struct wv_file){.kind = WV_FILE_PRIVATE});
+	if (settings.trace < 0)
+		return;
+	/* A child that is forked from now on has a descriptor of ours. */
+	wv_context_prepare();
+	wv_file_track(settings.trace, (struct wv_file){.kind = WV_FILE_PRIVATE});
 }
 
 const struct wv_settings *wv_settings(void)

@@ -71,4 +71,4 @@ class Storm(zygotes.Case):
 
 
 if __name__ == "__main__":
-    zygotes.main()
+    zygotes.main(tsan=True)
