@@ -21,7 +21,9 @@
 #define WV_PUBLIC	 __attribute__((visibility("default")))
 #define WV_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define WV_ALIGN8(n)	 (((n) + 7u) & ~7u)
-#define wv_cleanup(f)	 __attribute__((cleanup(f)))
+/* Written around every fork: together, since each page that is written to after one is copied. */
+#define WV_HOT	      __attribute__((section("wv_hot")))
+#define wv_cleanup(f) __attribute__((cleanup(f)))
 
 static inline void wv_close_fd(int *fd)
 {

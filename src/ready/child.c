@@ -1,5 +1,6 @@
 #include "ready/child.h"
 
+#include "base/base.h"
 #include "ready/devices.h"
 #include "ready/followed.h"
 #include "ready/make.h"
@@ -25,8 +26,9 @@ static struct {
 	uint32_t opens;		/* of devices, since its birth */
 	uint32_t n;
 	uint32_t rehearsals; /* under way */
+	struct wv_device_copies lists;
 	struct wv_followed followed[WV_CHILD_SETS];
-} self __attribute__((aligned(2048))) = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} self WV_HOT = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 static __thread bool locked; /* by this thread */
 static __thread struct wv_family *rehearsing;
@@ -138,7 +140,7 @@ struct ibv_device **wv_child_list(int *n)
 	wv_child_lock();
 	each_followed (f)
 		if (f->role == WV_OFFERED && !list)
-			list = wv_devices_copy(n);
+			list = wv_devices_copy(&self.lists, n);
 	wv_child_unlock();
 	return list;
 }
@@ -148,7 +150,7 @@ bool wv_child_end_list(struct ibv_device **list)
 	bool ended;
 
 	wv_child_lock();
-	ended = wv_devices_end_copy(list);
+	ended = wv_devices_end_copy(&self.lists, list);
 	wv_child_unlock();
 	return ended;
 }
@@ -197,7 +199,7 @@ static struct wv_family *pupil(const struct wv_verb *open)
 static struct wv_set *empty_set(void)
 {
 	struct wv_script *script = calloc(1, sizeof(*script));
-	struct wv_set *set = script ? wv_set_new(script) : NULL;
+	struct wv_set *set = script ? wv_set_new(script, WV_SCRIPT_VERBS) : NULL;
 
 	if (!set)
 		free(script);

@@ -6,13 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DEVICES 16
-#define MAX_COPIES  8 /* at a time; programs hold one */
-
 static struct ibv_device **devices;
 static int n_devices;
-static struct ibv_device **copies[MAX_COPIES];
-static struct ibv_device *first[MAX_DEVICES + 1]; /* of the first of them, without malloc() */
 
 struct ibv_device **wv_devices(void)
 {
@@ -28,31 +23,32 @@ void wv_devices_forget(void)
 	devices = NULL;
 }
 
-struct ibv_device **wv_devices_copy(int *n)
+struct ibv_device **wv_devices_copy(struct wv_device_copies *to, int *n)
 {
 	size_t bytes = ((size_t)n_devices + 1) * sizeof(*devices);
+	struct ibv_device **copy;
 	unsigned int i = 0;
 
-	while (i < MAX_COPIES && copies[i])
+	while (i < WV_DEVICES_COPIES && to->copies[i])
 		i++;
-	if (!devices || i == MAX_COPIES)
+	if (!devices || i == WV_DEVICES_COPIES)
 		return NULL;
-	copies[i] = !i && bytes <= sizeof(first) ? first : malloc(bytes);
-	if (!copies[i])
+	copy = !i && bytes <= sizeof(to->first) ? to->first : malloc(bytes);
+	if (!copy)
 		return NULL;
-	memcpy(copies[i], devices, bytes);
+	memcpy(copy, devices, bytes);
 	if (n)
 		*n = n_devices;
-	return copies[i];
+	return to->copies[i] = copy;
 }
 
-bool wv_devices_end_copy(struct ibv_device **list)
+bool wv_devices_end_copy(struct wv_device_copies *of, struct ibv_device **list)
 {
-	for (unsigned int i = 0; i < MAX_COPIES; i++) {
-		if (!list || copies[i] != list)
+	for (unsigned int i = 0; i < WV_DEVICES_COPIES; i++) {
+		if (!list || of->copies[i] != list)
 			continue;
-		copies[i] = NULL;
-		if (list != first)
+		of->copies[i] = NULL;
+		if (list != of->first)
 			free(list);
 		return true;
 	}

@@ -12,11 +12,20 @@ struct ibv_device **wv_devices(void);
 /* They have changed: listed anew next time. One caller at a time, and none of the above. */
 void wv_devices_forget(void);
 
-/*
- * A copy for a program, as ibv_get_device_list() gives it; NULL: there are none, or no memory. One
- * caller at a time.
- */
-struct ibv_device **wv_devices_copy(int *n);
+#define WV_DEVICES_COPIES 8 /* at a time; programs hold one */
+#define WV_DEVICES_MAX	  16
 
-/* Ends such a copy; false: it is none. One caller at a time. */
-bool wv_devices_end_copy(struct ibv_device **list);
+/* Copies of the list that a program has; zero at first, and guarded by the caller. */
+struct wv_device_copies {
+	struct ibv_device **copies[WV_DEVICES_COPIES];
+	struct ibv_device *first[WV_DEVICES_MAX + 1]; /* memory of the first, without malloc() */
+};
+
+/*
+ * A copy for a program, as ibv_get_device_list() gives it; NULL: there are none, no memory, or the
+ * program has too many.
+ */
+struct ibv_device **wv_devices_copy(struct wv_device_copies *to, int *n);
+
+/* Ends such a copy; false: it is none. */
+bool wv_devices_end_copy(struct wv_device_copies *of, struct ibv_device **list);

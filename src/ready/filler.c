@@ -1,5 +1,6 @@
 #include "ready/filler.h"
 
+#include "base/base.h"
 #include "shim/context.h"
 #include "shim/files.h"
 #include "shim/real.h"
@@ -9,17 +10,18 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdint.h>
-#include <sys/eventfd.h>
 #include <sys/inotify.h>
+#include <sys/timerfd.h>
 #include <unistd.h>
 
 #define NODES	 "/dev/infiniband"
 #define STACK	 (512 * 1024)
+#define SOON_NS	 1000000
 #define BLIND_MS 1000 /* without descriptors to wait for */
 
-static bool running;
-static bool sleeping; /* until it is woken */
-static int woken = -1, nodes = -1;
+static bool running WV_HOT;
+static bool sleeping WV_HOT; /* until it is woken */
+static int woken WV_HOT = -1, nodes WV_HOT = -1;
 static int (*work)(bool devices_changed);
 
 static int hidden(int fd)
@@ -34,7 +36,7 @@ static void open_fds(void)
 {
 	wv_lock();
 	if (woken < 0)
-		woken = hidden(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+		woken = hidden(timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK));
 	if (nodes < 0) {
 		nodes = hidden(inotify_init1(IN_CLOEXEC | IN_NONBLOCK));
 		if (nodes >= 0)
@@ -109,14 +111,13 @@ void wv_filler_will_sleep(void)
 	__atomic_store_n(&sleeping, true, __ATOMIC_SEQ_CST);
 }
 
+/* A little later: what forks is not to wait for what is done because of it. */
 void wv_filler_wake(void)
 {
-	uint64_t one = 1;
+	struct itimerspec soon = {.it_value = {.tv_nsec = SOON_NS}};
 
-	if (running && __atomic_exchange_n(&sleeping, false, __ATOMIC_SEQ_CST) && woken >= 0 &&
-	    real_write(woken, &one, sizeof(one)) < 0) {
-		/* It was woken already. */
-	}
+	if (running && __atomic_exchange_n(&sleeping, false, __ATOMIC_SEQ_CST) && woken >= 0)
+		timerfd_settime(woken, 0, &soon, NULL);
 }
 
 void wv_filler_leave(void)

@@ -3,6 +3,7 @@
 #include "shim/context.h"
 #include "shim/files.h"
 
+#include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 
@@ -53,6 +54,19 @@ static bool extend(struct wv_range *range, uintptr_t start, uintptr_t end, enum 
 	return true;
 }
 
+static void append(struct wv_holding *holding, struct wv_range range)
+{
+	struct wv_range *more =
+	    reallocarray(holding->ranges, holding->n_ranges + 1u, sizeof(range));
+
+	if (!more) {
+		holding->lost = true;
+		return;
+	}
+	holding->ranges = more;
+	holding->ranges[holding->n_ranges++] = range;
+}
+
 void wv_holding_add_range(struct wv_holding *holding, void *at, size_t bytes,
 			  enum wv_range_kind kind)
 {
@@ -62,10 +76,7 @@ void wv_holding_add_range(struct wv_holding *holding, void *at, size_t bytes,
 	for (unsigned int i = 0; i < holding->n_ranges; i++)
 		if (extend(&holding->ranges[i], range.start, range.end, kind))
 			return;
-	if (holding->n_ranges < WV_HOLDING_RANGES)
-		holding->ranges[holding->n_ranges++] = range;
-	else
-		holding->lost = true;
+	append(holding, range);
 }
 
 void wv_holding_offer(const struct wv_holding *holding)

@@ -8,8 +8,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WV_HOLDING_FDS	  16
-#define WV_HOLDING_RANGES 128
+#define WV_HOLDING_FDS 16
 
 enum wv_range_kind {
 	WV_RANGE_KERNEL, /* of the ufile, memory of the kernel */
@@ -27,7 +26,7 @@ struct wv_holding {
 	int fds[WV_HOLDING_FDS]; /* -1: the program closed it */
 	uint16_t n_fds, n_ranges;
 	bool lost; /* the program closed a descriptor of it, or it takes more than there is */
-	struct wv_range ranges[WV_HOLDING_RANGES];
+	struct wv_range *ranges; /* of malloc() */
 };
 
 /* What this thread makes ahead at present, or NULL. */

@@ -10,9 +10,9 @@
 #include <errno.h>
 #include <stdlib.h>
 
-struct wv_set *wv_set_new(struct wv_script *script)
+struct wv_set *wv_set_new(struct wv_script *script, uint32_t n)
 {
-	struct wv_set *set = calloc(1, sizeof(*set));
+	struct wv_set *set = calloc(1, sizeof(*set) + n * sizeof(set->made[0]));
 
 	if (set)
 		set->script = script;
@@ -21,6 +21,7 @@ struct wv_set *wv_set_new(struct wv_script *script)
 
 void wv_set_free(struct wv_set *set)
 {
+	free(set->holding.ranges);
 	free(set);
 }
 

@@ -6,9 +6,11 @@
 
 #include "ready/set.h"
 
-/* An empty set of @script, which must stay. NULL: no memory. wv_set_free() frees the memory only.
+/*
+ * An empty set of @script, which must stay, with room for @n verbs. NULL: no memory. wv_set_free()
+ * frees the memory only.
  */
-struct wv_set *wv_set_new(struct wv_script *script);
+struct wv_set *wv_set_new(struct wv_script *script, uint32_t n);
 void wv_set_free(struct wv_set *set);
 
 static inline bool wv_set_is_complete(const struct wv_set *set)

@@ -211,7 +211,7 @@ static int make_next(struct pool *pool, struct slot *slot, struct ibv_device **d
 	int err;
 
 	if (!slot->set)
-		slot->set = wv_set_new(&pool->script);
+		slot->set = wv_set_new(&pool->script, pool->script.n);
 	if (!slot->set)
 		return -ENOMEM;
 	err = wv_set_make_next(slot->set, devices);

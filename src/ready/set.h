@@ -29,8 +29,8 @@ struct wv_set {
 	struct wv_script *script;
 	uint32_t n; /* verbs that have been carried out */
 	struct wv_context_ops ops;
-	struct wv_made made[WV_SCRIPT_VERBS];
 	struct wv_holding holding;
+	struct wv_made made[]; /* as many as it was made for */
 };
 
 /*

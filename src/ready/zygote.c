@@ -1,5 +1,6 @@
 #include "ready/zygote.h"
 
+#include "base/base.h"
 #include "ready/devices.h"
 #include "ready/filler.h"
 #include "ready/pool.h"
@@ -13,18 +14,18 @@
 #define LATER_MS 250
 #define YIELD_US 20
 
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock WV_HOT = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool locked; /* by this thread */
-static unsigned int n_forking;
+static unsigned int n_forking WV_HOT;
 
-static struct wv_family *family; /* of the children of this process */
-static bool is_set, is_filling;	 /* how many were asked for; the thread runs */
+static struct wv_family *family WV_HOT;	      /* of the children of this process */
+static bool is_set WV_HOT, is_filling WV_HOT; /* how many were asked for; the thread runs */
 static unsigned int wanted;
-static int wait_ms = SOON_MS;
+static int wait_ms WV_HOT = SOON_MS;
 
 /* Of the fork under way, and of the last one of this thread. */
-static struct wv_offer offers[WV_CHILD_SETS];
-static unsigned int n_offers;
+static struct wv_offer offers[WV_CHILD_SETS] WV_HOT;
+static unsigned int n_offers WV_HOT;
 static __thread struct {
 	unsigned int n;
 	struct wv_offer offers[WV_FAMILY_SCRIPTS];

@@ -1,5 +1,6 @@
 #include "shim/context.h"
 
+#include "base/base.h"
 #include "ready/child.h"
 #include "ready/filler.h"
 #include "ready/holding.h"
@@ -26,10 +27,10 @@
 
 #define MAX_CONTEXTS 256
 
-uint32_t wv_births;
+uint32_t wv_births WV_HOT;
 
 static struct wv_context *contexts[MAX_CONTEXTS];
-static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t lock WV_HOT = PTHREAD_MUTEX_INITIALIZER;
 
 void wv_lock(void)
 {
@@ -84,17 +85,22 @@ void wv_context_prepare(void)
 	pthread_once(&once, prepare);
 }
 
-/* Most programs open one device: its context costs no system call. */
+/*
+ * Most programs open one device: its context costs no system call. All others are in one mapping,
+ * for which fork() has to do less than for many.
+ */
 static struct wv_context *memory_for(uint16_t index)
 {
-	static struct wv_context first;
-	void *memory;
+	static struct wv_context first, *others;
 
 	if (!index)
 		return &first;
-	memory =
-	    mmap(NULL, sizeof(first), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	return memory == MAP_FAILED ? NULL : memory;
+	if (!others)
+		others = mmap(NULL, (MAX_CONTEXTS - 1) * sizeof(*others), PROT_READ | PROT_WRITE,
+			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	if (others == MAP_FAILED)
+		others = NULL;
+	return others ? &others[index - 1] : NULL;
 }
 
 static struct wv_context *find_unused(void)

@@ -1,11 +1,13 @@
 #include "shim/files.h"
 
+#include "base/base.h"
+
 #include <unistd.h>
 
 uint32_t wv_files[WV_MAX_FD];
-uint32_t wv_n_files;
+uint32_t wv_n_files WV_HOT;
 
-static pid_t owner;
+static pid_t owner WV_HOT;
 
 union word {
 	uint32_t word;

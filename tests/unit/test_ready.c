@@ -18,7 +18,11 @@
 
 /* Objects are their own addresses. */
 static struct wv_script script;
-static struct wv_set set;
+static struct {
+	struct wv_set set;
+	struct wv_made made[WV_SCRIPT_VERBS];
+} memory;
+#define set (memory.set)
 static struct wv_claims claims;
 static char objects[WV_SCRIPT_VERBS + 1];
 
@@ -26,7 +30,7 @@ static int reset(void **state)
 {
 	(void)state;
 	memset(&script, 0, sizeof(script));
-	memset(&set, 0, sizeof(set));
+	memset(&memory, 0, sizeof(memory));
 	memset(&claims, 0, sizeof(claims));
 	set.script = &script;
 	return 0;
