@@ -39,7 +39,7 @@ struct wv_ticket *wv_ticket_issue(struct wv_family *family, uint64_t *state)
 			continue;
 		if (!now)
 			init_holder(&ticket->holder);
-		ticket->child = 0;
+		__atomic_store_n(&ticket->child, 0, __ATOMIC_RELAXED);
 		*state = ((now >> 8) + 1) << 8 | WV_TICKET_OFFERED;
 		__atomic_store_n(&ticket->state, *state, __ATOMIC_RELEASE);
 		return ticket;

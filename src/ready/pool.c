@@ -111,13 +111,14 @@ bool wv_pools_have_news(const struct wv_family *family)
 /* Whether the child ended before it came to hold its ticket; false if that is not known. */
 static bool never_came(const struct wv_ticket *ticket)
 {
+	pid_t child = __atomic_load_n(&ticket->child, __ATOMIC_RELAXED);
 	siginfo_t info = {.si_pid = 0};
 	int result;
 
-	if (!ticket->child)
+	if (!child)
 		return false;
-	result = waitid(P_PID, (id_t)ticket->child, &info, WEXITED | WNOHANG | WNOWAIT);
-	return result < 0 ? errno == ECHILD : info.si_pid == ticket->child;
+	result = waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT);
+	return result < 0 ? errno == ECHILD : info.si_pid == child;
 }
 
 static bool is_unused(const struct slot *slot)

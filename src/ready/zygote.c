@@ -165,7 +165,7 @@ static int start(void)
 
 int wv_zygote_keep(unsigned int n)
 {
-	int err;
+	int err, start_err;
 
 	if (n > WV_POOL_SETS)
 		return -EINVAL;
@@ -177,12 +177,10 @@ int wv_zygote_keep(unsigned int n)
 	wv_pools_retry();
 	give_lock();
 	err = make_all();
-	if (err)
-		return err;
 	take_lock_after_forks();
-	err = start();
+	start_err = start();
 	give_lock();
-	return err;
+	return start_err ? start_err : err;
 }
 
 void wv_zygote_release(void)
@@ -236,23 +234,24 @@ void wv_zygote_after_fork(void)
 	__atomic_fetch_sub(&n_forking, 1, __ATOMIC_ACQ_REL);
 }
 
-/* The ticket may have changed hands since. */
-static void note_child(const struct wv_offer *offer, pid_t pid)
+/*
+ * The ticket may have changed hands since. If it does just now, the worst is that a child goes
+ * without.
+ */
+static void note_child(struct wv_offer *offer, pid_t pid)
 {
 	uint64_t state = __atomic_load_n(&offer->ticket->state, __ATOMIC_ACQUIRE);
 
-	if (state >> 8 == offer->state >> 8)
-		offer->ticket->child = pid;
+	if (pid < 0)
+		wv_ticket_turn(offer->ticket, &offer->state, WV_TICKET_GIVEN_BACK);
+	else if (state >> 8 == offer->state >> 8)
+		__atomic_store_n(&offer->ticket->child, pid, __ATOMIC_RELAXED);
 }
 
 void wv_zygote_forked(pid_t pid)
 {
-	if (!last.n)
-		return;
-	take_lock_after_forks();
 	while (last.n)
 		note_child(&last.offers[--last.n], pid);
-	give_lock();
 }
 
 void wv_zygote_in_child(void)

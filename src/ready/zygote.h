@@ -34,7 +34,7 @@ void wv_zygote_before_fork(void);
 void wv_zygote_after_fork(void);
 void wv_zygote_in_child(void);
 
-/* fork() has returned @pid to this process. */
+/* fork() has returned @pid to this process, or failed. Call with no lock held. */
 void wv_zygote_forked(pid_t pid);
 
 /* The program closed @fd, which may be of a set that waits here, or of one for a child. */

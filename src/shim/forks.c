@@ -47,7 +47,7 @@ WV_PUBLIC pid_t fork(void)
 	if (wv_settings()->prefork)
 		wv_context_prepare();
 	pid = real_fork();
-	if (pid > 0)
+	if (pid)
 		wv_zygote_forked(pid);
 	return pid;
 }
