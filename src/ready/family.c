@@ -1,6 +1,6 @@
 #include "ready/family.h"
 
-#include <errno.h>
+#include <linux/futex.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -37,8 +37,7 @@ struct wv_ticket *wv_ticket_issue(struct wv_family *family, uint64_t *state)
 
 		if (wv_ticket_phase(now) != WV_TICKET_FREE)
 			continue;
-		if (!now)
-			init_holder(&ticket->holder);
+		init_holder(&ticket->holder);
 		__atomic_store_n(&ticket->child, 0, __ATOMIC_RELAXED);
 		*state = ((now >> 8) + 1) << 8 | WV_TICKET_OFFERED;
 		__atomic_store_n(&ticket->state, *state, __ATOMIC_RELEASE);
@@ -76,16 +75,15 @@ bool wv_ticket_leave(struct wv_ticket *ticket, uint64_t *state, enum wv_phase ph
 	return turned;
 }
 
-bool wv_ticket_is_left(struct wv_ticket *ticket)
+/*
+ * The word that the kernel clears when the owner ends (futex(2), get_robust_list(2)). To lock it
+ * here would follow pointers that any child can write to, and children may have fewer rights.
+ */
+bool wv_ticket_is_left(const struct wv_ticket *ticket)
 {
-	int error = pthread_mutex_trylock(&ticket->holder);
+	int word = __atomic_load_n(&ticket->holder.__data.__lock, __ATOMIC_ACQUIRE);
 
-	if (error == EOWNERDEAD)
-		error = pthread_mutex_consistent(&ticket->holder);
-	if (error)
-		return false;
-	pthread_mutex_unlock(&ticket->holder);
-	return true;
+	return !(word & FUTEX_TID_MASK);
 }
 
 void wv_tickets_collect(struct wv_family *family)

@@ -70,7 +70,7 @@ bool wv_ticket_leave(struct wv_ticket *ticket, uint64_t *state, enum wv_phase ph
 void wv_tickets_collect(struct wv_family *family);
 
 /* The parent's side: whether nobody holds it, or whoever did has ended. */
-bool wv_ticket_is_left(struct wv_ticket *ticket);
+bool wv_ticket_is_left(const struct wv_ticket *ticket);
 
 /* Whether @open, the first verb of a script, is taught already. */
 bool wv_family_knows(struct wv_family *family, const struct wv_verb *open);
