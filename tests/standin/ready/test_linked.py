@@ -22,6 +22,11 @@ class Linked(zygotes.Case):
         self.run_linked(LINKED)
         self.assertEqual(bed.ctl("objects")["ufiles"], 0)
 
+    def test_threads(self):
+        if bed.SANITIZED:
+            self.skipTest("the sanitizer's allocator is not ready for threads that allocate while another forks")
+        self.run_linked(LINKED, "threads")
+
     def test_disabled(self):
         self.run_linked(LINKED, "refused", WARMVERBS_DISABLE="1")
 
