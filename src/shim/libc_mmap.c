@@ -23,7 +23,8 @@ static enum wv_range_kind kind_of(int fd)
 	return c->driver_id == RDMA_DRIVER_RXE ? WV_RANGE_KERNEL : WV_RANGE_IO;
 }
 
-static void *map_any(void *hint, size_t bytes, int protection, int flags, int fd, off64_t offset)
+WV_UNSANITIZED static void *map_any(void *hint, size_t bytes, int protection, int flags, int fd,
+				    off64_t offset)
 {
 	void *at = real_mmap(hint, bytes, protection, flags, fd, offset);
 
@@ -32,12 +33,14 @@ static void *map_any(void *hint, size_t bytes, int protection, int flags, int fd
 	return at;
 }
 
-WV_PUBLIC void *mmap(void *hint, size_t bytes, int protection, int flags, int fd, off_t offset)
+WV_UNSANITIZED WV_PUBLIC void *mmap(void *hint, size_t bytes, int protection, int flags, int fd,
+				    off_t offset)
 {
 	return map_any(hint, bytes, protection, flags, fd, offset);
 }
 
-WV_PUBLIC void *mmap64(void *hint, size_t bytes, int protection, int flags, int fd, off64_t offset)
+WV_UNSANITIZED WV_PUBLIC void *mmap64(void *hint, size_t bytes, int protection, int flags, int fd,
+				      off64_t offset)
 {
 	return map_any(hint, bytes, protection, flags, fd, offset);
 }

@@ -2,7 +2,7 @@
 
 #include <dlfcn.h>
 
-static void *bind(void **bound, const char *symbol)
+WV_UNSANITIZED static void *bind(void **bound, const char *symbol)
 {
 	void *fn = __atomic_load_n(bound, __ATOMIC_RELAXED);
 
@@ -16,7 +16,7 @@ static void *bind(void **bound, const char *symbol)
 /* Defines real_NAME, which binds symbol SYMBOL once and calls it. */
 #define REAL(result, name, symbol, params, args)                                                   \
 	static void *bound_##name;                                                                 \
-	result real_##name params                                                                  \
+	WV_UNSANITIZED result real_##name params                                                   \
 	{                                                                                          \
 		return ((result(*) params)bind(&bound_##name, symbol))args;                        \
 	}

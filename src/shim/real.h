@@ -26,6 +26,9 @@ void *real_mmap(void *hint, size_t bytes, int protection, int flags, int fd, off
 pid_t real_fork(void);
 FILE *real_fopen(const char *path, const char *mode);
 
+/* Of what sanitizers call before they are ready to be told of calls. */
+#define WV_UNSANITIZED __attribute__((no_sanitize("thread")))
+
 /*
  * Binds the calls that are made with a lock held: binding takes the loader's lock, which a plugin's
  * constructor may hold while it waits for ours.
