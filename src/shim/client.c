@@ -29,6 +29,9 @@ struct request {
 /* The request under way: at most one, for the next open of its path. */
 static struct request pending = {.sock = -1, .node = -1};
 
+/* What is made ahead is in no hurry, but a fork may be waiting for the thread that makes it. */
+#define AHEAD_WAIT_MS 5
+
 static bool daemon_gone;	  /* did not answer once: not asked again */
 static bool daemon_answered;	  /* at least once */
 static uint32_t open_number;	  /* opens of RDMA devices so far */
@@ -197,7 +200,7 @@ int wv_client_receive(int sock, void *message, size_t capacity, int *fds, unsign
 	ssize_t got = wv_recv(sock, message, capacity, fds, WV_WIRE_MAX_FDS, n_fds);
 
 	if (got == -EAGAIN) {
-		if (poll(&wait, 1, WV_WAIT_MS) <= 0)
+		if (poll(&wait, 1, wv_making ? AHEAD_WAIT_MS : WV_WAIT_MS) <= 0)
 			return -ETIMEDOUT;
 		got = wv_recv(sock, message, capacity, fds, WV_WIRE_MAX_FDS, n_fds);
 	}
@@ -316,7 +319,7 @@ static int collect(struct wv_context *c, const struct request *r)
 		return fds[0];
 	for (unsigned int i = 0; i < n_fds; i++)
 		close(fds[i]);
-	if (type < 0)
+	if (type < 0 && !wv_making)
 		daemon_gone = true;
 	c->no_lease = type == WV_MSG_NO_LEASE ? none->reason : WV_NO_LEASE_UNFIT;
 	if (type == WV_MSG_NO_LEASE)
