@@ -69,7 +69,9 @@ def answer(number):
 
 def pool(n):
     with multiprocessing.Pool(AT_ONCE, maxtasksperchild=1) as workers:
-        yield from (number for number, _ in workers.imap(answer, range(n), chunksize=1))
+        numbers = [number for number, _ in workers.imap(answer, range(n), chunksize=1)]
+    # Not before: the pool forks in a thread, and a child prints again what is not flushed yet.
+    yield from numbers
 
 
 def processes(n):
