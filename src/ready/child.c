@@ -5,11 +5,11 @@
 #include "ready/followed.h"
 #include "ready/make.h"
 #include "ready/ops.h"
-#include "ready/real_verbs.h"
 #include "shim/context.h"
 #include "shim/files.h"
 #include "shim/opens.h"
 #include "shim/real.h"
+#include "shim/real_verbs.h"
 #include "shim/trace.h"
 #include "shim/verbs.h"
 
@@ -272,6 +272,16 @@ void wv_followed_finish(struct wv_followed *f)
 	end(f);
 }
 
+struct wv_followed *wv_followed_claimed(const struct ibv_context *context)
+{
+	struct wv_followed *f = wv_followed_find(context);
+
+	if (!f || f->role == WV_CLAIMED)
+		return f;
+	wv_followed_finish(f);
+	return NULL;
+}
+
 void wv_child_end_rehearsal(void)
 {
 	wv_child_lock();
@@ -309,10 +319,8 @@ int wv_child_close(struct ibv_context *context)
 	struct wv_followed *f;
 
 	wv_child_lock();
-	f = wv_followed_find(context);
-	if (f && f->role == WV_LEARNING)
-		wv_followed_finish(f);
-	else if (f)
+	f = wv_followed_claimed(context);
+	if (f)
 		end_claimed(f);
 	wv_child_unlock();
 	return wv_real_verbs()->close_device(context);
@@ -323,10 +331,8 @@ void wv_child_stop(struct ibv_context *context)
 	struct wv_followed *f;
 
 	wv_child_lock();
-	f = wv_followed_find(context);
-	if (f && f->role == WV_LEARNING)
-		wv_followed_finish(f);
-	else if (f)
+	f = wv_followed_claimed(context);
+	if (f)
 		f->stopped = true;
 	wv_child_unlock();
 }

@@ -17,6 +17,11 @@ struct wv_offer {
 
 extern bool wv_child_follows;
 
+static inline bool wv_child_is_following(void)
+{
+	return __builtin_expect(__atomic_load_n(&wv_child_follows, __ATOMIC_RELAXED), 0);
+}
+
 /*
  * In a child, before anything else runs in it: it may take what is in @offers, and teaches what is
  * not known to @home (NULL: nobody). Of what its parent had itself nothing is left to it.

@@ -1,6 +1,6 @@
 #include "ready/followed.h"
 #include "ready/make.h"
-#include "ready/real_verbs.h"
+#include "shim/real_verbs.h"
 
 /* Whether the script fits is judged once for each child. */
 static void judge(struct wv_followed *f, bool fits)
@@ -199,16 +199,13 @@ int wv_child_destroy(struct ibv_context *context, void *object, int (*real)(void
 	int error;
 
 	wv_child_lock();
-	f = wv_followed_find(context);
-	if (f && f->role == WV_LEARNING) {
-		wv_followed_finish(f);
-	} else if (f) {
+	f = wv_followed_claimed(context);
+	if (f)
 		index = wv_set_find(f->set, object);
-		if (index < WV_SCRIPT_VERBS) {
-			clear_way(f, index);
-			wv_set_end_moves(f->set, &f->claims, index);
-			f->set->made[index].object = NULL;
-		}
+	if (index < WV_SCRIPT_VERBS) {
+		clear_way(f, index);
+		wv_set_end_moves(f->set, &f->claims, index);
+		f->set->made[index].object = NULL;
 	}
 	wv_child_unlock();
 	error = real(object);

@@ -1,6 +1,6 @@
 #include "ready/devices.h"
 
-#include "ready/real_verbs.h"
+#include "shim/real_verbs.h"
 #include "shim/verbs.h"
 
 #include <stdlib.h>

@@ -76,9 +76,8 @@ static void *run(void *unused)
 	bool devices_changed = false;
 
 	(void)unused;
-	for (;;) {
+	for (;;)
 		devices_changed = sleep_for(work(devices_changed));
-	}
 	return NULL;
 }
 

@@ -26,3 +26,6 @@ struct wv_followed *wv_followed_find(const struct ibv_context *context);
 
 /* The script is as long as it will be: it is taught, and followed no more. */
 void wv_followed_finish(struct wv_followed *followed);
+
+/* The set of @context that this process claimed, or NULL. A script that is learned there ends. */
+struct wv_followed *wv_followed_claimed(const struct ibv_context *context);

@@ -2,9 +2,9 @@
 
 #include "base/base.h"
 #include "ready/ops.h"
-#include "ready/real_verbs.h"
 #include "shim/client.h"
 #include "shim/context.h"
+#include "shim/real_verbs.h"
 #include "shim/verbs.h"
 
 #include <errno.h>

@@ -2,14 +2,6 @@
 
 #include <string.h>
 
-void wv_verb_begin(struct wv_verb *verb, enum wv_verb_kind kind)
-{
-	memset(verb, 0, sizeof(*verb));
-	verb->kind = (uint16_t)kind;
-	for (unsigned int i = 0; i < WV_ON; i++)
-		verb->on[i] = WV_NO_OBJECT;
-}
-
 uint16_t wv_set_find(const struct wv_set *set, const void *object)
 {
 	if (!object)

@@ -58,9 +58,6 @@ static inline void wv_set_bit(uint64_t *bits, unsigned int i, bool value)
 	bits[i / 64] = (bits[i / 64] & ~(1ull << i % 64)) | (uint64_t)value << i % 64;
 }
 
-/* A verb of @kind about nothing yet. */
-void wv_verb_begin(struct wv_verb *verb, enum wv_verb_kind kind);
-
 /* Where @object is in the set: WV_NO_OBJECT for NULL, WV_FOREIGN_OBJECT if it is not there. */
 uint16_t wv_set_find(const struct wv_set *set, const void *object);
 

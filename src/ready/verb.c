@@ -4,6 +4,14 @@
 
 #include <string.h>
 
+void wv_verb_begin(struct wv_verb *verb, enum wv_verb_kind kind)
+{
+	memset(verb, 0, sizeof(*verb));
+	verb->kind = (uint16_t)kind;
+	for (unsigned int i = 0; i < WV_ON; i++)
+		verb->on[i] = WV_NO_OBJECT;
+}
+
 bool wv_verb_is_ahead(enum ibv_qp_type type, enum ibv_qp_state state)
 {
 	static const struct {

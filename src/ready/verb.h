@@ -65,6 +65,9 @@ struct wv_script {
 	struct wv_verb verbs[WV_SCRIPT_VERBS];
 };
 
+/* A verb of @kind about nothing yet. */
+void wv_verb_begin(struct wv_verb *verb, enum wv_verb_kind kind);
+
 /*
  * Whether a queue pair of @type can be moved to @state without knowing its peer: RC and UC to INIT,
  * UD to RTS.

@@ -4,7 +4,7 @@
  */
 #include "base/base.h"
 #include "ready/child.h"
-#include "ready/real_verbs.h"
+#include "shim/real_verbs.h"
 
 #include <errno.h>
 
@@ -15,11 +15,6 @@
 		errno = ENOSYS;                                                                    \
 		return nothing;                                                                    \
 	}
-
-static bool follows(void)
-{
-	return __builtin_expect(__atomic_load_n(&wv_child_follows, __ATOMIC_RELAXED), 0);
-}
 
 static void *real_channel(void *context)
 {
@@ -33,7 +28,7 @@ WV_PUBLIC struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *c
 	struct wv_verb verb;
 
 	REAL_OR(NULL)
-	if (!follows())
+	if (!wv_child_is_following())
 		return real->create_comp_channel(context);
 	wv_verb_begin(&verb, WV_VERB_CHANNEL);
 	return wv_child_make(context, &verb, on, real_channel, context, &made);
@@ -51,7 +46,7 @@ WV_PUBLIC struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 	struct wv_verb verb;
 
 	REAL_OR(NULL)
-	if (!follows())
+	if (!wv_child_is_following())
 		return real->alloc_pd(context);
 	wv_verb_begin(&verb, WV_VERB_PD);
 	return wv_child_make(context, &verb, on, real_pd, context, &made);
@@ -82,7 +77,7 @@ WV_PUBLIC struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, voi
 	struct ibv_cq *cq;
 
 	REAL_OR(NULL)
-	if (!follows())
+	if (!wv_child_is_following())
 		return real->create_cq(context, cqe, cq_context, channel, vector);
 	wv_verb_begin(&verb, WV_VERB_CQ);
 	verb.cq.cqe = (uint32_t)cqe;
@@ -114,7 +109,7 @@ WV_PUBLIC struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_
 	struct ibv_srq *srq;
 
 	REAL_OR(NULL)
-	if (!follows())
+	if (!wv_child_is_following())
 		return real->create_srq(pd, attr);
 	wv_verb_begin(&verb, WV_VERB_SRQ);
 	verb.srq.attr = attr->attr;
@@ -142,7 +137,7 @@ WV_PUBLIC struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_att
 	struct ibv_qp *qp;
 
 	REAL_OR(NULL)
-	if (!follows())
+	if (!wv_child_is_following())
 		return real->create_qp(pd, attr);
 	wv_verb_begin(&verb, WV_VERB_QP);
 	verb.qp.cap = attr->cap;
@@ -159,15 +154,16 @@ WV_PUBLIC struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_att
 WV_PUBLIC int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	REAL_OR(ENOSYS)
-	return follows() ? wv_child_move(qp, attr, mask) : real->modify_qp(qp, attr, mask);
+	return wv_child_is_following() ? wv_child_move(qp, attr, mask)
+				       : real->modify_qp(qp, attr, mask);
 }
 
 WV_PUBLIC int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 			   struct ibv_qp_init_attr *init)
 {
 	REAL_OR(ENOSYS)
-	return follows() ? wv_child_query(qp, attr, mask, init)
-			 : real->query_qp(qp, attr, mask, init);
+	return wv_child_is_following() ? wv_child_query(qp, attr, mask, init)
+				       : real->query_qp(qp, attr, mask, init);
 }
 
 /* Defines ibv_VERB(), which ends an object of TYPE. */
@@ -179,8 +175,9 @@ WV_PUBLIC int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask
 	WV_PUBLIC int ibv_##verb(struct type *object)                                              \
 	{                                                                                          \
 		REAL_OR(ENOSYS)                                                                    \
-		return follows() ? wv_child_destroy(object->context, object, real_##verb)          \
-				 : real->verb(object);                                             \
+		return wv_child_is_following()                                                     \
+			   ? wv_child_destroy(object->context, object, real_##verb)                \
+			   : real->verb(object);                                                   \
 	}
 
 DESTROYER(destroy_comp_channel, ibv_comp_channel)
@@ -192,5 +189,5 @@ DESTROYER(destroy_qp, ibv_qp)
 WV_PUBLIC int ibv_close_device(struct ibv_context *context)
 {
 	REAL_OR(ENOSYS)
-	return follows() ? wv_child_close(context) : real->close_device(context);
+	return wv_child_is_following() ? wv_child_close(context) : real->close_device(context);
 }

@@ -3,7 +3,7 @@
 #include "base/base.h"
 #include "shim/blocks.h"
 #include "shim/context.h"
-#include "shim/real.h"
+#include "shim/real_verbs.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -58,13 +58,12 @@ int wv_records_answer(struct ib_uverbs_ioctl_hdr *cmd)
 /* Each holds the one before it, so that none is lost. */
 static int make_spares(struct wv_context *c)
 {
-	struct ibv_cq *(*create)(struct ibv_context *, int, void *, struct ibv_comp_channel *,
-				 int) = real_verb("ibv_create_cq", "IBVERBS_1.1");
+	const struct wv_real_verbs *real = wv_real_verbs();
 	struct ibv_cq *cq = NULL;
 
 	do {
 		asked = NOTHING;
-		cq = create ? create(c->verbs, 1, c->spares, NULL, 0) : NULL;
+		cq = real ? real->create_cq(c->verbs, 1, c->spares, NULL, 0) : NULL;
 		if (cq)
 			c->spares = cq;
 	} while (cq && asked < RECORDS);

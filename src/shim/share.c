@@ -142,7 +142,7 @@ static struct wv_share *use_pieces(uintptr_t start, uintptr_t end)
 struct wv_share *wv_share_take(void *at, size_t bytes)
 {
 	uintptr_t page = wv_page_size();
-	uintptr_t start = ((uintptr_t)at + page - 1) & ~(page - 1);
+	uintptr_t start = wv_whole_pages((uintptr_t)at);
 	uintptr_t end = ((uintptr_t)at + bytes) & ~(page - 1);
 	struct wv_share *share = NULL;
 

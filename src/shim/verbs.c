@@ -8,6 +8,7 @@
 #include "shim/providers.h"
 #include "shim/queues.h"
 #include "shim/real.h"
+#include "shim/real_verbs.h"
 #include "shim/settings.h"
 #include "shim/trace.h"
 
@@ -38,7 +39,7 @@ static void get_ready(bool ask)
 
 struct ibv_device **wv_list_plainly(int *num_devices, bool ask)
 {
-	struct ibv_device **(*real)(int *) = real_verb("ibv_get_device_list", "IBVERBS_1.1");
+	const struct wv_real_verbs *real = wv_real_verbs();
 	struct ibv_device **list;
 	uint64_t start;
 
@@ -47,17 +48,17 @@ struct ibv_device **wv_list_plainly(int *num_devices, bool ask)
 		return NULL;
 	}
 	if (!wv_settings()->enabled)
-		return real(num_devices);
+		return real->get_device_list(num_devices);
 	start = wv_trace_now();
 	get_ready(ask);
-	list = real(num_devices);
+	list = real->get_device_list(num_devices);
 	wv_trace_list(start);
 	return list;
 }
 
 WV_PUBLIC struct ibv_device **ibv_get_device_list(int *num_devices)
 {
-	struct ibv_device **list = wv_child_follows ? wv_child_list(num_devices) : NULL;
+	struct ibv_device **list = wv_child_is_following() ? wv_child_list(num_devices) : NULL;
 
 	return list ? list : wv_list_plainly(num_devices, true);
 }
@@ -66,13 +67,13 @@ WV_PUBLIC struct ibv_device **ibv_get_device_list(int *num_devices)
  */
 WV_PUBLIC void ibv_free_device_list(struct ibv_device **list)
 {
-	void (*real)(struct ibv_device **) = real_verb("ibv_free_device_list", "IBVERBS_1.1");
+	const struct wv_real_verbs *real = wv_real_verbs();
 
-	if (wv_child_follows && wv_child_end_list(list))
+	if (wv_child_is_following() && wv_child_end_list(list))
 		return;
 	wv_client_drop_request();
 	if (real)
-		real(list);
+		real->free_device_list(list);
 }
 
 __thread bool wv_opening;
@@ -100,20 +101,19 @@ static struct ibv_context *opened(struct ibv_context *verbs)
 
 struct ibv_context *wv_open_plainly(struct ibv_device *device)
 {
-	struct ibv_context *(*real)(struct ibv_device *) =
-	    real_verb("ibv_open_device", "IBVERBS_1.1");
+	const struct wv_real_verbs *real = wv_real_verbs();
 
 	if (!real) {
 		errno = ENOSYS;
 		return NULL;
 	}
 	wv_opening = wv_settings()->enabled;
-	return opened(real(device));
+	return opened(real->open_device(device));
 }
 
 WV_PUBLIC struct ibv_context *ibv_open_device(struct ibv_device *device)
 {
-	return wv_child_follows ? wv_child_open(device) : wv_open_plainly(device);
+	return wv_child_is_following() ? wv_child_open(device) : wv_open_plainly(device);
 }
 
 /* libmlx5's twin, for those who ask for more than a context of its default. */

@@ -1,4 +1,4 @@
-#include "ready/real_verbs.h"
+#include "shim/real_verbs.h"
 
 #include "shim/real.h"
 
