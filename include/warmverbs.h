@@ -150,6 +150,8 @@ int wv_request_pool(unsigned int leases);
  * set goes to one child; a thread of the library makes another. A child that does something else
  * gets that from the kernel.
  *
+ * As around any verbs, no other thread may fork(2) while @rehearse runs.
+ *
  * @rehearse opens a device, makes objects, moves queue pairs as far as children will without
  * knowing a peer, destroys all of it and closes the device. It counts up to the first verb that
  * destroys, closes or connects. It returns 0, or a positive errno value that is passed on. Several
