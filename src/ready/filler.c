@@ -8,21 +8,25 @@
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
+#include <semaphore.h>
 #include <signal.h>
 #include <stdint.h>
 #include <sys/inotify.h>
 #include <sys/timerfd.h>
+#include <time.h>
 #include <unistd.h>
 
 #define NODES	 "/dev/infiniband"
 #define STACK	 (512 * 1024)
 #define SOON_NS	 1000000
 #define BLIND_MS 1000 /* without descriptors to wait for */
+#define BEGIN_S	 1
 
 static bool running WV_HOT;
 static bool sleeping WV_HOT; /* until it is woken */
 static int woken WV_HOT = -1, nodes WV_HOT = -1;
 static int (*work)(bool devices_changed);
+static sem_t begun;
 
 static int hidden(int fd)
 {
@@ -76,9 +80,25 @@ static void *run(void *unused)
 	bool devices_changed = false;
 
 	(void)unused;
+	sem_post(&begun);
 	for (;;)
 		devices_changed = sleep_for(work(devices_changed));
 	return NULL;
+}
+
+/*
+ * Nobody forks while the runtime starts the thread: what it does then takes its own locks, e.g. an
+ * allocator's that does not see to fork() (ASan's), and the child would find them taken for ever.
+ * Not for ever here: the handlers of a library that holds such a lock may come after ours.
+ */
+static void await_begin(void)
+{
+	struct timespec until;
+
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_sec += BEGIN_S;
+	while (sem_clockwait(&begun, CLOCK_MONOTONIC, &until) && errno == EINTR)
+		;
 }
 
 int wv_filler_start(int (*what)(bool devices_changed))
@@ -93,6 +113,7 @@ int wv_filler_start(int (*what)(bool devices_changed))
 	work = what;
 	open_fds();
 	sigfillset(&all);
+	sem_init(&begun, 0, 0);
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, STACK);
@@ -102,6 +123,8 @@ int wv_filler_start(int (*what)(bool devices_changed))
 	pthread_sigmask(SIG_SETMASK, &saved, NULL);
 	pthread_attr_destroy(&attr);
 	running = !error;
+	if (running)
+		await_begin();
 	return -error;
 }
 

@@ -7,6 +7,9 @@ import zygotes
 from zygotes import bed
 
 LINKED = str(bed.BUILD / "tests/standin/ready/linked")
+# What needs nothing but the stand-in.
+PLAIN = ["refusals", "ready_from_the_first_child", "another_rehearsal", "several_opens", "release", "child_preforks",
+         "learned"]
 EXAMPLE = str(bed.BUILD / "docs/examples/example_prefork")
 
 
@@ -18,30 +21,35 @@ class Linked(zygotes.Case):
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         return result.stdout
 
-    def test_all(self):
-        self.run_linked(LINKED)
+    def run_test(self, name, **options):
+        self.run_linked(LINKED, name, **options)
         self.assertEqual(bed.ctl("objects")["ufiles"], 0)
 
     def test_threads(self):
         if bed.SANITIZED:
             self.skipTest("the sanitizer's allocator is not ready for threads that allocate while another forks")
-        self.run_linked(LINKED, "threads")
+        self.run_test("threads")
 
     def test_disabled(self):
-        self.run_linked(LINKED, "refused", WARMVERBS_DISABLE="1")
+        self.run_test("refused", WARMVERBS_DISABLE="1")
 
     def test_commands_pass_by(self):
         """Another library is before ours: a set could not be let go of."""
-        self.run_linked(LINKED, "refused", preloaded=False)
+        self.run_test("refused", preloaded=False)
 
     def test_with_a_daemon(self):
         """What is made ahead is made from leases."""
         self.start_daemon()
-        self.run_linked(LINKED, **self.warm(0))
+        for name in PLAIN:
+            with self.subTest(name):
+                self.run_linked(LINKED, name, **self.warm(0))
 
     def test_example(self):
         self.assertEqual(self.run_linked(EXAMPLE).splitlines(), ["ready when it was born"] * 4)
 
+
+for _name in PLAIN:
+    setattr(Linked, f"test_{_name}", lambda self, name=_name: self.run_test(name))
 
 if __name__ == "__main__":
     zygotes.main()
