@@ -20,6 +20,7 @@
 #define STACK	 (512 * 1024)
 #define SOON_NS	 1000000
 #define BLIND_MS 1000 /* without descriptors to wait for */
+#define LOOK_MS	 5000 /* whether the program has closed them: then nothing wakes it */
 #define BEGIN_S	 1
 
 static bool running WV_HOT;
@@ -67,8 +68,8 @@ static bool sleep_for(int ms)
 	open_fds();
 	fds[0] = (struct pollfd){.fd = woken, .events = POLLIN};
 	fds[1] = (struct pollfd){.fd = nodes, .events = POLLIN};
-	if (ms < 0 && (woken < 0 || nodes < 0))
-		ms = BLIND_MS;
+	if (ms < 0)
+		ms = woken < 0 || nodes < 0 ? BLIND_MS : LOOK_MS;
 	poll(fds, 2, ms);
 	__atomic_store_n(&sleeping, false, __ATOMIC_SEQ_CST);
 	drain(woken);

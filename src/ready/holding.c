@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 __thread struct wv_holding *wv_making;
 
@@ -104,7 +105,7 @@ bool wv_holding_lose_fd(struct wv_holding *holding, int fd)
 		if (holding->fds[i] != fd)
 			continue;
 		holding->fds[i] = -1;
-		holding->lost = true;
+		holding->closed = holding->lost = true;
 		return true;
 	}
 	return false;
@@ -123,5 +124,16 @@ void wv_holding_unmap(const struct wv_holding *holding, bool all)
 {
 	for (unsigned int i = 0; i < holding->n_ranges; i++)
 		if (all || holding->ranges[i].kind == WV_RANGE_IO)
+			munmap((void *)holding->ranges[i].start, length(&holding->ranges[i]));
+}
+
+/* Queues stay: they may be of a lease, whose memory ended with its command descriptor. */
+void wv_holding_drop(struct wv_holding *holding)
+{
+	for (unsigned int i = 0; i < holding->n_fds; i++)
+		if (holding->fds[i] >= 0)
+			close(holding->fds[i]);
+	for (unsigned int i = 0; i < holding->n_ranges; i++)
+		if (holding->ranges[i].kind != WV_RANGE_QUEUES)
 			munmap((void *)holding->ranges[i].start, length(&holding->ranges[i]));
 }

@@ -25,7 +25,8 @@ struct wv_range {
 struct wv_holding {
 	int fds[WV_HOLDING_FDS]; /* -1: the program closed it */
 	uint16_t n_fds, n_ranges;
-	bool lost; /* the program closed a descriptor of it, or it takes more than there is */
+	bool closed; /* the program closed a descriptor of it: the number may be its own now */
+	bool lost;   /* so it is, or it takes more than there is */
 	struct wv_range *ranges; /* of malloc() */
 };
 
@@ -54,6 +55,9 @@ bool wv_holding_lose_fd(struct wv_holding *holding, int fd);
 
 /* Private memory takes the place of the queues, which are another process's. */
 void wv_holding_part_from_queues(const struct wv_holding *holding);
+
+/* Closes what is left, and unmaps what keeps the kernel's objects alive. */
+void wv_holding_drop(struct wv_holding *holding);
 
 /*
  * In a child, of a set that it does not have: ends what it inherited of it. With @all also the

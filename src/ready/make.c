@@ -238,3 +238,9 @@ void wv_set_abandon(struct wv_set *set)
 	wv_context_abandon(wv_set_context(set)->cmd_fd);
 	wv_set_unmake(set);
 }
+
+void wv_set_drop(struct wv_set *set)
+{
+	wv_holding_drop(&set->holding);
+	wv_set_free(set);
+}

@@ -30,5 +30,11 @@ void wv_set_unmake(struct wv_set *set);
 /* The same without a word to the kernel: the objects are another process's. */
 void wv_set_abandon(struct wv_set *set);
 
+/*
+ * Ends one of which the program has closed a descriptor: verbs would close the number again. What
+ * the provider has in memory stays; it is small.
+ */
+void wv_set_drop(struct wv_set *set);
+
 /* Destroys the object at @index. 0 or the verb's errno. */
 int wv_set_destroy(struct wv_set *set, uint16_t index);

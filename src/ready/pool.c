@@ -43,6 +43,8 @@ static void end(struct slot *slot, void (*how)(struct wv_set *set))
 	struct wv_set *set = slot->set;
 
 	*slot = (struct slot){.set = NULL};
+	if (set->holding.closed)
+		how = wv_set_drop;
 	how(set);
 }
 
@@ -215,6 +217,10 @@ static int make_next(struct pool *pool, struct slot *slot, struct ibv_device **d
 		slot->set = wv_set_new(&pool->script, pool->script.n);
 	if (!slot->set)
 		return -ENOMEM;
+	if (slot->set->holding.closed) {
+		end(slot, wv_set_drop);
+		return 1;
+	}
 	err = wv_set_make_next(slot->set, devices);
 	if (!err && wv_set_is_complete(slot->set)) {
 		wv_count(&wv_counters.sets_made);

@@ -16,7 +16,7 @@
 
 static pthread_mutex_t lock WV_HOT = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool locked; /* by this thread */
-static unsigned int n_forking WV_HOT;
+static unsigned int n_waiting WV_HOT;
 
 static struct wv_family *family WV_HOT;	      /* of the children of this process */
 static bool is_set WV_HOT, is_filling WV_HOT; /* how many were asked for; the thread runs */
@@ -43,12 +43,20 @@ static void give_lock(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* A mutex is not fair, and a fork must not wait for more than the verb that is being made. */
+/*
+ * A mutex is not fair, and a fork must not wait for more than the verb that is being made. While
+ * paused nobody comes in.
+ */
 static void take_lock_after_forks(void)
 {
-	while (__atomic_load_n(&n_forking, __ATOMIC_ACQUIRE))
-		usleep(YIELD_US);
-	take_lock();
+	for (;;) {
+		while (__atomic_load_n(&n_waiting, __ATOMIC_ACQUIRE))
+			usleep(YIELD_US);
+		take_lock();
+		if (!__atomic_load_n(&n_waiting, __ATOMIC_ACQUIRE))
+			return;
+		give_lock();
+	}
 }
 
 static uint64_t now_ms(void)
@@ -213,7 +221,7 @@ static void start_if_taught(void)
 
 void wv_zygote_before_fork(void)
 {
-	__atomic_fetch_add(&n_forking, 1, __ATOMIC_ACQ_REL);
+	__atomic_fetch_add(&n_waiting, 1, __ATOMIC_ACQ_REL);
 	take_lock();
 	if (!family && how_many())
 		family = wv_family_new();
@@ -231,7 +239,7 @@ void wv_zygote_after_fork(void)
 	wait_ms = SOON_MS;
 	wv_filler_wake();
 	give_lock();
-	__atomic_fetch_sub(&n_forking, 1, __ATOMIC_ACQ_REL);
+	__atomic_fetch_sub(&n_waiting, 1, __ATOMIC_ACQ_REL);
 }
 
 /*
@@ -262,7 +270,7 @@ void wv_zygote_in_child(void)
 	family = NULL;
 	is_set = is_filling = false;
 	n_offers = last.n = 0;
-	n_forking = 0;
+	n_waiting = 0;
 	give_lock();
 }
 
@@ -272,7 +280,21 @@ void wv_zygote_lose_fd(int fd)
 	if (locked)
 		return;
 	wv_child_lose_fd(fd);
-	take_lock_after_forks();
+	take_lock();
 	wv_pools_lose_fd(fd);
 	give_lock();
+}
+
+void wv_zygote_pause(void)
+{
+	__atomic_fetch_add(&n_waiting, 1, __ATOMIC_ACQ_REL);
+	if (locked)
+		return;
+	take_lock();
+	give_lock();
+}
+
+void wv_zygote_resume(void)
+{
+	__atomic_fetch_sub(&n_waiting, 1, __ATOMIC_ACQ_REL);
 }

@@ -39,3 +39,7 @@ void wv_zygote_forked(pid_t pid);
 
 /* The program closed @fd, which may be of a set that waits here, or of one for a child. */
 void wv_zygote_lose_fd(int fd);
+
+/* While the program closes many descriptors at once none is opened for sets: it would be lost. */
+void wv_zygote_pause(void);
+void wv_zygote_resume(void);

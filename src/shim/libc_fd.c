@@ -7,6 +7,7 @@
 #undef _FORTIFY_SOURCE
 
 #include "base/base.h"
+#include "ready/zygote.h"
 #include "shim/context.h"
 #include "shim/real.h"
 
@@ -14,6 +15,16 @@
 #include <linux/close_range.h>
 #include <stdarg.h>
 #include <unistd.h>
+
+/* No descriptor of ours may come between: it would be closed with the others, unnoticed. */
+static bool pause_making(void)
+{
+	bool any = __atomic_load_n(&wv_n_files, __ATOMIC_RELAXED) && wv_files_are_mine();
+
+	if (any)
+		wv_zygote_pause();
+	return any;
+}
 
 static void forget_range(unsigned int first, unsigned int last)
 {
@@ -39,15 +50,26 @@ WV_PUBLIC int close(int fd)
 WV_PUBLIC int close_range(unsigned int first, unsigned int last, int flags)
 {
 	/* What the kernel will refuse closes nothing (close_range(2)). */
-	if (first <= last && !(flags & ~CLOSE_RANGE_UNSHARE))
+	bool closes = first <= last && !(flags & ~CLOSE_RANGE_UNSHARE);
+	bool paused = closes && pause_making();
+	int result;
+
+	if (closes)
 		forget_range(first, last);
-	return real_close_range(first, last, flags);
+	result = real_close_range(first, last, flags);
+	if (paused)
+		wv_zygote_resume();
+	return result;
 }
 
 WV_PUBLIC void closefrom(int first)
 {
+	bool paused = pause_making();
+
 	forget_range(first < 0 ? 0 : (unsigned int)first, WV_MAX_FD);
 	real_closefrom(first);
+	if (paused)
+		wv_zygote_resume();
 }
 
 WV_PUBLIC int dup(int fd)

@@ -146,15 +146,29 @@ class Zygotes(zygotes.Case):
     def test_killed_before_its_children(self):
         self.check_orphans(lambda started: started.kill())
 
-    def test_closes_all_descriptors(self):
-        """Its own sets are gone with them; its children still work, and it does not stumble over what it uses next."""
+    def check_closes_all(self):
+        """Its own sets are gone with them; its children still work, and find new sets; and what it uses next is left
+        alone, though it has numbers that were the sets'."""
         plain = self.plain(PLAIN)[0]
         started = self.taught(PLAIN)
         for _ in range(2):
             self.assertEqual(started.ask("close"), 0)
+            self.assertEqual(started.ask("do", *INIT.split()), 0)
             for _ in range(4):
                 self.assertEqual(started.run(PLAIN).shape, plain, started.errors())
+            bed.until(lambda: not bed.ctl("objects")["kept_by_mappings"], "the end of what was closed")
+            self.await_sets(1 + SETS)  # and its own context
+            self.assertEqual(started.ask("do", *f"{WORK} {END}".split()), 0)
+            self.assertEqual(started.run(PLAIN).shape, plain, started.errors())
+            self.await_sets(SETS)
         self.finish(started)
+
+    def test_closes_all_descriptors(self):
+        self.check_closes_all()
+
+    def test_closes_all_descriptors_of_leases(self):
+        self.start_daemon()
+        self.check_closes_all()
 
     def test_closes_all_descriptors_before(self):
         plain = self.plain(PLAIN)[0]
