@@ -94,16 +94,22 @@ class FakeDaemon:
     def _talk(self, client):
         client.settimeout(5)
         try:
-            data, fds = receive(client)
-            answer = self._answer(data, fds)
-            close_all(fds)
+            answer = self._answer_to(*receive(client))
             if answer is None:
                 return
-            send(client, *answer)
-            close_all(answer[1])
+            try:
+                send(client, *answer)
+            finally:  # The program may have waited long enough, and gone.
+                close_all(answer[1])
             receive(client)  # Until the program closes.
         except (OSError, TimeoutError):
             pass
+
+    def _answer_to(self, data, fds):
+        try:
+            return self._answer(data, fds)
+        finally:
+            close_all(fds)
 
     def stop(self):
         self._listener.shutdown(socket.SHUT_RDWR)
