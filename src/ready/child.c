@@ -86,7 +86,7 @@ static void close_fds(struct wv_set *set)
 static void drop(struct wv_set *set)
 {
 	close_fds(set);
-	wv_holding_unmap(&set->holding, true);
+	wv_holding_unmap(&set->holding, WV_RANGE_ALL);
 }
 
 /* What a parent had, its child has as it is: an opened device like any other. */

@@ -120,20 +120,18 @@ void wv_holding_part_from_queues(const struct wv_holding *holding)
 			     0);
 }
 
-void wv_holding_unmap(const struct wv_holding *holding, bool all)
+void wv_holding_unmap(const struct wv_holding *holding, unsigned int kinds)
 {
 	for (unsigned int i = 0; i < holding->n_ranges; i++)
-		if (all || holding->ranges[i].kind == WV_RANGE_IO)
+		if (holding->ranges[i].kind & kinds)
 			munmap((void *)holding->ranges[i].start, length(&holding->ranges[i]));
 }
 
 /* Queues stay: they may be of a lease, whose memory ended with its command descriptor. */
-void wv_holding_drop(struct wv_holding *holding)
+void wv_holding_drop(const struct wv_holding *holding)
 {
 	for (unsigned int i = 0; i < holding->n_fds; i++)
 		if (holding->fds[i] >= 0)
 			close(holding->fds[i]);
-	for (unsigned int i = 0; i < holding->n_ranges; i++)
-		if (holding->ranges[i].kind != WV_RANGE_QUEUES)
-			munmap((void *)holding->ranges[i].start, length(&holding->ranges[i]));
+	wv_holding_unmap(holding, WV_RANGE_UFILE);
 }

@@ -10,10 +10,13 @@
 
 #define WV_HOLDING_FDS 16
 
+/* Bits, to name several. */
 enum wv_range_kind {
-	WV_RANGE_KERNEL, /* of the ufile, memory of the kernel */
-	WV_RANGE_IO,	 /* of the ufile, pages of the adapter: madvise(2) can't MADV_DOFORK them */
-	WV_RANGE_QUEUES, /* shared memory that queues lie in */
+	WV_RANGE_KERNEL = 1, /* of the ufile, memory of the kernel */
+	WV_RANGE_IO = 2,     /* of the ufile, pages of the adapter: MADV_DOFORK is refused */
+	WV_RANGE_QUEUES = 4, /* shared memory that queues lie in */
+	WV_RANGE_UFILE = WV_RANGE_KERNEL | WV_RANGE_IO,
+	WV_RANGE_ALL = WV_RANGE_UFILE | WV_RANGE_QUEUES,
 };
 
 struct wv_range {
@@ -57,10 +60,10 @@ bool wv_holding_lose_fd(struct wv_holding *holding, int fd);
 void wv_holding_part_from_queues(const struct wv_holding *holding);
 
 /* Closes what is left, and unmaps what keeps the kernel's objects alive. */
-void wv_holding_drop(struct wv_holding *holding);
+void wv_holding_drop(const struct wv_holding *holding);
 
 /*
- * In a child, of a set that it does not have: ends what it inherited of it. With @all also the
- * mappings that are otherwise kept from children. Descriptors are closed by the caller.
+ * Unmaps ranges of these kinds. A child inherited WV_RANGE_IO of all sets, and WV_RANGE_ALL of what
+ * it was offered.
  */
-void wv_holding_unmap(const struct wv_holding *holding, bool all);
+void wv_holding_unmap(const struct wv_holding *holding, unsigned int kinds);

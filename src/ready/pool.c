@@ -399,7 +399,7 @@ void wv_pools_leave(const struct wv_offer *offers, unsigned int n)
 			continue;
 		for (unsigned int i = 0; i < holding->n_fds; i++)
 			close_fd(&range, holding->fds[i]);
-		wv_holding_unmap(holding, false);
+		wv_holding_unmap(holding, WV_RANGE_IO);
 	}
 	flush(&range);
 	/* Only what must be written is: each page of it is copied. */

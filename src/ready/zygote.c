@@ -15,8 +15,8 @@
 #define YIELD_US 20
 
 static pthread_mutex_t lock WV_HOT = PTHREAD_MUTEX_INITIALIZER;
-static __thread bool locked; /* by this thread */
-static unsigned int n_waiting WV_HOT;
+static __thread bool locked;	      /* by this thread */
+static unsigned int n_waiting WV_HOT; /* forks and pauses: the thread lets them go first */
 
 static struct wv_family *family WV_HOT;	      /* of the children of this process */
 static bool is_set WV_HOT, is_filling WV_HOT; /* how many were asked for; the thread runs */

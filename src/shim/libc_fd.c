@@ -16,23 +16,24 @@
 #include <stdarg.h>
 #include <unistd.h>
 
-/* No descriptor of ours may come between: it would be closed with the others, unnoticed. */
-static bool pause_making(void)
+static bool any_files(void)
 {
-	bool any = __atomic_load_n(&wv_n_files, __ATOMIC_RELAXED) && wv_files_are_mine();
-
-	if (any)
-		wv_zygote_pause();
-	return any;
+	return __atomic_load_n(&wv_n_files, __ATOMIC_RELAXED);
 }
 
-static void forget_range(unsigned int first, unsigned int last)
+/*
+ * No descriptor of ours may come into being until they are closed: it would be closed with them,
+ * unnoticed. Whether that was seen to, and wv_zygote_resume() is to follow.
+ */
+static bool forget_range(unsigned int first, unsigned int last)
 {
-	for (unsigned int fd = first; fd <= last && fd < WV_MAX_FD; fd++) {
-		if (!__atomic_load_n(&wv_n_files, __ATOMIC_RELAXED))
-			return;
+	bool paused = any_files() && wv_files_are_mine();
+
+	if (paused)
+		wv_zygote_pause();
+	for (unsigned int fd = first; fd <= last && fd < WV_MAX_FD && any_files(); fd++)
 		wv_context_close((int)fd);
-	}
+	return paused;
 }
 
 static int followed(int fd, int copy)
@@ -51,12 +52,9 @@ WV_PUBLIC int close_range(unsigned int first, unsigned int last, int flags)
 {
 	/* What the kernel will refuse closes nothing (close_range(2)). */
 	bool closes = first <= last && !(flags & ~CLOSE_RANGE_UNSHARE);
-	bool paused = closes && pause_making();
-	int result;
+	bool paused = closes && forget_range(first, last);
+	int result = real_close_range(first, last, flags);
 
-	if (closes)
-		forget_range(first, last);
-	result = real_close_range(first, last, flags);
 	if (paused)
 		wv_zygote_resume();
 	return result;
@@ -64,9 +62,8 @@ WV_PUBLIC int close_range(unsigned int first, unsigned int last, int flags)
 
 WV_PUBLIC void closefrom(int first)
 {
-	bool paused = pause_making();
+	bool paused = forget_range(first < 0 ? 0 : (unsigned int)first, WV_MAX_FD);
 
-	forget_range(first < 0 ? 0 : (unsigned int)first, WV_MAX_FD);
 	real_closefrom(first);
 	if (paused)
 		wv_zygote_resume();
