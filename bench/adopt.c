@@ -3,10 +3,10 @@
  * lease with a kernel that only pretends, then has the same commands adopted over and over. Needs
  * no device, and makes no system call while it measures.
  */
-#include "tape/adopt.h"
+#include "cmdlog/adopt.h"
+#include "cmdlog/record.h"
+#include "cmdlog/replay.h"
 #include "measure.h"
-#include "tape/record.h"
-#include "tape/replay.h"
 
 #include <errno.h>
 #include <stdbool.h>
@@ -23,10 +23,10 @@
 struct command {
 	struct {
 		struct ib_uverbs_ioctl_hdr hdr;
-		struct ib_uverbs_attr attrs[WV_TAPE_MAX_ATTRS];
+		struct ib_uverbs_attr attrs[WV_CMDLOG_MAX_ATTRS];
 	} cmd;
 	uint32_t write_cmd;
-	_Alignas(8) uint8_t buffers[WV_TAPE_MAX_ATTRS][BUFFER];
+	_Alignas(8) uint8_t buffers[WV_CMDLOG_MAX_ATTRS][BUFFER];
 };
 
 struct pretender {
@@ -103,33 +103,33 @@ static void *allocate(size_t bytes)
 	return memory;
 }
 
-static struct wv_tape *read_record(const char *path)
+static struct wv_cmdlog *read_record(const char *path)
 {
-	struct wv_tape *tape = allocate(WV_TAPE_MAX_BYTES);
+	struct wv_cmdlog *cmdlog = allocate(WV_CMDLOG_MAX_BYTES);
 	FILE *file = fopen(path, "r");
 	size_t bytes;
 
 	if (!file)
 		give_up(errno, "%s", path);
-	bytes = fread(tape, 1, WV_TAPE_MAX_BYTES, file);
+	bytes = fread(cmdlog, 1, WV_CMDLOG_MAX_BYTES, file);
 	fclose(file);
-	if (wv_tape_check(tape, bytes, WV_RECORD))
-		give_up(0, "%s is no recorded tape of this version", path);
-	return tape;
+	if (wv_cmdlog_check(cmdlog, bytes, WV_RECORD))
+		give_up(0, "%s is no recorded command log of this version", path);
+	return cmdlog;
 }
 
 /* The lease of the program recorded in @path; its commands are kept in @p. */
-static struct wv_tape *make_lease(const char *path, struct pretender *p)
+static struct wv_cmdlog *make_lease(const char *path, struct pretender *p)
 {
-	struct wv_tape *record = read_record(path), *recipe = allocate(WV_TAPE_MAX_BYTES);
-	struct wv_tape *lease = allocate(WV_TAPE_MAX_BYTES);
+	struct wv_cmdlog *record = read_record(path), *recipe = allocate(WV_CMDLOG_MAX_BYTES);
+	struct wv_cmdlog *lease = allocate(WV_CMDLOG_MAX_BYTES);
 	struct wv_replay replay;
-	int err = wv_normalise(record, recipe, WV_TAPE_MAX_BYTES);
+	int err = wv_normalise(record, recipe, WV_CMDLOG_MAX_BYTES);
 
 	if (err)
 		give_up(-err, "%s cannot be made a recipe", path);
 	p->commands = allocate(recipe->n_steps * sizeof(*p->commands));
-	err = wv_replay(recipe, pretend, p, lease, WV_TAPE_MAX_BYTES, &replay);
+	err = wv_replay(recipe, pretend, p, lease, WV_CMDLOG_MAX_BYTES, &replay);
 	if (err)
 		give_up(-err, "step %u cannot be replayed", replay.failed_step);
 	free(record);
@@ -138,7 +138,8 @@ static struct wv_tape *make_lease(const char *path, struct pretender *p)
 }
 
 /* Has all commands adopted from a fresh copy of the lease; how long that took. */
-static uint64_t adopt_all(const struct wv_tape *lease, struct wv_tape *copy, struct pretender *p)
+static uint64_t adopt_all(const struct wv_cmdlog *lease, struct wv_cmdlog *copy,
+			  struct pretender *p)
 {
 	struct wv_lease in_use;
 	uint64_t start;
@@ -173,7 +174,7 @@ static uint64_t time_system_calls(unsigned int n)
 int main(int argc, char **argv)
 {
 	struct pretender p = {0};
-	struct wv_tape *lease, *copy;
+	struct wv_cmdlog *lease, *copy;
 	uint64_t *claims, *calls;
 	size_t n;
 
@@ -181,7 +182,7 @@ int main(int argc, char **argv)
 		give_up(0, "usage: adopt TIMES RECORD-FILE");
 	n = number(argv[1], 1);
 	lease = make_lease(argv[2], &p);
-	copy = allocate(WV_TAPE_MAX_BYTES);
+	copy = allocate(WV_CMDLOG_MAX_BYTES);
 	claims = allocate(n * sizeof(*claims));
 	calls = allocate(n * sizeof(*calls));
 	for (size_t i = 0; i < n; i++) {

@@ -55,7 +55,7 @@ static _Noreturn void serve(int listener, size_t lease_bytes)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
 	int lease_fds[LEASE_FDS] = {null, null};
-	static uint8_t tape[WV_TAPE_MAX_BYTES];
+	static uint8_t cmdlog[WV_CMDLOG_MAX_BYTES];
 	struct wv_msg_lease lease = {.n_fds = LEASE_FDS - 1};
 
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -68,7 +68,8 @@ static _Noreturn void serve(int listener, size_t lease_bytes)
 		if (sock < 0)
 			give_up(errno, "accept");
 		receive(sock, fds, &n_fds);
-		err = wv_send(sock, &lease, sizeof(lease), tape, lease_bytes, lease_fds, LEASE_FDS);
+		err =
+		    wv_send(sock, &lease, sizeof(lease), cmdlog, lease_bytes, lease_fds, LEASE_FDS);
 		if (err)
 			give_up(-err, "sending the lease");
 		close_all(fds, n_fds);
@@ -113,7 +114,7 @@ int main(int argc, char **argv)
 	n = number(argv[1], 1);
 	lease_bytes = number(argv[2], 0);
 	times = calloc(n, sizeof(*times));
-	if (!times || lease_bytes > WV_TAPE_MAX_BYTES)
+	if (!times || lease_bytes > WV_CMDLOG_MAX_BYTES)
 		give_up(times ? EMSGSIZE : ENOMEM, "a lease of %zu bytes, %zu times", lease_bytes,
 			n);
 	if (bind(listener, (struct sockaddr *)&address, bytes) || listen(listener, 8))

@@ -254,10 +254,10 @@ const char *wv_kind_name(enum wv_kind kind)
 const char *wv_class_name(enum wv_class class_)
 {
 	static const char *const names[WV_CLASSES] = {
-	    [WV_CREATE] = "create",  [WV_CONSTANT] = "constant", [WV_MODIFY] = "modify",
-	    [WV_QUERY] = "query",    [WV_DESTROY] = "destroy",	 [WV_PASS] = "pass",
-	    [WV_DATA] = "data path", [WV_OPENING] = "opening",	 [WV_MEMORY] = "memory",
-	    [WV_RIGHTS] = "rights",
+	    [WV_CREATE] = "create",	[WV_CONSTANT] = "constant", [WV_MODIFY] = "modify",
+	    [WV_QUERY] = "query",	[WV_DESTROY] = "destroy",   [WV_PASS] = "pass",
+	    [WV_DATA] = "data path",	[WV_OPENING] = "opening",   [WV_MEMORY] = "memory",
+	    [WV_PRIVILEGED] = "rights",
 	};
 
 	return (unsigned int)class_ < WV_CLASSES ? names[class_] : "?";

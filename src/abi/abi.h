@@ -38,16 +38,16 @@ enum wv_kind {
 
 /* What may be done with a command ahead of time. */
 enum wv_class {
-	WV_CREATE,   /* makes an object that is the program's alone: done ahead */
-	WV_CONSTANT, /* its answer does not change while the device lives: done ahead */
-	WV_OPENING,  /* constant only in what ibv_open_device() looks at: answered there alone */
-	WV_MEMORY,   /* no command: memory that the program allocated for queues */
-	WV_MODIFY,   /* moves a QP: done ahead as far as wv_abi_ahead() says */
-	WV_QUERY,    /* reads a QP: done ahead only while the QP is as it was created */
-	WV_DESTROY,  /* ends an object: the kernel's, and ends what names it */
-	WV_PASS,     /* state, or memory of the program: always the kernel's */
-	WV_RIGHTS,   /* may need rights of the opener that a lease does not give */
-	WV_DATA,     /* data path: not looked at, not recorded */
+	WV_CREATE,     /* makes an object that is the program's alone: done ahead */
+	WV_CONSTANT,   /* its answer does not change while the device lives: done ahead */
+	WV_OPENING,    /* constant only in what ibv_open_device() looks at: answered there alone */
+	WV_MEMORY,     /* no command: memory that the program allocated for queues */
+	WV_MODIFY,     /* moves a QP: done ahead as far as wv_abi_ahead() says */
+	WV_QUERY,      /* reads a QP: done ahead only while the QP is as it was created */
+	WV_DESTROY,    /* ends an object: the kernel's, and ends what names it */
+	WV_PASS,       /* state, or memory of the program: always the kernel's */
+	WV_PRIVILEGED, /* may need rights of the opener that a lease does not give */
+	WV_DATA,       /* data path: not looked at, not recorded */
 	WV_CLASSES
 };
 
@@ -101,13 +101,14 @@ struct wv_ahead_row {
 #define WV_NO_WRITE_CMD 0xffffffffu
 #define WV_ANY_DRIVER	RDMA_DRIVER_UNKNOWN
 
-/* Not a command of the kernel: a program's allocation of memory for queues, as a step of a tape. */
+/* Not a command of the kernel: a program's allocation of memory for queues, as a step of a command
+ * log. */
 #define WV_OBJECT_MEMORY 0xffff
 
 /* Attributes of such a step. */
 enum wv_memory_attr {
-	WV_ATTR_MEMORY_SIZE,	 /* uint64_t, bytes */
-	WV_ATTR_MEMORY_CONTENTS, /* struct wv_series[], see tape/contents.h */
+	WV_ATTR_MEMORY_SIZE,	/* uint64_t, bytes */
+	WV_ATTR_MEMORY_PATTERN, /* struct wv_series[], see cmdlog/pattern.h */
 };
 
 /*

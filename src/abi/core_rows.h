@@ -49,7 +49,7 @@ IOCTL(DEVICE, QUERY_PORT, OPENING, ATTR(QUERY_PORT_PORT_NUM, EQUAL), ATTR(QUERY_
      WV_MEMORY,
      2,
      "memory",
-     {{WV_ATTR_MEMORY_SIZE, WV_EQUAL, NO_FIELDS}, {WV_ATTR_MEMORY_CONTENTS, WV_EQUAL, NO_FIELDS}}},
+     {{WV_ATTR_MEMORY_SIZE, WV_EQUAL, NO_FIELDS}, {WV_ATTR_MEMORY_PATTERN, WV_EQUAL, NO_FIELDS}}},
 
     /* libibverbs asks QUERY_DEVICE without buffers to learn whether INVOKE_WRITE exists. */
     LEGACY(WRITE(QUERY_DEVICE), "query_device", CONSTANT, FIELDS(RESPONSE(ib_uverbs_query_device)),
@@ -120,7 +120,7 @@ IOCTL(DEVICE, QUERY_PORT, OPENING, ATTR(QUERY_PORT_PORT_NUM, EQUAL), ATTR(QUERY_
 		  FIELD(ib_uverbs_ex_modify_qp, base.rq_psn, WV_VOLATILE),
 		  FIELD(ib_uverbs_ex_modify_qp, base.sq_psn, WV_VOLATILE)),
 	   NO_FIELDS),
-    LEGACY(EX(CREATE_FLOW), "create_flow", RIGHTS, NO_FIELDS,
+    LEGACY(EX(CREATE_FLOW), "create_flow", PRIVILEGED, NO_FIELDS,
 	   FIELDS(FIELD(ib_uverbs_create_flow_resp, flow_handle, WV_NEW_HANDLE))),
     LEGACY(EX(MODIFY_WQ), "modify_wq", PASS, NO_FIELDS, NO_FIELDS),
     LEGACY(EX(CREATE_RWQ_IND_TBL), "create_rwq_ind_tbl", PASS, NO_FIELDS,

@@ -31,7 +31,7 @@ static int find_in_build_folder(char path[static PATH_MAX])
 		return -errno;
 	executable[n] = '\0';
 	*strrchr(executable, '/') = '\0';
-	snprintf(candidate, sizeof(candidate), "%s/../shim/" NAME, executable);
+	snprintf(candidate, sizeof(candidate), "%s/../preload/" NAME, executable);
 	return make_absolute(candidate, path);
 }
 

@@ -30,14 +30,14 @@ static int print_values_cell(struct wv_table *table, struct wv_step *step)
 	return 0;
 }
 
-static int print_steps(struct wv_tape *tape, FILE *out)
+static int print_steps(struct wv_cmdlog *cmdlog, FILE *out)
 {
 	struct wv_table table;
 	unsigned int i = 0;
 	int err = 0;
 
 	wv_table_begin(&table, columns, WV_ARRAY_SIZE(columns));
-	wv_each_step (tape, step) {
+	wv_each_step (cmdlog, step) {
 		wv_table_cell(&table, "%u", i++);
 		wv_table_cell(&table, "%s", wv_step_row(step)->name);
 		wv_table_cell(&table, "%s", step->error ? strerrorname_np(step->error) : "");
@@ -78,17 +78,17 @@ static void print_head(json_t *recipe, FILE *out)
 int wv_print_recipe(json_t *recipe, FILE *out)
 {
 	json_t *key = json_object_get(recipe, "key");
-	struct wv_tape *tape;
+	struct wv_cmdlog *cmdlog;
 	char why[160];
 	int err =
 	    wv_steps_from_json(json_object_get(recipe, "steps"),
 			       (uint32_t)json_integer_value(json_object_get(key, "driver_id")),
-			       &tape, why, sizeof(why));
+			       &cmdlog, why, sizeof(why));
 
 	if (err)
 		return err == -ENOMEM ? err : -EPROTO;
 	print_head(recipe, out);
-	err = print_steps(tape, out);
-	free(tape);
+	err = print_steps(cmdlog, out);
+	free(cmdlog);
 	return err;
 }

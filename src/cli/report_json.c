@@ -1,9 +1,9 @@
 #include "cli/report.h"
 
 #include "base/base.h"
-#include "cli/events.h"
 #include "cli/no_lease.h"
 #include "cli/summary.h"
+#include "cli/trace_events.h"
 
 static json_t *event_json(const struct wv_run *run, const struct wv_trace *event)
 {

@@ -1,10 +1,10 @@
 #include "cli/report.h"
 
 #include "base/base.h"
-#include "cli/events.h"
 #include "cli/no_lease.h"
 #include "cli/summary.h"
 #include "cli/table.h"
+#include "cli/trace_events.h"
 #include "cli/units.h"
 
 static const struct wv_column columns[] = {

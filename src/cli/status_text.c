@@ -24,7 +24,7 @@ static const struct wv_json_column service_columns[] = {
     {"program", WV_CELL_TEXT, "comm", NULL},
     {"name", WV_CELL_TEXT, "key.name", NULL},
     {"ready", WV_CELL_OF, "pool.ready", "pool.target"},
-    {"wished", WV_CELL_NUMBER, "pool.wished", NULL},
+    {"requested", WV_CELL_NUMBER, "pool.requested", NULL},
     {"hits", WV_CELL_NUMBER, "counters.hits", NULL},
     {"misses", WV_CELL_NUMBER, "counters.misses", NULL},
     {"records", WV_CELL_NUMBER, "counters.records", NULL},

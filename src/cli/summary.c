@@ -18,7 +18,7 @@ static void count_open(const struct wv_trace *event, struct wv_summary *s)
 	s->opens++;
 	if (event->how == WV_HOW_ADOPTED)
 		s->leased++;
-	else if (event->how == WV_HOW_READY)
+	else if (event->how == WV_HOW_PREFORKED)
 		s->ready++;
 	else
 		s->without_lease[event->no_lease <= WV_NO_LEASE_UNFIT ? event->no_lease

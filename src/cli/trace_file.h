@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "wire/trace.h"
+#include "wire/trace_record.h"
 
 #include <stddef.h>
 

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "tape/tape.h"
+#include "cmdlog/cmdlog.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
  * warmverbsd: reads its settings, opens what needs rights, gives the rights up, serves.
  */
 #include "base/base.h"
-#include "daemon/privileges.h"
+#include "daemon/config/privileges.h"
 #include "daemon/server.h"
 
 #include <errno.h>

@@ -33,7 +33,7 @@ static void on_drop(void *data, struct wv_recipe *recipe)
 	if (err)
 		wv_log(WV_WARNING, "recipe %016llx of user %u cannot be removed from %s: %s",
 		       (unsigned long long)recipe->id, recipe->uid, s->store.path, strerror(-err));
-	wv_refill_drop_recipe(s, recipe);
+	wv_scheduler_drop_recipe(s, recipe);
 }
 
 /* The store's. */
@@ -43,7 +43,7 @@ static void on_loaded(void *data, struct wv_recipe *recipe)
 
 	recipe = wv_catalog_add(&s->catalog, recipe);
 	if (recipe && !recipe->pool)
-		wv_refill_adopt(s, recipe);
+		wv_scheduler_adopt(s, recipe);
 }
 
 /* Descriptors are shared between clients, of which each has one, and leases. */
@@ -77,16 +77,16 @@ static void name_kernel(struct wv_server *s)
 
 static int start(struct wv_server *s)
 {
-	int err = wv_results_start(s);
+	int err = wv_build_results_start(s);
 
 	if (err >= 0)
-		err = wv_refill_start(s);
+		err = wv_scheduler_start(s);
 	if (err >= 0)
 		err = wv_watch_start(s);
 	if (err < 0)
 		return err;
 	wv_store_load(&s->store, on_loaded, s);
-	wv_refill_poke(s);
+	wv_scheduler_poke(s);
 	return wv_accept_start(s);
 }
 
@@ -98,7 +98,7 @@ int wv_server_init(struct wv_server *s, int listen_fd)
 	s->spare_fd = -1;
 	s->start_us = err < 0 ? 0 : wv_now(s);
 	LIST_INIT(&s->clients);
-	LIST_INIT(&s->wishes);
+	LIST_INIT(&s->pool_requests);
 	wv_catalog_init(&s->catalog, s->config.max_recipes_per_user, on_drop, s);
 	set_limits(s);
 	name_kernel(s);
@@ -118,17 +118,17 @@ static void end_leases(struct wv_server *s)
 
 	wv_each_user (s, user)
 		wv_each_recipe (user, recipe)
-			wv_refill_drop_recipe(s, recipe);
+			wv_scheduler_drop_recipe(s, recipe);
 }
 
 void wv_server_finish(struct wv_server *s)
 {
 	wv_accept_stop(s);
 	wv_watch_stop(s);
-	wv_refill_stop(s);
-	wv_results_stop(s);
+	wv_scheduler_stop(s);
+	wv_build_results_stop(s);
 	end_leases(s);
-	wv_ender_stop(&s->ender);
+	wv_reaper_stop(&s->ender);
 	wv_save_all(s);
 	wv_catalog_finish(&s->catalog);
 	wv_constants_drop_all(&s->constants);

@@ -9,12 +9,12 @@
 #pragma once
 
 #include "base/log.h"
-#include "daemon/build.h"
-#include "daemon/config.h"
-#include "daemon/constants.h"
-#include "daemon/devices.h"
-#include "daemon/ender.h"
-#include "daemon/pool.h"
+#include "daemon/config/config.h"
+#include "daemon/devices/constants.h"
+#include "daemon/devices/devices.h"
+#include "daemon/pool/build.h"
+#include "daemon/pool/pool.h"
+#include "daemon/pool/reaper.h"
 #include "store/catalog.h"
 #include "store/store.h"
 #include "wire/wire.h"
@@ -23,11 +23,11 @@
 #include <systemd/sd-event.h>
 
 /* Limits that protect the daemon from its clients. */
-#define WV_MAX_CLIENTS		4096
-#define WV_MAX_CLIENTS_PER_USER 512
-#define WV_MAX_WISHES_PER_USER	64
-#define WV_FIRST_MESSAGE_US	5000000 /* a client that says nothing for so long is closed */
-#define WV_SPARE_FDS		64	/* of RLIMIT_NOFILE, for files, libraries and the like */
+#define WV_MAX_CLIENTS		      4096
+#define WV_MAX_CLIENTS_PER_USER	      512
+#define WV_MAX_POOL_REQUESTS_PER_USER 64
+#define WV_FIRST_MESSAGE_US	      5000000 /* a client that says nothing for so long is closed */
+#define WV_SPARE_FDS		      64 /* of RLIMIT_NOFILE, for files, libraries and the like */
 
 /* Order of sources that are ready at once. */
 enum wv_priority {
@@ -74,7 +74,7 @@ struct wv_server {
 	LIST_HEAD(, wv_client) clients;
 	unsigned int n_clients, max_clients;
 	sd_event_source *silence_source;
-	LIST_HEAD(, wv_client) wishes; /* clients that want leases kept */
+	LIST_HEAD(, wv_client) pool_requests; /* clients that want leases kept */
 	struct wv_log_limit malformed_limit, descriptors_limit;
 	uint64_t message[(WV_WIRE_MAX + 7) / 8]; /* being received */
 
@@ -84,7 +84,7 @@ struct wv_server {
 
 	/* refill.c, results.c */
 	struct wv_builders builders;
-	struct wv_ender ender;
+	struct wv_reaper ender;
 	sd_event_source *refill_timer, *work_source, *results_source;
 	int64_t request_us; /* the last request */
 	int64_t behind_us;  /* since when a pool lacks leases; 0: none does */
@@ -125,31 +125,31 @@ int wv_watch_start(struct wv_server *s);
 void wv_watch_stop(struct wv_server *s);
 
 /* refill.c */
-int wv_refill_start(struct wv_server *s);
-void wv_refill_stop(struct wv_server *s);
+int wv_scheduler_start(struct wv_server *s);
+void wv_scheduler_stop(struct wv_server *s);
 /* Something was asked for, or changed: look after the pools once it is quiet. */
-void wv_refill_poke(struct wv_server *s);
+void wv_scheduler_poke(struct wv_server *s);
 /* Gives @recipe a pool. 0 or -ENOMEM. */
-int wv_refill_adopt(struct wv_server *s, struct wv_recipe *recipe);
+int wv_scheduler_adopt(struct wv_server *s, struct wv_recipe *recipe);
 /*
  * The device is gone: ends all leases of it at once, since they keep the kernel from removing it.
  * Those under construction end after the command in progress.
  */
-void wv_refill_drop_device(struct wv_server *s, const char *ibdev);
+void wv_scheduler_drop_device(struct wv_server *s, const char *ibdev);
 /* Ends all leases of @recipe and its pool, likewise. */
-void wv_refill_drop_recipe(struct wv_server *s, struct wv_recipe *recipe);
+void wv_scheduler_drop_recipe(struct wv_server *s, struct wv_recipe *recipe);
 /* Builders are idle, or pools are not at their size: looks after them when nobody is served. */
-void wv_refill_go_on(struct wv_server *s);
+void wv_scheduler_go_on(struct wv_server *s);
 /* Devices came or changed: what failed is tried again. */
-void wv_refill_retry(struct wv_server *s);
+void wv_scheduler_retry(struct wv_server *s);
 
 /* results.c */
 
 /* Starts the builders and listens to them. 0 or -errno. */
-int wv_results_start(struct wv_server *s);
+int wv_build_results_start(struct wv_server *s);
 /* Ends the builders. */
-void wv_results_stop(struct wv_server *s);
-/* No lease of @pool could be made: @err and @why as of wv_ready_make(). */
+void wv_build_results_stop(struct wv_server *s);
+/* No lease of @pool could be made: @err and @why as of wv_pooled_lease_make(). */
 void wv_note_failure(struct wv_server *s, struct wv_pool *pool, int err, const char *why);
 
 /* plan.c */
@@ -161,7 +161,7 @@ void wv_plan_pools(struct wv_server *s);
 /* The device on which @recipe can be carried out now, or NULL. */
 const struct wv_device *wv_device_of(struct wv_server *s, const struct wv_recipe *recipe);
 /* How many leases of @recipe programs asked to be kept ready; 0: nobody did. See wish.c. */
-uint32_t wv_wished(struct wv_server *s, const struct wv_recipe *recipe);
+uint32_t wv_pool_requested(struct wv_server *s, const struct wv_recipe *recipe);
 /* What leases take up that wait or are being made; or only those of @only unless it is NULL. */
 struct wv_use wv_use_of(struct wv_server *s, const struct wv_user *only);
 

@@ -24,46 +24,46 @@ static uint64_t recipe_id(const struct wv_recipe *r)
 
 	hash = hash_key(hash, &r->key);
 	hash = wv_hash(hash, &r->provider, sizeof(r->provider));
-	return wv_hash(hash, r->tape, r->tape->bytes);
+	return wv_hash(hash, r->cmdlog, r->cmdlog->bytes);
 }
 
 int wv_recipe_assemble(uid_t uid, const struct wv_key *key, const struct wv_build_id *provider,
-		       struct wv_tape *tape, struct wv_recipe **recipe)
+		       struct wv_cmdlog *cmdlog, struct wv_recipe **recipe)
 {
 	struct wv_recipe *r = calloc(1, sizeof(*r));
 	const char *why;
 
 	if (!r) {
-		free(tape);
+		free(cmdlog);
 		return -ENOMEM;
 	}
 	r->uid = uid;
 	r->key = *key;
 	r->provider = *provider;
-	r->tape = tape;
-	r->n_steps = tape->n_steps;
+	r->cmdlog = cmdlog;
+	r->n_steps = cmdlog->n_steps;
 	r->id = recipe_id(r);
 	r->created = r->used = (uint64_t)time(NULL);
-	if (wv_validate(r->tape, &r->cost, &why))
+	if (wv_validate(r->cmdlog, &r->cost, &why))
 		r->refused = why;
 	*recipe = r;
 	return 0;
 }
 
 int wv_recipe_new(uid_t uid, const struct wv_key *key, const struct wv_build_id *provider,
-		  const struct wv_tape *tape, struct wv_recipe **recipe)
+		  const struct wv_cmdlog *cmdlog, struct wv_recipe **recipe)
 {
-	struct wv_tape *copy = malloc(tape->bytes);
+	struct wv_cmdlog *copy = malloc(cmdlog->bytes);
 
 	if (!copy)
 		return -ENOMEM;
-	memcpy(copy, tape, tape->bytes);
+	memcpy(copy, cmdlog, cmdlog->bytes);
 	return wv_recipe_assemble(uid, key, provider, copy, recipe);
 }
 
 void wv_recipe_free(struct wv_recipe *recipe)
 {
-	free(recipe->tape);
+	free(recipe->cmdlog);
 	free(recipe);
 }
 
@@ -80,7 +80,8 @@ bool wv_recipe_equal(const struct wv_recipe *a, const struct wv_recipe *b)
 {
 	return a->uid == b->uid && wv_key_equal(&a->key, &b->key) &&
 	       !memcmp(&a->provider, &b->provider, sizeof(a->provider)) &&
-	       a->tape->bytes == b->tape->bytes && !memcmp(a->tape, b->tape, a->tape->bytes);
+	       a->cmdlog->bytes == b->cmdlog->bytes &&
+	       !memcmp(a->cmdlog, b->cmdlog, a->cmdlog->bytes);
 }
 
 struct wv_argv *wv_recipe_argv(struct wv_recipe *recipe, uint64_t hash)

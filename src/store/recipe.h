@@ -1,10 +1,11 @@
 /*
- * A recipe as the daemon keeps it: for which program it is, what was seen of it, and the tape.
+ * A recipe as the daemon keeps it: for which program it is, what was seen of it, and the command
+ * log.
  */
 #pragma once
 
-#include "tape/adopt.h"
-#include "tape/validate.h"
+#include "cmdlog/adopt.h"
+#include "cmdlog/validate.h"
 #include "wire/wire.h"
 
 #include <jansson.h>
@@ -14,7 +15,7 @@
 
 #define WV_RECIPE_FORMAT    1
 #define WV_RECIPE_MAX_ARGV  32
-#define WV_RECIPE_MAX_BYTES (1u << 20) /* as JSON; the largest tape stays well below */
+#define WV_RECIPE_MAX_BYTES (1u << 20) /* as JSON; the largest command log stays well below */
 
 /* Which program, started where, a recipe is for. Several recipes of one key are its variants. */
 struct wv_key {
@@ -64,26 +65,28 @@ struct wv_recipe {
 	uint64_t created, used; /* seconds since the epoch */
 	struct wv_counters counters;
 	struct wv_divergence divergence;
-	struct wv_tape *tape; /* WV_RECIPE, owned */
+	struct wv_cmdlog *cmdlog; /* WV_RECIPE, owned */
 	unsigned int n_steps;
 	struct wv_cost cost;
-	const char *refused; /* why the tape may not be carried out, or NULL; such are not stored */
-	bool unfit;	     /* the kernel does not carry it out as recorded */
-	uint64_t success;    /* order of the last success among all recipes; not stored */
-	bool dirty;	     /* is not in its file: save it soon */
-	bool stale;	     /* the file's counters and times are old: save it some time */
+	const char
+	    *refused; /* why the command log may not be carried out, or NULL; such are not stored */
+	bool unfit;   /* the kernel does not carry it out as recorded */
+	uint64_t success;     /* order of the last success among all recipes; not stored */
+	bool dirty;	      /* is not in its file: save it soon */
+	bool stale;	      /* the file's counters and times are old: save it some time */
 	struct wv_pool *pool; /* the daemon's */
 };
 
 /*
- * A recipe for @uid from a tape that wv_normalise() wrote and wv_tape_check() passed; it is copied.
- * If the tape may not be carried out, `refused` says why. 0 and *@recipe, the caller's; -ENOMEM.
+ * A recipe for @uid from a command log that wv_normalise() wrote and wv_cmdlog_check() passed; it
+ * is copied. If the command log may not be carried out, `refused` says why. 0 and *@recipe, the
+ * caller's; -ENOMEM.
  */
 int wv_recipe_new(uid_t uid, const struct wv_key *key, const struct wv_build_id *provider,
-		  const struct wv_tape *tape, struct wv_recipe **recipe);
-/* The same from a tape that is taken over, on failure too. */
+		  const struct wv_cmdlog *cmdlog, struct wv_recipe **recipe);
+/* The same from a command log that is taken over, on failure too. */
 int wv_recipe_assemble(uid_t uid, const struct wv_key *key, const struct wv_build_id *provider,
-		       struct wv_tape *tape, struct wv_recipe **recipe);
+		       struct wv_cmdlog *cmdlog, struct wv_recipe **recipe);
 void wv_recipe_free(struct wv_recipe *recipe);
 
 /* Both are for the same program on the same device. */
@@ -112,9 +115,10 @@ enum wv_recipe_outcome {
 int wv_recipe_from_json(json_t *json, uid_t uid, struct wv_recipe **recipe, char *why,
 			size_t capacity);
 
-/* The tape alone: an array of steps. wv_steps_from_json() returns as wv_recipe_from_json(). */
-json_t *wv_steps_to_json(struct wv_tape *tape);
-int wv_steps_from_json(json_t *steps, uint32_t driver_id, struct wv_tape **tape, char *why,
+/* The command log alone: an array of steps. wv_steps_from_json() returns as wv_recipe_from_json().
+ */
+json_t *wv_steps_to_json(struct wv_cmdlog *cmdlog);
+int wv_steps_from_json(json_t *steps, uint32_t driver_id, struct wv_cmdlog **cmdlog, char *why,
 		       size_t capacity);
 
 #define WV_HEX_BUILD_ID (2 * sizeof(struct wv_build_id) + 1)

@@ -87,7 +87,7 @@ json_t *wv_recipe_to_json(const struct wv_recipe *r)
 			 WV_RECIPE_FORMAT, "id", id, "key", key_to_json(r), "comm", r->comm, "argv",
 			 argv_to_json(r), "created", (json_int_t)r->created, "used",
 			 (json_int_t)r->used, "counters", counters_to_json(&r->counters), "steps",
-			 wv_steps_to_json(r->tape));
+			 wv_steps_to_json(r->cmdlog));
 }
 
 struct reader {
@@ -193,7 +193,7 @@ static int split(struct reader *r, json_t *json, struct document *d)
 	return 0;
 }
 
-/* What is not the tape or the key. */
+/* What is not the command log or the key. */
 static int fill(struct reader *r, const struct document *d, struct wv_recipe *recipe)
 {
 	uint64_t id;
@@ -214,16 +214,16 @@ int wv_recipe_from_json(json_t *json, uid_t uid, struct wv_recipe **recipe, char
 			size_t capacity)
 {
 	struct reader r = {.why = why, .capacity = capacity};
-	struct wv_tape *tape = NULL;
+	struct wv_cmdlog *cmdlog = NULL;
 	struct document d;
 	int err = split(&r, json, &d);
 
 	if (!err)
 		err = read_key(&r, d.key);
 	if (!err)
-		err = wv_steps_from_json(d.steps, r.key.driver_id, &tape, why, capacity);
+		err = wv_steps_from_json(d.steps, r.key.driver_id, &cmdlog, why, capacity);
 	if (!err)
-		err = wv_recipe_assemble(uid, &r.key, &r.provider, tape, recipe);
+		err = wv_recipe_assemble(uid, &r.key, &r.provider, cmdlog, recipe);
 	if (err)
 		return err;
 	err = fill(&r, &d, *recipe);

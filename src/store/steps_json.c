@@ -1,6 +1,6 @@
 /*
- * A tape as JSON and back. Kinds and classes are written for the reader only: on the way back they
- * come from the ABI table, and the result is checked like a tape from a stranger.
+ * A command log as JSON and back. Kinds and classes are written for the reader only: on the way
+ * back they come from the ABI table, and the result is checked like a command log from a stranger.
  */
 #include "base/base.h"
 #include "store/recipe.h"
@@ -65,11 +65,11 @@ static json_t *step_to_json(struct wv_step *step)
 	return json;
 }
 
-json_t *wv_steps_to_json(struct wv_tape *tape)
+json_t *wv_steps_to_json(struct wv_cmdlog *cmdlog)
 {
 	json_t *steps = json_array();
 
-	wv_each_step (tape, step)
+	wv_each_step (cmdlog, step)
 		if (json_array_append_new(steps, step_to_json(step))) {
 			json_decref(steps);
 			return NULL;
@@ -78,14 +78,14 @@ json_t *wv_steps_to_json(struct wv_tape *tape)
 }
 
 struct reader {
-	struct wv_tape_writer out;
+	struct wv_cmdlog_writer out;
 	char *why;
 	size_t capacity;
 };
 
 static int bad(struct reader *r, const char *what)
 {
-	snprintf(r->why, r->capacity, "step %u: %s", r->out.tape->n_steps, what);
+	snprintf(r->why, r->capacity, "step %u: %s", r->out.cmdlog->n_steps, what);
 	return WV_RECIPE_BAD;
 }
 
@@ -96,7 +96,7 @@ static int fits(json_int_t value, json_int_t most)
 
 static int read_payload(struct reader *r, struct wv_attr *attr, const char *bytes)
 {
-	attr->payload = wv_tape_payload(&r->out, NULL, attr->len);
+	attr->payload = wv_cmdlog_payload(&r->out, NULL, attr->len);
 	if (!attr->payload)
 		return bad(r, "the recipe is too large");
 	if (!bytes || wv_unhex(bytes, wv_step_at(r->out.step, attr->payload), attr->len))
@@ -162,17 +162,17 @@ static int read_step(struct reader *r, json_t *json)
 	if (!fits(object, UINT16_MAX) || !fits(method, UINT16_MAX) ||
 	    !fits(write_cmd, UINT32_MAX) || !fits(failed, INT16_MAX) || !fits(target, UINT32_MAX))
 		return bad(r, "a number is out of range");
-	row = wv_abi_find(r->out.tape->driver_id, (uint16_t)object, (uint16_t)method,
+	row = wv_abi_find(r->out.cmdlog->driver_id, (uint16_t)object, (uint16_t)method,
 			  (uint32_t)write_cmd);
 	if (!row || !json_is_array(attrs))
 		return bad(r, "not a command that is known");
-	if (!wv_tape_step(&r->out, row, (unsigned int)json_array_size(attrs)))
+	if (!wv_cmdlog_step(&r->out, row, (unsigned int)json_array_size(attrs)))
 		return bad(r, "too many attributes or steps");
 	r->out.step->error = (int32_t)failed;
 	r->out.step->target = (uint32_t)target;
 	err = read_attrs(r, attrs, row);
 	if (!err)
-		wv_tape_commit(&r->out);
+		wv_cmdlog_commit(&r->out);
 	return err;
 }
 
@@ -189,27 +189,27 @@ static int read_steps(struct reader *r, json_t *steps)
 		if (err)
 			return err;
 	}
-	return wv_tape_check(r->out.tape, r->out.tape->bytes, WV_RECIPE)
+	return wv_cmdlog_check(r->out.cmdlog, r->out.cmdlog->bytes, WV_RECIPE)
 		   ? bad(r, "not a well-formed recipe")
 		   : 0;
 }
 
-int wv_steps_from_json(json_t *steps, uint32_t driver_id, struct wv_tape **tape, char *why,
+int wv_steps_from_json(json_t *steps, uint32_t driver_id, struct wv_cmdlog **cmdlog, char *why,
 		       size_t capacity)
 {
-	wv_auto_free void *memory = malloc(WV_TAPE_MAX_BYTES);
+	wv_auto_free void *memory = malloc(WV_CMDLOG_MAX_BYTES);
 	struct reader r = {.why = why, .capacity = capacity};
 	int err;
 
 	if (!memory)
 		return -ENOMEM;
-	wv_tape_begin(&r.out, memory, WV_TAPE_MAX_BYTES, WV_RECIPE, driver_id);
+	wv_cmdlog_begin(&r.out, memory, WV_CMDLOG_MAX_BYTES, WV_RECIPE, driver_id);
 	err = read_steps(&r, steps);
 	if (err)
 		return err;
-	*tape = malloc(r.out.tape->bytes);
-	if (!*tape)
+	*cmdlog = malloc(r.out.cmdlog->bytes);
+	if (!*cmdlog)
 		return -ENOMEM;
-	memcpy(*tape, r.out.tape, r.out.tape->bytes);
+	memcpy(*cmdlog, r.out.cmdlog, r.out.cmdlog->bytes);
 	return 0;
 }

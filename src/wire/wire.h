@@ -10,9 +10,9 @@
  *                                    <- WV_MSG_LEASE + descriptors, or WV_MSG_NO_LEASE
  *   WV_MSG_RECORD (if asked to) or WV_MSG_REPORT (after a lease), then close
  *
- *   WV_MSG_POOL                      ->  a wish, as often as it changes
+ *   WV_MSG_POOL                      ->  a pool request, as often as it changes
  *                                    <- WV_MSG_POOL_STATE
- *   close: the wish ends; so it does when the program ends, however it does
+ *   close: the pool request ends; so it does when the program ends, however it does
  *
  *   command line                     daemon
  *   WV_MSG_CONTROL, JSON text        ->
@@ -20,15 +20,15 @@
  */
 #pragma once
 
-#include "tape/tape.h"
+#include "cmdlog/cmdlog.h"
 
 #include <stdint.h>
 #include <sys/types.h>
 
 #define WV_WIRE_MAGIC	0x42525657u /* "WVRB" */
 #define WV_WIRE_VERSION 2
-#define WV_WIRE_MAX	(WV_TAPE_MAX_BYTES + 512)
-#define WV_WIRE_MAX_FDS (WV_TAPE_MAX_FDS + 2)
+#define WV_WIRE_MAX	(WV_CMDLOG_MAX_BYTES + 512)
+#define WV_WIRE_MAX_FDS (WV_CMDLOG_MAX_FDS + 2)
 
 #define WV_SOCKET_DEFAULT "/run/warmverbs/socket"
 #define WV_SOCKET_ENV	  "WARMVERBS_SOCKET"
@@ -85,7 +85,7 @@ struct wv_msg_request {
 
 /*
  * Carries 1 + n_fds descriptors: the command descriptor, then the slots in order; and one more if
- * the tape has memory: what to map.
+ * the command log has memory: what to map.
  */
 struct wv_msg_lease {
 	struct wv_msg msg;
@@ -93,7 +93,7 @@ struct wv_msg_lease {
 	uint64_t rdev;		     /* the device node's st_rdev */
 	struct wv_build_id provider; /* which must be loaded in the program */
 	uint32_t n_fds;
-	/* struct wv_tape follows, form WV_LEASE */
+	/* struct wv_cmdlog follows, form WV_LEASE */
 };
 
 enum wv_no_lease {
@@ -107,14 +107,14 @@ struct wv_msg_no_lease {
 	struct wv_msg msg;
 	uint32_t reason; /* enum wv_no_lease */
 	uint32_t reserved;
-	/* struct wv_tape may follow, form WV_LEASE, of WV_CONSTANT steps alone */
+	/* struct wv_cmdlog may follow, form WV_LEASE, of WV_CONSTANT steps alone */
 };
 
 struct wv_msg_record {
 	struct wv_msg msg;
 	struct wv_build_id provider;
 	uint32_t reserved;
-	/* struct wv_tape follows, form WV_RECORD */
+	/* struct wv_cmdlog follows, form WV_RECORD */
 };
 
 struct wv_msg_report {
@@ -147,8 +147,8 @@ struct wv_msg_pool_state {
 
 _Static_assert(sizeof(struct wv_msg) == 16, "wire");
 _Static_assert(sizeof(struct wv_msg_request) == 16 + 40 + 8 + 8 + 16 + 32, "wire");
-_Static_assert(sizeof(struct wv_msg_lease) == 16 + 16 + 24, "tape stays 8-byte aligned");
-_Static_assert(sizeof(struct wv_msg_record) == 16 + 24, "tape stays 8-byte aligned");
+_Static_assert(sizeof(struct wv_msg_lease) == 16 + 16 + 24, "command log stays 8-byte aligned");
+_Static_assert(sizeof(struct wv_msg_record) == 16 + 24, "command log stays 8-byte aligned");
 _Static_assert(sizeof(struct wv_msg_report) == 16 + 16 + 16, "wire");
 _Static_assert(sizeof(struct wv_msg_pool) == sizeof(struct wv_msg_request) + 8, "wire");
 _Static_assert(sizeof(struct wv_msg_pool_state) == 16 + 8, "wire");

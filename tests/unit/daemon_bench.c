@@ -182,7 +182,7 @@ static bool is_settled(struct wv_server *s, unsigned int n)
 				return false;
 		}
 	}
-	return !wv_builders_busy(&s->builders) && !wv_ender_busy(&s->ender);
+	return !wv_builders_busy(&s->builders) && !wv_reaper_busy(&s->ender);
 }
 
 /* Runs the daemon, which fills its pools, until it is as the caller wants it. */
@@ -192,7 +192,7 @@ static void run_until(struct daemon_bench *b, bool (*is_so)(struct wv_server *s,
 	struct wv_server *s = b->server;
 
 	s->config.refill_delay = 0;
-	wv_refill_poke(s);
+	wv_scheduler_poke(s);
 	for (int i = 0; i < 5000 && !is_so(s, n); i++)
 		sd_event_run(s->event, 1000);
 	bench_run(b);
@@ -207,7 +207,7 @@ void bench_settle(struct daemon_bench *b)
 
 void bench_await_ends(struct daemon_bench *b)
 {
-	while (wv_ender_busy(&b->server->ender))
+	while (wv_reaper_busy(&b->server->ender))
 		sched_yield();
 }
 
@@ -293,7 +293,7 @@ int bench_ask(struct daemon_bench *b, uint64_t argv, struct bench_answer *answer
 void bench_record(struct daemon_bench *b, uint64_t argv, const char *fixture)
 {
 	static struct bench_answer answer;
-	wv_auto_free struct wv_tape *record = fixture_load(fixture);
+	wv_auto_free struct wv_cmdlog *record = fixture_load(fixture);
 	size_t bytes = sizeof(struct wv_msg_record) + record->bytes;
 	wv_auto_free struct wv_msg_record *head = calloc(1, bytes);
 	wv_auto_fd sock = bench_ask(b, argv, &answer);

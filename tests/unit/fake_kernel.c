@@ -1,7 +1,7 @@
 #include "fake_kernel.h"
 
 #include "base/base.h"
-#include "tape/record.h"
+#include "cmdlog/record.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -288,7 +288,7 @@ static int carry_out(struct call *c)
 		return make_fd(c, UVERBS_OBJECT_ASYNC_EVENT);
 	if (c->cmd->object_id == UVERBS_OBJECT_DEVICE)
 		return 0;
-	return c->row->class_ == WV_CREATE || c->row->class_ == WV_RIGHTS
+	return c->row->class_ == WV_CREATE || c->row->class_ == WV_PRIVILEGED
 		   ? make_object(c, c->cmd->object_id)
 		   : EPROTONOSUPPORT;
 }

@@ -11,7 +11,7 @@ const char *const fixture_names[N_FIXTURES] = {
     "send_bw_q4", "srq_pingpong", "ud_pingpong",	"write_lat",
 };
 
-struct wv_tape *fixture_load(const char *name)
+struct wv_cmdlog *fixture_load(const char *name)
 {
 	char path[512];
 	struct stat st;
@@ -24,7 +24,7 @@ struct wv_tape *fixture_load(const char *name)
 		fail_msg("%s: %s", path, strerror(errno));
 	data = malloc((size_t)st.st_size);
 	assert_int_equal(read(fd, data, (size_t)st.st_size), st.st_size);
-	assert_int_equal(wv_tape_check(data, (size_t)st.st_size, WV_RECORD), 0);
+	assert_int_equal(wv_cmdlog_check(data, (size_t)st.st_size, WV_RECORD), 0);
 	return data;
 }
 
@@ -37,19 +37,19 @@ void *copy_exactly(const void *data, size_t bytes)
 	return copy;
 }
 
-struct wv_tape *recipe_of(struct wv_tape *record)
+struct wv_cmdlog *recipe_of(struct wv_cmdlog *record)
 {
-	wv_auto_free void *memory = malloc(WV_TAPE_MAX_BYTES);
-	struct wv_tape *recipe = memory;
+	wv_auto_free void *memory = malloc(WV_CMDLOG_MAX_BYTES);
+	struct wv_cmdlog *recipe = memory;
 
-	assert_int_equal(wv_normalise(record, memory, WV_TAPE_MAX_BYTES), 0);
-	assert_int_equal(wv_tape_check(recipe, recipe->bytes, WV_RECIPE), 0);
+	assert_int_equal(wv_normalise(record, memory, WV_CMDLOG_MAX_BYTES), 0);
+	assert_int_equal(wv_cmdlog_check(recipe, recipe->bytes, WV_RECIPE), 0);
 	return copy_exactly(recipe, recipe->bytes);
 }
 
-struct wv_tape *fixture_recipe(const char *name)
+struct wv_cmdlog *fixture_recipe(const char *name)
 {
-	wv_auto_free struct wv_tape *record = fixture_load(name);
+	wv_auto_free struct wv_cmdlog *record = fixture_load(name);
 
 	return recipe_of(record);
 }
@@ -67,9 +67,9 @@ int remove_tree(const char *path)
 	return nftw(path, remove_one, 8, FTW_DEPTH | FTW_PHYS);
 }
 
-struct wv_step *tape_step(struct wv_tape *tape, unsigned int index)
+struct wv_step *tape_step(struct wv_cmdlog *cmdlog, unsigned int index)
 {
-	wv_each_step (tape, step)
+	wv_each_step (cmdlog, step)
 		if (!index--)
 			return step;
 	fail_msg("the tape is too short");
@@ -81,20 +81,20 @@ const char *step_name(const struct wv_step *step)
 	return wv_step_row(step)->name;
 }
 
-struct wv_step *tape_find(struct wv_tape *tape, const char *name, unsigned int nth)
+struct wv_step *tape_find(struct wv_cmdlog *cmdlog, const char *name, unsigned int nth)
 {
-	wv_each_step (tape, step)
+	wv_each_step (cmdlog, step)
 		if (!strcmp(step_name(step), name) && !nth--)
 			return step;
 	fail_msg("no such step: %s", name);
 	return NULL;
 }
 
-unsigned int step_index(struct wv_tape *tape, const struct wv_step *wanted)
+unsigned int step_index(struct wv_cmdlog *cmdlog, const struct wv_step *wanted)
 {
 	unsigned int index = 0;
 
-	wv_each_step (tape, step) {
+	wv_each_step (cmdlog, step) {
 		if (step == wanted)
 			break;
 		index++;
@@ -117,14 +117,14 @@ struct ib_uverbs_modify_qp *step_modify(struct wv_step *step)
 	return step_input(step, UVERBS_ATTR_CORE_IN);
 }
 
-void assert_steps(struct wv_tape *tape, const char *names)
+void assert_steps(struct wv_cmdlog *cmdlog, const char *names)
 {
 	char *text = NULL;
 	size_t bytes = 0;
 	FILE *out = open_memstream(&text, &bytes);
 
-	wv_each_step (tape, step)
-		fprintf(out, "%s%s", step == wv_tape_first(tape) ? "" : " ", step_name(step));
+	wv_each_step (cmdlog, step)
+		fprintf(out, "%s%s", step == wv_cmdlog_first(cmdlog) ? "" : " ", step_name(step));
 	fclose(out);
 	assert_string_equal(text, names);
 	free(text);

@@ -1,8 +1,8 @@
 /*
- * What the codec's tests share: recorded tapes, and commands built by hand.
+ * What the codec's tests share: recorded command logs, and commands built by hand.
  *
- * Memory of tapes is allocated at exactly their size, so that the address sanitizer sees the first
- * byte that is read beyond.
+ * Memory of command logs is allocated at exactly their size, so that the address sanitizer sees the
+ * first byte that is read beyond.
  */
 #pragma once
 
@@ -13,8 +13,8 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "tape/record.h"
-#include "tape/tape.h"
+#include "cmdlog/cmdlog.h"
+#include "cmdlog/record.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -24,12 +24,12 @@
 #define N_FIXTURES 8
 extern const char *const fixture_names[N_FIXTURES];
 
-/* A recorded tape; the caller frees it. */
-struct wv_tape *fixture_load(const char *name);
+/* A recorded command log; the caller frees it. */
+struct wv_cmdlog *fixture_load(const char *name);
 
-/* The recipe of a record, and of a recorded tape; the caller frees it. */
-struct wv_tape *recipe_of(struct wv_tape *record);
-struct wv_tape *fixture_recipe(const char *name);
+/* The recipe of a record, and of a recorded command log; the caller frees it. */
+struct wv_cmdlog *recipe_of(struct wv_cmdlog *record);
+struct wv_cmdlog *fixture_recipe(const char *name);
 
 /* A copy in memory of exactly @bytes; the caller frees it. */
 void *copy_exactly(const void *data, size_t bytes);
@@ -37,23 +37,23 @@ void *copy_exactly(const void *data, size_t bytes);
 /* Removes a folder and all in it. 0, or -1 and errno. */
 int remove_tree(const char *path);
 
-struct wv_step *tape_step(struct wv_tape *tape, unsigned int index);
+struct wv_step *tape_step(struct wv_cmdlog *cmdlog, unsigned int index);
 /* The @nth step (from 0) of that name in the ABI table; it must be there. */
-struct wv_step *tape_find(struct wv_tape *tape, const char *name, unsigned int nth);
+struct wv_step *tape_find(struct wv_cmdlog *cmdlog, const char *name, unsigned int nth);
 const char *step_name(const struct wv_step *step);
-unsigned int step_index(struct wv_tape *tape, const struct wv_step *step);
+unsigned int step_index(struct wv_cmdlog *cmdlog, const struct wv_step *step);
 
 /* The input of attribute @id, to be read or changed; it must be there. */
 void *step_input(struct wv_step *step, uint16_t id);
 struct ib_uverbs_modify_qp *step_modify(struct wv_step *step);
 
-/* The steps' names, with a blank between, in the order of the tape. */
-void assert_steps(struct wv_tape *tape, const char *names);
+/* The steps' names, with a blank between, in the order of the command log. */
+void assert_steps(struct wv_cmdlog *cmdlog, const char *names);
 
 /* A command as libibverbs builds it. */
 struct command {
 	struct ib_uverbs_ioctl_hdr hdr;
-	struct ib_uverbs_attr attrs[WV_TAPE_MAX_ATTRS + 1];
+	struct ib_uverbs_attr attrs[WV_CMDLOG_MAX_ATTRS + 1];
 };
 
 void command_init(struct command *cmd, uint16_t object, uint16_t method);

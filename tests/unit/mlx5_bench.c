@@ -67,41 +67,41 @@ struct mlx5_bench *bench_record(void)
 	struct mlx5_bench *b = begin();
 
 	b->kernel.next_number = FIRST_NUMBER_RECORDED;
-	wv_tape_begin(&b->record, b->record_memory, sizeof(b->record_memory), WV_RECORD,
-		      RDMA_DRIVER_MLX5);
+	wv_cmdlog_begin(&b->record, b->record_memory, sizeof(b->record_memory), WV_RECORD,
+			RDMA_DRIVER_MLX5);
 	mlx5_init(&b->program, record_and_issue, b);
 	b->program.alloc = alloc_recorded;
 	b->program.owner = b;
 	return b;
 }
 
-struct wv_tape *bench_recipe(struct mlx5_bench *b)
+struct wv_cmdlog *bench_recipe(struct mlx5_bench *b)
 {
-	assert_int_equal(wv_tape_check(b->record.tape, b->record.tape->bytes, WV_RECORD), 0);
-	return recipe_of(b->record.tape);
+	assert_int_equal(wv_cmdlog_check(b->record.cmdlog, b->record.cmdlog->bytes, WV_RECORD), 0);
+	return recipe_of(b->record.cmdlog);
 }
 
-struct wv_tape *mlx5_record(void)
+struct wv_cmdlog *mlx5_record(void)
 {
 	struct mlx5_bench *b = bench_record();
-	struct wv_tape *record;
+	struct wv_cmdlog *record;
 
 	mlx5_run(&b->program);
-	record = copy_exactly(b->record.tape, b->record.tape->bytes);
+	record = copy_exactly(b->record.cmdlog, b->record.cmdlog->bytes);
 	bench_end(b);
 	return record;
 }
 
-struct wv_tape *mlx5_recipe(void)
+struct wv_cmdlog *mlx5_recipe(void)
 {
-	wv_auto_free struct wv_tape *record = mlx5_record();
+	wv_auto_free struct wv_cmdlog *record = mlx5_record();
 
 	return recipe_of(record);
 }
 
 static void place(struct mlx5_bench *b)
 {
-	b->memory_bytes = b->tape->memory;
+	b->memory_bytes = b->cmdlog->memory;
 	if (!b->memory_bytes)
 		return;
 	b->memory =
@@ -110,18 +110,18 @@ static void place(struct mlx5_bench *b)
 	wv_lease_place(b->preload.lease, b->memory);
 }
 
-struct mlx5_bench *bench_lease(struct wv_tape *recipe)
+struct mlx5_bench *bench_lease(struct wv_cmdlog *recipe)
 {
-	wv_auto_free void *memory = malloc(WV_TAPE_MAX_BYTES);
+	wv_auto_free void *memory = malloc(WV_CMDLOG_MAX_BYTES);
 	struct mlx5_bench *b = begin();
 
 	b->kernel.next_number = FIRST_NUMBER_LEASED;
-	assert_int_equal(
-	    wv_replay(recipe, fake_kernel_issue, &b->kernel, memory, WV_TAPE_MAX_BYTES, &b->replay),
-	    0);
-	b->tape = copy_exactly(memory, b->replay.lease->bytes);
-	assert_int_equal(wv_tape_check(b->tape, b->tape->bytes, WV_LEASE), 0);
-	preload_begin(&b->preload, &b->kernel, b->tape, &b->replay);
+	assert_int_equal(wv_replay(recipe, fake_kernel_issue, &b->kernel, memory,
+				   WV_CMDLOG_MAX_BYTES, &b->replay),
+			 0);
+	b->cmdlog = copy_exactly(memory, b->replay.lease->bytes);
+	assert_int_equal(wv_cmdlog_check(b->cmdlog, b->cmdlog->bytes, WV_LEASE), 0);
+	preload_begin(&b->preload, &b->kernel, b->cmdlog, &b->replay);
 	place(b);
 	b->preload.lease->opening = true;
 	mlx5_init(&b->program, preload_issue, &b->preload);
@@ -133,7 +133,7 @@ struct mlx5_bench *bench_lease(struct wv_tape *recipe)
 
 static void close_own(struct mlx5_bench *b, int fd)
 {
-	for (unsigned int i = 0; b->tape && i < b->replay.n_fds; i++)
+	for (unsigned int i = 0; b->cmdlog && i < b->replay.n_fds; i++)
 		if (b->preload.lease->fds[i] == fd)
 			return;
 	if (fd >= 0)
@@ -144,7 +144,7 @@ void bench_end(struct mlx5_bench *b)
 {
 	close_own(b, b->program.async);
 	close_own(b, b->program.channel);
-	for (unsigned int i = 0; b->tape && i < b->replay.n_fds; i++)
+	for (unsigned int i = 0; b->cmdlog && i < b->replay.n_fds; i++)
 		assert_int_equal(close(b->preload.lease->fds[i]), 0);
 	if (b->memory)
 		munmap(b->memory, b->memory_bytes);
@@ -152,7 +152,7 @@ void bench_end(struct mlx5_bench *b)
 		close(b->replay.memory);
 	for (unsigned int i = 0; i < b->n_own; i++)
 		free(b->own[i]);
-	free(b->tape);
-	b->tape = NULL;
+	free(b->cmdlog);
+	b->cmdlog = NULL;
 	assert_int_equal(count_fds(), b->fds_before);
 }

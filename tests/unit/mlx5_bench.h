@@ -4,10 +4,10 @@
  */
 #pragma once
 
+#include "cmdlog/adopt.h"
 #include "fake_kernel.h"
 #include "mlx5_program.h"
 #include "preload.h"
-#include "tape/adopt.h"
 
 #include <stdbool.h>
 
@@ -19,15 +19,15 @@ struct mlx5_bench {
 	unsigned int fds_before;
 
 	/* Recording: */
-	struct wv_tape_writer record;
+	struct wv_cmdlog_writer record;
 	struct wv_allocations allocations;
 	bool unseen; /* what is allocated now, nobody notes */
 	int unknown; /* commands that were */
-	_Alignas(8) uint8_t record_memory[WV_TAPE_MAX_BYTES];
+	_Alignas(8) uint8_t record_memory[WV_CMDLOG_MAX_BYTES];
 
 	/* On a lease: */
 	struct wv_replay replay;
-	struct wv_tape *tape;
+	struct wv_cmdlog *cmdlog;
 	uint8_t *memory;
 	size_t memory_bytes;
 	struct preload preload;
@@ -40,12 +40,12 @@ struct mlx5_bench {
 /* A program that is being recorded; end with bench_end(). */
 struct mlx5_bench *bench_record(void);
 /* The recipe of what was recorded so far; the caller frees it. */
-struct wv_tape *bench_recipe(struct mlx5_bench *b);
+struct wv_cmdlog *bench_recipe(struct mlx5_bench *b);
 void bench_end(struct mlx5_bench *b);
 
 /* The record of mlx5_run(), and its recipe; the caller frees them. */
-struct wv_tape *mlx5_record(void);
-struct wv_tape *mlx5_recipe(void);
+struct wv_cmdlog *mlx5_record(void);
+struct wv_cmdlog *mlx5_recipe(void);
 
 /* A program on a lease of @recipe, in a kernel whose numbers are others; end with bench_end(). */
-struct mlx5_bench *bench_lease(struct wv_tape *recipe);
+struct mlx5_bench *bench_lease(struct wv_cmdlog *recipe);

@@ -4,8 +4,8 @@
  */
 #pragma once
 
+#include "cmdlog/replay.h"
 #include "fixture.h"
-#include "tape/replay.h"
 
 #include <rdma/mlx5-abi.h>
 

@@ -1,20 +1,20 @@
 #include "preload.h"
 
 #include "fixture.h"
-#include "shim/client.h"
-#include "shim/context.h"
-#include "shim/control.h"
-#include "shim/real.h"
-#include "shim/rights.h"
-#include "shim/trace.h"
+#include "preload/client/lease_request.h"
+#include "preload/core/context.h"
+#include "preload/core/real.h"
+#include "preload/core/trace.h"
+#include "preload/lease/capabilities.h"
+#include "preload/lease/control_path.h"
 
 #define UFILE 3000 /* a number that this process has not open */
 
 static struct preload *current;
 static struct wv_context context;
 
-uint32_t wv_files[WV_MAX_FD];
-uint32_t wv_n_files;
+uint32_t wv_fd_table[WV_MAX_FD];
+uint32_t wv_n_fds;
 uint32_t wv_births;
 
 void wv_lock(void)
@@ -76,7 +76,7 @@ void wv_trace_command(uint64_t start, const struct ib_uverbs_ioctl_hdr *cmd, uin
 	current->trail[current->n_trail++] = how == WV_HOW_ADOPTED ? 'a' : 'k';
 }
 
-void wv_trace_repair(uint64_t start, enum wv_trace_kind kind, uint16_t object, int error)
+void wv_trace_rollback(uint64_t start, enum wv_trace_kind kind, uint16_t object, int error)
 {
 	(void)start;
 	(void)object;
@@ -87,15 +87,15 @@ void wv_trace_repair(uint64_t start, enum wv_trace_kind kind, uint16_t object, i
 		current->purges++;
 }
 
-void preload_begin(struct preload *p, struct fake_kernel *kernel, struct wv_tape *lease,
+void preload_begin(struct preload *p, struct fake_kernel *kernel, struct wv_cmdlog *lease,
 		   const struct wv_replay *replay)
 {
-	struct wv_file file = {.kind = WV_FILE_COMMAND};
+	struct wv_fd_entry file = {.kind = WV_FD_COMMAND};
 
 	*p = (struct preload){.kernel = kernel, .lease = &context.lease};
 	memset(&context, 0, sizeof(context));
-	memcpy(&wv_files[UFILE], &file, sizeof(file));
-	wv_n_files = 1;
+	memcpy(&wv_fd_table[UFILE], &file, sizeof(file));
+	wv_n_fds = 1;
 	current = p;
 	context.mode = lease ? WV_LEASED : WV_PLAIN;
 	context.sock = -1;
@@ -112,11 +112,11 @@ void preload_begin(struct preload *p, struct fake_kernel *kernel, struct wv_tape
 int preload_issue(void *preload, struct ib_uverbs_ioctl_hdr *cmd)
 {
 	assert_ptr_equal(preload, current);
-	return wv_control(UFILE, cmd) ? errno : 0;
+	return wv_control_path(UFILE, cmd) ? errno : 0;
 }
 
 /* This program has no rights of its own, and so nothing to take back. */
-bool wv_has_raw_rights(void)
+bool wv_has_raw_capabilities(void)
 {
 	return false;
 }

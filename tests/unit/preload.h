@@ -1,12 +1,12 @@
 /*
- * The preload's own control path (src/shim/control.c, repair.c) on a fake kernel: what stands
- * between a program and the kernel, without a device and without a preload.
+ * The preload's own control path (src/preload/lease/control_path.c, repair.c) on a fake kernel:
+ * what stands between a program and the kernel, without a device and without a preload.
  */
 #pragma once
 
+#include "cmdlog/adopt.h"
+#include "cmdlog/replay.h"
 #include "fake_kernel.h"
-#include "tape/adopt.h"
-#include "tape/replay.h"
 
 struct preload {
 	struct fake_kernel *kernel;
@@ -21,7 +21,7 @@ struct preload {
  * A process whose ufile, in @kernel, is the lease's; plain if @lease is NULL. One at a time. The
  * descriptors of @replay become the lease's, and so the process's.
  */
-void preload_begin(struct preload *p, struct fake_kernel *kernel, struct wv_tape *lease,
+void preload_begin(struct preload *p, struct fake_kernel *kernel, struct wv_cmdlog *lease,
 		   const struct wv_replay *replay);
 
 /* A wv_issue_fn; its first argument is the struct preload. */

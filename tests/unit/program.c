@@ -40,7 +40,7 @@ static void personalise(struct program *p, uint8_t *bytes, size_t len,
 }
 
 struct memory {
-	uint8_t *blocks[WV_TAPE_MAX_ATTRS];
+	uint8_t *blocks[WV_CMDLOG_MAX_ATTRS];
 };
 
 static void build(struct program *p, struct wv_step *step, struct command *cmd, struct memory *m)
@@ -137,7 +137,7 @@ int program_step(struct program *p, struct wv_step *step)
 	struct command cmd;
 	int error;
 
-	assert_true(p->n_steps < WV_TAPE_MAX_STEPS);
+	assert_true(p->n_steps < WV_CMDLOG_MAX_STEPS);
 	if (step->class_ == WV_DESTROY && p->handles[step->target] == WV_NONE)
 		return p->errors[p->n_steps++] = 0;
 	build(p, step, &cmd, &memory);
@@ -147,14 +147,14 @@ int program_step(struct program *p, struct wv_step *step)
 		remember(p, step, &cmd);
 	p->errors[p->n_steps] = error;
 	p->answers[p->n_steps++] = digest(&cmd, command_row(&cmd));
-	for (unsigned int i = 0; i < WV_TAPE_MAX_ATTRS; i++)
+	for (unsigned int i = 0; i < WV_CMDLOG_MAX_ATTRS; i++)
 		free(memory.blocks[i]);
 	if (!error && p->registers_mr && step->write_cmd == IB_USER_VERBS_CMD_ALLOC_PD)
 		assert_int_equal(program_register_mr(p), 0);
 	return error;
 }
 
-void program_run_part(struct program *p, struct wv_tape *record, unsigned int first,
+void program_run_part(struct program *p, struct wv_cmdlog *record, unsigned int first,
 		      unsigned int end)
 {
 	unsigned int index = 0;
@@ -166,7 +166,7 @@ void program_run_part(struct program *p, struct wv_tape *record, unsigned int fi
 	}
 }
 
-void program_run(struct program *p, struct wv_tape *record)
+void program_run(struct program *p, struct wv_cmdlog *record)
 {
 	program_run_part(p, record, 0, record->n_steps);
 }

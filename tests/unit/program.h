@@ -3,8 +3,8 @@
  */
 #pragma once
 
-#include "tape/replay.h"
-#include "tape/tape.h"
+#include "cmdlog/cmdlog.h"
+#include "cmdlog/replay.h"
 
 #include <stdbool.h>
 
@@ -16,9 +16,9 @@ struct program {
 	uint32_t handles[1024]; /* by the number in the record */
 	int fds[1024];
 	unsigned int n_steps;
-	int errors[WV_TAPE_MAX_STEPS];
+	int errors[WV_CMDLOG_MAX_STEPS];
 	uint64_t
-	    answers[WV_TAPE_MAX_STEPS]; /* a hash of all that it was told but handles and fds */
+	    answers[WV_CMDLOG_MAX_STEPS]; /* a hash of all that it was told but handles and fds */
 };
 
 void program_init(struct program *p, wv_issue_fn issue, void *kernel, uint64_t base);
@@ -29,8 +29,8 @@ void program_init(struct program *p, wv_issue_fn issue, void *kernel, uint64_t b
  */
 int program_step(struct program *p, struct wv_step *step);
 /* All of them, or those from @first up to, but without, @end. */
-void program_run(struct program *p, struct wv_tape *record);
-void program_run_part(struct program *p, struct wv_tape *record, unsigned int first,
+void program_run(struct program *p, struct wv_cmdlog *record);
+void program_run_part(struct program *p, struct wv_cmdlog *record, unsigned int first,
 		      unsigned int end);
 
 /* Commands that records do not hold. Handles are the program's. 0 or an errno value. */

@@ -166,7 +166,7 @@ static void test_attributes_are_unique(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < n; i++) {
 		assert_true(rows[i].n_attrs <= WV_ARRAY_SIZE(rows[i].attrs));
-		assert_true(rows[i].n_attrs <= WV_TAPE_MAX_ATTRS);
+		assert_true(rows[i].n_attrs <= WV_CMDLOG_MAX_ATTRS);
 		assert_true(strnlen(rows[i].name, sizeof(rows[i].name)) < sizeof(rows[i].name));
 		for (unsigned int k = 0; k < rows[i].n_attrs; k++) {
 			const struct wv_attr_row *attr = &rows[i].attrs[k];
@@ -446,7 +446,7 @@ static const struct {
     {CMD(CREATE_AH), WV_PASS},
     {CMD(ATTACH_MCAST), WV_PASS},
     {CMD(DETACH_MCAST), WV_PASS},
-    {EX(CREATE_FLOW), WV_RIGHTS},
+    {EX(CREATE_FLOW), WV_PRIVILEGED},
     {EX(MODIFY_WQ), WV_PASS},
     {EX(CREATE_RWQ_IND_TBL), WV_PASS},
     {EX(MODIFY_CQ), WV_PASS},
@@ -500,10 +500,10 @@ static const struct {
     OWN(DEVX, DEVX_OTHER, PASS),
     OWN(DEVX, DEVX_QUERY_UAR, PASS),
     OWN(DEVX, DEVX_QUERY_EQN, PASS),
-    OWN(DEVX_OBJ, DEVX_OBJ_CREATE, RIGHTS),
-    OWN(FLOW_MATCHER, FLOW_MATCHER_CREATE, RIGHTS),
-    OWN(STEERING_ANCHOR, STEERING_ANCHOR_CREATE, RIGHTS),
-    OWN_METHOD(UVERBS_OBJECT_FLOW, CREATE_FLOW, RIGHTS),
+    OWN(DEVX_OBJ, DEVX_OBJ_CREATE, PRIVILEGED),
+    OWN(FLOW_MATCHER, FLOW_MATCHER_CREATE, PRIVILEGED),
+    OWN(STEERING_ANCHOR, STEERING_ANCHOR_CREATE, PRIVILEGED),
+    OWN_METHOD(UVERBS_OBJECT_FLOW, CREATE_FLOW, PRIVILEGED),
     OWN_METHOD(UVERBS_OBJECT_DEVICE, QUERY_PORT, PASS),
     OWN_METHOD(UVERBS_OBJECT_PD, PD_QUERY, PASS),
 };

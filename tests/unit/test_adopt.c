@@ -1,16 +1,17 @@
 /*
  * A program on a lease: what it receives, what it is sent to the kernel for, and that both are the
- * same to it. Commands pass through the preload's own control path (src/shim/control.c).
+ * same to it. Commands pass through the preload's own control path
+ * (src/preload/lease/control_path.c).
  *
  * A trail has one letter a command: 'a' adopted, 'k' the kernel's.
  */
-#include "tape/adopt.h"
+#include "cmdlog/adopt.h"
 
+#include "cmdlog/replay.h"
 #include "fake_kernel.h"
 #include "fixture.h"
 #include "preload.h"
 #include "program.h"
-#include "tape/replay.h"
 
 #define BASE 0x7f00dead0000
 
@@ -19,27 +20,27 @@ struct session {
 	unsigned int fds_before;
 	struct fake_kernel kernel;
 	struct wv_replay replay;
-	struct wv_tape *tape;
+	struct wv_cmdlog *cmdlog;
 	struct preload preload;
 	struct program program;
 };
 
 static struct session session;
 
-static struct session *begin_with(struct wv_tape *record)
+static struct session *begin_with(struct wv_cmdlog *record)
 {
-	wv_auto_free struct wv_tape *recipe = recipe_of(record);
-	wv_auto_free void *memory = malloc(WV_TAPE_MAX_BYTES);
+	wv_auto_free struct wv_cmdlog *recipe = recipe_of(record);
+	wv_auto_free void *memory = malloc(WV_CMDLOG_MAX_BYTES);
 	struct session *s = &session;
 
 	s->fds_before = count_fds();
 	fake_kernel_init(&s->kernel);
-	assert_int_equal(
-	    wv_replay(recipe, fake_kernel_issue, &s->kernel, memory, WV_TAPE_MAX_BYTES, &s->replay),
-	    0);
-	s->tape = copy_exactly(memory, s->replay.lease->bytes);
-	assert_int_equal(wv_tape_check(s->tape, s->tape->bytes, WV_LEASE), 0);
-	preload_begin(&s->preload, &s->kernel, s->tape, &s->replay);
+	assert_int_equal(wv_replay(recipe, fake_kernel_issue, &s->kernel, memory,
+				   WV_CMDLOG_MAX_BYTES, &s->replay),
+			 0);
+	s->cmdlog = copy_exactly(memory, s->replay.lease->bytes);
+	assert_int_equal(wv_cmdlog_check(s->cmdlog, s->cmdlog->bytes, WV_LEASE), 0);
+	preload_begin(&s->preload, &s->kernel, s->cmdlog, &s->replay);
 	program_init(&s->program, preload_issue, &s->preload, BASE);
 	s->program.registers_mr = true;
 	return s;
@@ -47,7 +48,7 @@ static struct session *begin_with(struct wv_tape *record)
 
 static struct session *begin(const char *fixture)
 {
-	wv_auto_free struct wv_tape *record = fixture_load(fixture);
+	wv_auto_free struct wv_cmdlog *record = fixture_load(fixture);
 
 	return begin_with(record);
 }
@@ -69,7 +70,7 @@ static void end(struct session *s)
 			assert_int_equal(close(s->preload.lease->fds[i]), 0);
 	close_program(&s->program);
 	assert_int_equal(count_fds(), s->fds_before);
-	free(s->tape);
+	free(s->cmdlog);
 }
 
 static uint16_t kind_made(const struct wv_step *step)
@@ -81,7 +82,7 @@ static uint16_t kind_made(const struct wv_step *step)
 
 /* What well-behaved programs do at their end, unless they were recorded doing it: all destroyed,
  * last made first; all succeed. */
-static void tear_down(struct program *p, struct wv_tape *record)
+static void tear_down(struct program *p, struct wv_cmdlog *record)
 {
 	for (unsigned int i = record->n_steps; i--;) {
 		struct wv_step *step = tape_step(record, i);
@@ -95,7 +96,7 @@ static void tear_down(struct program *p, struct wv_tape *record)
 }
 
 /* How many steps there are until the program destroys what it made. */
-static unsigned int until_destroyed(struct wv_tape *record)
+static unsigned int until_destroyed(struct wv_cmdlog *record)
 {
 	wv_each_step (record, step)
 		if (step->class_ == WV_DESTROY)
@@ -104,7 +105,7 @@ static unsigned int until_destroyed(struct wv_tape *record)
 }
 
 /* Where the program moved the QP that has number @recorded in its record. */
-static uint32_t state_recorded(struct wv_tape *record, uint32_t recorded)
+static uint32_t state_recorded(struct wv_cmdlog *record, uint32_t recorded)
 {
 	uint32_t state = IBV_QPS_RESET;
 
@@ -124,7 +125,7 @@ static uint32_t state_of(struct session *s, unsigned int recorded)
 }
 
 /* The same program without a lease. */
-static void run_plainly(struct program *p, struct wv_tape *record)
+static void run_plainly(struct program *p, struct wv_cmdlog *record)
 {
 	static struct fake_kernel kernel;
 
@@ -137,7 +138,7 @@ static void run_plainly(struct program *p, struct wv_tape *record)
 }
 
 /* Runs @record on a lease of @fixture, and tears down. */
-static void run(struct session *s, struct wv_tape *record, const char *trail)
+static void run(struct session *s, struct wv_cmdlog *record, const char *trail)
 {
 	program_run(&s->program, record);
 	assert_string_equal(s->preload.trail, trail);
@@ -158,7 +159,7 @@ static void test_a_program_receives_its_whole_recipe(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < N_FIXTURES; i++) {
-		wv_auto_free struct wv_tape *record = fixture_load(trails[i][0]);
+		wv_auto_free struct wv_cmdlog *record = fixture_load(trails[i][0]);
 		struct session *s = begin(trails[i][0]);
 		static struct program plain;
 
@@ -181,7 +182,7 @@ static void test_any_program_on_any_lease(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < N_FIXTURES * N_FIXTURES; i++) {
-		wv_auto_free struct wv_tape *record = fixture_load(fixture_names[i % N_FIXTURES]);
+		wv_auto_free struct wv_cmdlog *record = fixture_load(fixture_names[i % N_FIXTURES]);
 		struct session *s = begin(fixture_names[i / N_FIXTURES]);
 		static struct program plain;
 
@@ -198,7 +199,7 @@ static void test_any_program_on_any_lease(void **state)
 	}
 }
 
-static uint32_t *number(struct wv_tape *record, const char *name, uint16_t attr)
+static uint32_t *number(struct wv_cmdlog *record, const char *name, uint16_t attr)
 {
 	return step_input(tape_find(record, name, 0), attr);
 }
@@ -206,7 +207,7 @@ static uint32_t *number(struct wv_tape *record, const char *name, uint16_t attr)
 /* The QP of the lease is in the way of the PD, and goes. */
 static void test_another_depth_of_completion_queue(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 	struct session *s = begin("rc_pingpong");
 
 	(void)state;
@@ -220,7 +221,7 @@ static void test_another_depth_of_completion_queue(void **state)
 
 static void test_another_depth_of_queue_pair(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 	struct session *s = begin("rc_pingpong");
 
 	(void)state;
@@ -235,7 +236,7 @@ static void test_another_depth_of_queue_pair(void **state)
 /* The queue pairs that do equal the recipe's are received all the same. */
 static void test_one_queue_pair_of_four_is_other(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("send_bw_q4");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("send_bw_q4");
 	struct session *s = begin("send_bw_q4");
 
 	(void)state;
@@ -248,7 +249,7 @@ static void test_one_queue_pair_of_four_is_other(void **state)
 
 static void test_other_access_at_init(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 	struct session *s = begin("rc_pingpong");
 
 	(void)state;
@@ -263,7 +264,7 @@ static void test_other_access_at_init(void **state)
 
 static void test_packet_sequence_numbers_may_differ(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 	struct session *s = begin("rc_pingpong");
 
 	(void)state;
@@ -276,7 +277,7 @@ static void test_packet_sequence_numbers_may_differ(void **state)
 
 static void test_more_queue_pairs(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 	struct session *s = begin("rc_pingpong");
 	uint32_t first;
 
@@ -295,7 +296,7 @@ static void test_more_queue_pairs(void **state)
 
 static void test_fewer_queue_pairs(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("send_bw_q4");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("send_bw_q4");
 	struct session *s = begin("send_bw_q4");
 
 	(void)state;
@@ -309,7 +310,7 @@ static void test_fewer_queue_pairs(void **state)
 
 static void test_recorded_with_events_and_run_without(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 	struct session *s = begin("rc_pingpong_events");
 
 	(void)state;
@@ -321,7 +322,7 @@ static void test_recorded_with_events_and_run_without(void **state)
 
 static void test_recorded_without_events_and_run_with(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong_events");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong_events");
 	struct session *s = begin("rc_pingpong");
 
 	(void)state;
@@ -332,7 +333,7 @@ static void test_recorded_without_events_and_run_with(void **state)
 
 static void test_recorded_with_an_srq_and_run_without(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("srq_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("srq_pingpong");
 	struct session *s = begin("srq_pingpong");
 	struct wv_step *qp = tape_find(record, "QP_CREATE", 0);
 
@@ -356,7 +357,7 @@ static void test_recorded_with_an_srq_and_run_without(void **state)
 
 static void test_recorded_without_an_srq_and_run_with(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("srq_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("srq_pingpong");
 	struct session *s = begin("rc_pingpong");
 
 	(void)state;
@@ -369,7 +370,7 @@ static void test_recorded_without_an_srq_and_run_with(void **state)
 /* Objects that were skipped are still there for one who asks for them later. */
 static void test_skipping_is_not_losing(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("srq_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("srq_pingpong");
 	struct session *s = begin("srq_pingpong");
 	struct wv_step *qp = tape_find(record, "QP_CREATE", 0);
 	struct wv_step *srq = tape_find(record, "SRQ_CREATE", 0);
@@ -391,7 +392,7 @@ static void test_skipping_is_not_losing(void **state)
  */
 static void test_a_handle_used_again_after_destroy(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 	struct session *s = begin("rc_pingpong");
 	uint32_t first;
 
@@ -411,7 +412,7 @@ static void test_a_handle_used_again_after_destroy(void **state)
 /* The QP was moved in the kernel since: what the lease did ahead of that is history. */
 static void test_a_queue_pair_reset_before_init(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 	struct session *s = begin("rc_pingpong");
 
 	(void)state;
@@ -426,9 +427,9 @@ static void test_a_queue_pair_reset_before_init(void **state)
 /* An object that stood in the way is gone, and its number with it. */
 static void test_a_handle_used_again_after_a_purge(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 	struct session *s = begin("rc_pingpong");
-	uint32_t leased_cq, leased_qp = tape_find(s->tape, "QP_CREATE", 0)->new_handle;
+	uint32_t leased_cq, leased_qp = tape_find(s->cmdlog, "QP_CREATE", 0)->new_handle;
 
 	(void)state;
 	program_run_part(&s->program, record, 0, 5);
@@ -448,7 +449,7 @@ static void test_a_handle_used_again_after_a_purge(void **state)
 /* A received QP that is destroyed and made again, while the lease has more: the next one. */
 static void test_created_again_from_the_lease(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("send_bw_q4");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("send_bw_q4");
 	struct session *s = begin("send_bw_q4");
 	uint32_t first;
 
@@ -466,7 +467,7 @@ static void test_created_again_from_the_lease(void **state)
 /* INIT done ahead must not show: neither to a query nor to a move that RESET does not allow. */
 static void test_the_program_s_state_is_its_own(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("send_bw_q4");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("send_bw_q4");
 	struct session *s = begin("send_bw_q4");
 
 	(void)state;
@@ -483,7 +484,7 @@ static void test_the_program_s_state_is_its_own(void **state)
 /* RTR is done ahead too, but what the program says without INIT is wrong, and it is told so. */
 static void test_a_move_that_skips_another_is_not_adopted(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("ud_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("ud_pingpong");
 	struct session *s = begin("ud_pingpong");
 	struct wv_step *rtr = tape_find(record, "modify_qp", 1);
 
@@ -501,7 +502,7 @@ static void test_a_move_that_skips_another_is_not_adopted(void **state)
 /* A program that goes its own way half way: it is where it left the QP, not where the lease is. */
 static void test_a_queue_pair_is_put_back_to_where_the_program_was(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("ud_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("ud_pingpong");
 	struct session *s = begin("ud_pingpong");
 	uint32_t qp;
 
@@ -521,7 +522,7 @@ static void test_a_queue_pair_is_put_back_to_where_the_program_was(void **state)
 /* What a QP was before its move is not what it is after. */
 static void test_a_skipped_query_is_not_answered_later(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 	struct session *s = begin("rc_pingpong");
 
 	(void)state;
@@ -536,7 +537,7 @@ static void test_a_skipped_query_is_not_answered_later(void **state)
 /* The order of steps about different QPs is free. */
 static void test_queue_pairs_are_moved_in_any_order(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("srq_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("srq_pingpong");
 	struct session *s = begin("srq_pingpong");
 
 	(void)state;
@@ -551,7 +552,7 @@ static void test_queue_pairs_are_moved_in_any_order(void **state)
 
 static void test_a_step_is_given_once(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("ud_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("ud_pingpong");
 	struct session *s = begin("ud_pingpong");
 	static struct program again;
 
@@ -567,7 +568,7 @@ static void test_a_step_is_given_once(void **state)
 
 static void test_after_an_unknown_command_nothing_is_adopted(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 	struct session *s = begin("rc_pingpong");
 	struct command cmd;
 
@@ -599,9 +600,9 @@ static void test_another_driver_s_commands(void **state)
 static void test_one_memory_for_question_and_answer(void **state)
 {
 	struct session *s = begin("rc_pingpong");
-	struct wv_step *step = tape_find(s->tape, "QP_CREATE", 0);
+	struct wv_step *step = tape_find(s->cmdlog, "QP_CREATE", 0);
 	struct ib_uverbs_qp_cap cap;
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 
 	(void)state;
 	/* program_step() shares it; so the answer is right only if it was written after comparing.
@@ -623,8 +624,8 @@ static void build_cq(struct session *s, struct command *cmd, int async, int chan
 	uint64_t token = BASE;
 
 	command_init(cmd, UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE);
-	wv_each_attr (tape_find(s->tape, "CQ_CREATE", 0), attr) {
-		struct wv_step *step = tape_find(s->tape, "CQ_CREATE", 0);
+	wv_each_attr (tape_find(s->cmdlog, "CQ_CREATE", 0), attr) {
+		struct wv_step *step = tape_find(s->cmdlog, "CQ_CREATE", 0);
 		struct ib_uverbs_attr *to;
 
 		if (attr->kind == WV_EQUAL)
@@ -646,7 +647,7 @@ static void build_cq(struct session *s, struct command *cmd, int async, int chan
 
 static void test_only_descriptors_that_were_given_are_known(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong_events");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong_events");
 	struct session *s = begin("rc_pingpong_events");
 	struct wv_lease *lease = s->preload.lease;
 	struct command cmd;
@@ -665,7 +666,7 @@ static void test_only_descriptors_that_were_given_are_known(void **state)
 
 static void test_a_closed_channel_s_steps_die(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong_events");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong_events");
 	struct session *s = begin("rc_pingpong_events");
 	struct wv_lease *lease = s->preload.lease;
 	int channel = lease->fds[1];
@@ -677,7 +678,7 @@ static void test_a_closed_channel_s_steps_die(void **state)
 	wv_lease_kill_slot(lease, 1);
 	assert_int_equal(lease->fds[1], -1);
 	assert_int_equal(lease->given, 1);
-	assert_int_equal(tape_find(s->tape, "CQ_CREATE", 0)->state, WV_DEAD);
+	assert_int_equal(tape_find(s->cmdlog, "CQ_CREATE", 0)->state, WV_DEAD);
 	lease->fds[1] = channel; /* a new channel has the number of the old */
 	lease->given |= 2;
 	build_cq(s, &cmd, lease->fds[0], channel);
@@ -689,19 +690,19 @@ static void test_moves_that_are_killed_are_told_of(void **state)
 {
 	struct session *s = begin("srq_pingpong");
 	struct wv_lease *lease = s->preload.lease;
-	uint32_t first = tape_find(s->tape, "QP_CREATE", 0)->new_handle;
-	uint32_t cq = tape_find(s->tape, "CQ_CREATE", 0)->new_handle;
+	uint32_t first = tape_find(s->cmdlog, "QP_CREATE", 0)->new_handle;
+	uint32_t cq = tape_find(s->cmdlog, "CQ_CREATE", 0)->new_handle;
 
 	(void)state;
 	assert_int_equal(wv_lease_kill_moves(lease, cq), 0);
 	assert_int_equal(wv_lease_kill_moves(lease, first), 1);
 	assert_int_equal(wv_lease_kill_moves(lease, first), 0);
-	assert_int_equal(tape_find(s->tape, "query_qp", 0)->state, WV_DEAD);
-	assert_int_equal(tape_find(s->tape, "modify_qp", 0)->state, WV_DEAD);
-	assert_int_equal(tape_find(s->tape, "query_qp", 1)->state, WV_FREE);
-	assert_int_equal(tape_find(s->tape, "modify_qp", 1)->state, WV_FREE);
-	assert_int_equal(tape_find(s->tape, "QP_CREATE", 0)->state, WV_FREE);
-	tape_find(s->tape, "modify_qp", 1)->state = WV_TAKEN; /* the program did move it */
+	assert_int_equal(tape_find(s->cmdlog, "query_qp", 0)->state, WV_DEAD);
+	assert_int_equal(tape_find(s->cmdlog, "modify_qp", 0)->state, WV_DEAD);
+	assert_int_equal(tape_find(s->cmdlog, "query_qp", 1)->state, WV_FREE);
+	assert_int_equal(tape_find(s->cmdlog, "modify_qp", 1)->state, WV_FREE);
+	assert_int_equal(tape_find(s->cmdlog, "QP_CREATE", 0)->state, WV_FREE);
+	tape_find(s->cmdlog, "modify_qp", 1)->state = WV_TAKEN; /* the program did move it */
 	assert_int_equal(wv_lease_kill_moves(lease, first + 1), 0);
 	end(s);
 }
@@ -710,12 +711,12 @@ static void test_users_are_found_last_made_first(void **state)
 {
 	struct session *s = begin("srq_pingpong");
 	struct wv_lease *lease = s->preload.lease;
-	uint32_t pd = tape_find(s->tape, "alloc_pd", 0)->new_handle;
-	struct wv_step *srq = tape_find(s->tape, "SRQ_CREATE", 0);
+	uint32_t pd = tape_find(s->cmdlog, "alloc_pd", 0)->new_handle;
+	struct wv_step *srq = tape_find(s->cmdlog, "SRQ_CREATE", 0);
 
 	(void)state;
 	for (unsigned int i = 16; i--;) {
-		struct wv_step *qp = tape_find(s->tape, "QP_CREATE", i);
+		struct wv_step *qp = tape_find(s->cmdlog, "QP_CREATE", i);
 
 		assert_ptr_equal(wv_lease_user(lease, pd), qp);
 		assert_ptr_equal(wv_lease_user(lease, srq->new_handle), qp);
@@ -731,7 +732,7 @@ static void test_users_are_found_last_made_first(void **state)
 
 static void test_purging_takes_users_of_users_first(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("srq_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("srq_pingpong");
 	struct session *s = begin("srq_pingpong");
 
 	(void)state;
@@ -753,8 +754,8 @@ static void test_purging_takes_users_of_users_first(void **state)
 /* An SRQ of one PD, used by a QP of another: the first PD's user has a user that is not its own. */
 static void test_purging_takes_users_in_another_protection_domain(void **state)
 {
-	wv_auto_free struct wv_tape *pingpong = fixture_load("srq_pingpong");
-	wv_auto_free struct wv_tape *record = malloc(pingpong->bytes);
+	wv_auto_free struct wv_cmdlog *pingpong = fixture_load("srq_pingpong");
+	wv_auto_free struct wv_cmdlog *record = malloc(pingpong->bytes);
 	struct session *s;
 
 	(void)state;
@@ -763,7 +764,7 @@ static void test_purging_takes_users_in_another_protection_domain(void **state)
 	record->bytes = sizeof(*record);
 	for (unsigned int i = 0; i < 8; i++) { /* up to the SRQ, a second PD, a QP in it */
 		struct wv_step *step = tape_step(pingpong, i < 6 ? i : i == 6 ? 3 : 6);
-		struct wv_step *copy = wv_tape_end(record);
+		struct wv_step *copy = wv_cmdlog_end(record);
 
 		memcpy(copy, step, step->bytes);
 		record->bytes += step->bytes;
@@ -781,7 +782,7 @@ static void test_purging_takes_users_in_another_protection_domain(void **state)
 /* A program's own mistake stays one. */
 static void test_busy_with_the_program_s_own_objects(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 	struct session *s = begin("rc_pingpong");
 
 	(void)state;
@@ -800,7 +801,7 @@ static uint64_t event_about(struct session *s, unsigned int recorded)
 
 static void test_events_are_about_the_program_s_objects(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("srq_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("srq_pingpong");
 	struct session *s = begin("srq_pingpong");
 	struct wv_lease *lease = s->preload.lease;
 
@@ -822,7 +823,7 @@ static void test_events_are_about_the_program_s_objects(void **state)
 
 static void test_events_of_other_objects(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 	struct session *s = begin("rc_pingpong");
 	struct wv_lease *lease = s->preload.lease;
 	uint32_t cq;
@@ -834,7 +835,7 @@ static void test_events_of_other_objects(void **state)
 
 	value = WV_TOKEN(5); /* the QP, which the program has not asked for */
 	assert_int_equal(wv_lease_translate(lease, &value), 0);
-	value = WV_TOKEN(s->tape->n_steps);
+	value = WV_TOKEN(s->cmdlog->n_steps);
 	assert_int_equal(wv_lease_translate(lease, &value), 0);
 	value = WV_TOKEN(0xffffffffffff);
 	assert_int_equal(wv_lease_translate(lease, &value), 0);
@@ -856,7 +857,7 @@ static struct wv_difference explain(struct session *s, struct command *cmd)
 
 static void test_explains_a_value(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 	struct session *s = begin("rc_pingpong");
 	struct ib_uverbs_modify_qp modify;
 	struct wv_difference d;
@@ -864,7 +865,7 @@ static void test_explains_a_value(void **state)
 
 	(void)state;
 	program_run_part(&s->program, record, 0, 6);
-	modify = *step_modify(tape_find(s->tape, "modify_qp", 0));
+	modify = *step_modify(tape_find(s->cmdlog, "modify_qp", 0));
 	modify.qp_access_flags ^= 0x100;
 	command_legacy(&cmd, IB_USER_VERBS_CMD_MODIFY_QP, &modify, sizeof(modify), NULL, 0);
 	d = explain(s, &cmd);
@@ -885,7 +886,7 @@ static void test_explains_a_value(void **state)
 
 static void test_explains_shapes_and_handles(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong_events");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong_events");
 	struct session *s = begin("rc_pingpong_events");
 	struct wv_lease *lease = s->preload.lease;
 	struct wv_difference d;

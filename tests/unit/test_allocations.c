@@ -1,5 +1,5 @@
 /* Memory that a recorded program's provider allocated. */
-#include "tape/allocations.h"
+#include "cmdlog/allocations.h"
 
 #include "fixture.h"
 

@@ -1,5 +1,5 @@
 /* The memory of one lease: sealed, and nothing beside it within reach. */
-#include "tape/arena.h"
+#include "cmdlog/arena.h"
 
 #include "fixture.h"
 
@@ -46,7 +46,7 @@ static void test_nothing_is_made_of_nothing(void **state)
 	assert_int_equal(wv_arena_make(&a, 0), 0);
 	assert_null(a.base);
 	assert_int_equal(wv_arena_finish(&a), -1);
-	assert_int_equal(wv_arena_make(&a, WV_TAPE_MAX_MEMORY + 1ull), -E2BIG);
+	assert_int_equal(wv_arena_make(&a, WV_CMDLOG_MAX_MEMORY + 1ull), -E2BIG);
 	assert_int_equal(wv_arena_make(&a, UINT64_MAX), -E2BIG);
 	assert_int_equal(wv_arena_finish(&a), -1);
 	assert_int_equal(count_fds(), fds);
@@ -134,41 +134,41 @@ static void test_taking(void **state)
 }
 
 /* A recipe of memory of these sizes. */
-static struct wv_tape *recipe_with(const uint64_t *sizes, size_t n)
+static struct wv_cmdlog *recipe_with(const uint64_t *sizes, size_t n)
 {
-	static _Alignas(8) uint8_t memory[WV_TAPE_MAX_BYTES];
-	struct wv_tape_writer w;
+	static _Alignas(8) uint8_t memory[WV_CMDLOG_MAX_BYTES];
+	struct wv_cmdlog_writer w;
 
-	wv_tape_begin(&w, memory, sizeof(memory), WV_RECIPE, RDMA_DRIVER_MLX5);
+	wv_cmdlog_begin(&w, memory, sizeof(memory), WV_RECIPE, RDMA_DRIVER_MLX5);
 	for (size_t i = 0; i < n; i++) {
-		struct wv_step *step = wv_tape_step(
+		struct wv_step *step = wv_cmdlog_step(
 		    &w, wv_abi_find(WV_ANY_DRIVER, WV_OBJECT_MEMORY, 0, WV_NO_WRITE_CMD), 1);
 
 		wv_step_attrs(step)[0] =
 		    (struct wv_attr){.id = WV_ATTR_MEMORY_SIZE,
 				     .len = sizeof(uint64_t),
 				     .kind = WV_EQUAL,
-				     .payload = wv_tape_payload(&w, &sizes[i], sizeof(uint64_t))};
-		wv_tape_commit(&w);
+				     .payload = wv_cmdlog_payload(&w, &sizes[i], sizeof(uint64_t))};
+		wv_cmdlog_commit(&w);
 	}
-	return w.tape;
+	return w.cmdlog;
 }
 
 static void test_how_much_a_recipe_needs(void **state)
 {
 	const uint64_t small[] = {1, page(), page() + 1};
-	const uint64_t most[] = {WV_TAPE_MAX_MEMORY - page()};
-	const uint64_t more[] = {WV_TAPE_MAX_MEMORY - page() + 1};
+	const uint64_t most[] = {WV_CMDLOG_MAX_MEMORY - page()};
+	const uint64_t more[] = {WV_CMDLOG_MAX_MEMORY - page() + 1};
 	uint64_t many[64];
 
 	(void)state;
 	assert_int_equal(wv_recipe_memory(recipe_with(small, 0)), 0);
 	assert_int_equal(wv_recipe_memory(recipe_with(small, 3)), 5 * page());
-	assert_int_equal(wv_recipe_memory(recipe_with(most, 1)), WV_TAPE_MAX_MEMORY);
-	assert_true(wv_recipe_memory(recipe_with(more, 1)) > WV_TAPE_MAX_MEMORY);
+	assert_int_equal(wv_recipe_memory(recipe_with(most, 1)), WV_CMDLOG_MAX_MEMORY);
+	assert_true(wv_recipe_memory(recipe_with(more, 1)) > WV_CMDLOG_MAX_MEMORY);
 	for (size_t i = 0; i < 64; i++) /* their sum is 0 in 64 bits */
 		many[i] = 1ull << 58;
-	assert_true(wv_recipe_memory(recipe_with(many, 64)) > WV_TAPE_MAX_MEMORY);
+	assert_true(wv_recipe_memory(recipe_with(many, 64)) > WV_CMDLOG_MAX_MEMORY);
 }
 
 int main(void)

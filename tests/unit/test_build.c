@@ -155,14 +155,14 @@ static void test_a_device_removed_meanwhile(void **state)
 	unsigned int fds = count_fds();
 
 	begin(b, 1);
-	wv_refill_drop_device(b->server, "rxe0");
+	wv_scheduler_drop_device(b->server, "rxe0");
 	b->server->devices.n = 0;
 	expect_nothing_came_of(b, 0, fds);
 	assert_int_equal(recipe->pool->n_ready, 0);
 	assert_int_equal(recipe->pool->n_failed, 0);
 	assert_int_equal(*recipe->pool->error, '\0');
 	b->server->devices.n = 1;
-	wv_refill_retry(b->server);
+	wv_scheduler_retry(b->server);
 	bench_settle(b);
 	assert_int_equal(bench_run_program(b, 1, 0), 0);
 }
@@ -172,8 +172,8 @@ static void test_a_device_removed_and_back_meanwhile(void **state)
 	struct daemon_bench *b = *state;
 	struct wv_recipe *recipe = begun(b, 1);
 
-	wv_refill_drop_device(b->server, "rxe0");
-	wv_refill_retry(b->server);
+	wv_scheduler_drop_device(b->server, "rxe0");
+	wv_scheduler_retry(b->server);
 	bench_fast_kernel();
 	bench_settle(b);
 	assert_int_equal(recipe->pool->n_failed, 0);
@@ -199,7 +199,7 @@ static void test_a_device_removed_just_before_the_result(void **state)
 	bench_fast_kernel();
 	await_result(b);
 	assert_true(count_fds() > fds);
-	wv_refill_drop_device(b->server, "rxe0");
+	wv_scheduler_drop_device(b->server, "rxe0");
 	b->server->devices.n = 0;
 	bench_settle(b);
 	assert_int_equal(recipe->pool->n_built, 0);
@@ -219,7 +219,7 @@ static void test_a_device_replaced_meanwhile(void **state)
 	assert_int_equal(recipe->pool->n_built, 0);
 	assert_int_equal(count_fds(), fds);
 	b->server->devices.all[0].rdev--;
-	wv_refill_retry(b->server);
+	wv_scheduler_retry(b->server);
 	bench_settle(b);
 	assert_int_equal(recipe->pool->n_built, 1);
 }

@@ -94,7 +94,7 @@ static void test_value_names(void **state)
 
 static void test_step_values(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong_events");
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong_events");
 	struct capture c;
 
 	(void)state;
@@ -198,7 +198,7 @@ static const char status_text[] =
     "            'use': {'leases': 2, 'memory': 2048}}],"
     " 'recipes': [{'id': '00000000000000ab', 'uid': 4000000000, 'comm': 'ping', 'steps': 8,"
     "              'key': {'name': 'night', 'ibdev': 'rxe0', 'open_number': 0},"
-    "              'pool': {'ready': 2, 'target': 3, 'wished': 2, 'build_us_median': 1440},"
+    "              'pool': {'ready': 2, 'target': 3, 'requested': 2, 'build_us_median': 1440},"
     "              'cost': {'bytes': 1024, 'cqs': 1, 'srqs': 0, 'qps': 1},"
     "              'counters': {'hits': 3, 'misses': 1, 'records': 1, 'adopted': 16,"
     "                           'diverged': 6},"
@@ -242,9 +242,9 @@ static void test_status_text(void **state)
 	    "user        connected  recipes  leases    memory\n"
 	    "4000000000          1        1       2  2.00 KiB\n"
 	    "\n"
-	    "recipe            user        program  name   ready  wished  hits  misses  records  "
+	    "recipe            user        program  name   ready  requested  hits  misses  records  "
 	    "adopted  diverged  made in\n"
-	    "00000000000000ab  4000000000  ping     night    2/3       2     3       1        1  "
+	    "00000000000000ab  4000000000  ping     night    2/3          2     3       1        1  "
 	    "     16         6  1.44 ms\n"
 	    "00000000000000ab: no lease could be made: no memory\n"
 	    "00000000000000ab: last divergence: CQ_CREATE: another value: cqe\n");
@@ -298,11 +298,11 @@ static void test_strange_documents(void **state)
 
 static void test_recipe_text(void **state)
 {
-	wv_auto_free struct wv_tape *tape = fixture_recipe("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *cmdlog = fixture_recipe("rc_pingpong");
 	json_t *recipe = json_pack(
 	    "{s:s, s:s, s:i, s:i, s:{s:s, s:s, s:i, s:i}, s:o}", "id", "00000000000000ab", "comm",
 	    "ping", "created", 0, "used", 1, "key", "name", "", "ibdev", "rxe0", "driver_id",
-	    (int)tape->driver_id, "open_number", 2, "steps", wv_steps_to_json(tape));
+	    (int)cmdlog->driver_id, "open_number", 2, "steps", wv_steps_to_json(cmdlog));
 	struct capture c;
 
 	(void)state;

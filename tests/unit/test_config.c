@@ -7,7 +7,7 @@
 
 #include "base/base.h"
 #include "base/log.h"
-#include "daemon/config.h"
+#include "daemon/config/config.h"
 #include "wire/wire.h"
 
 #include <errno.h>

@@ -5,13 +5,13 @@
  *
  * WV_HOSTILE_SEED and WV_HOSTILE_SECONDS change where it begins and how long it goes on.
  */
+#include "cmdlog/adopt.h"
+#include "cmdlog/replay.h"
+#include "cmdlog/validate.h"
 #include "fake_kernel.h"
 #include "fixture.h"
 #include "mlx5_bench.h"
 #include "program.h"
-#include "tape/adopt.h"
-#include "tape/replay.h"
-#include "tape/validate.h"
 
 #include <stdio.h>
 #include <sys/mman.h>
@@ -20,7 +20,7 @@
 static uint64_t seed;
 
 static struct {
-	unsigned long tapes, records, recipes, leases, adopted;
+	unsigned long cmdlogs, records, recipes, leases, adopted;
 } counts;
 
 static uint32_t below(uint32_t n)
@@ -39,18 +39,18 @@ static uint32_t odd_number(void)
 }
 
 /* Overwrites 1, 2 or 4 bytes, mostly where numbers are. */
-static void tamper_anywhere(struct wv_tape *tape)
+static void tamper_anywhere(struct wv_cmdlog *cmdlog)
 {
-	uint32_t size = 1u << below(3), at = below(tape->bytes / size) * size;
+	uint32_t size = 1u << below(3), at = below(cmdlog->bytes / size) * size;
 	uint32_t number = odd_number();
 
-	memcpy((uint8_t *)tape + at, &number, size);
+	memcpy((uint8_t *)cmdlog + at, &number, size);
 }
 
-/* A change that leaves the tape well-formed more often than not. */
-static void tamper_with_a_step(struct wv_tape *tape)
+/* A change that leaves the command log well-formed more often than not. */
+static void tamper_with_a_step(struct wv_cmdlog *cmdlog)
 {
-	struct wv_step *step = tape_step(tape, below(tape->n_steps));
+	struct wv_step *step = tape_step(cmdlog, below(cmdlog->n_steps));
 	struct wv_attr *attr;
 
 	switch (below(9)) {
@@ -90,17 +90,17 @@ static void tamper_with_a_step(struct wv_tape *tape)
 }
 
 /* Steps left out and given twice: references go astray. */
-static struct wv_tape *shuffle(struct wv_tape *tape)
+static struct wv_cmdlog *shuffle(struct wv_cmdlog *cmdlog)
 {
-	wv_auto_free uint8_t *memory = malloc(WV_TAPE_MAX_BYTES);
-	struct wv_tape *to = (struct wv_tape *)memory;
+	wv_auto_free uint8_t *memory = malloc(WV_CMDLOG_MAX_BYTES);
+	struct wv_cmdlog *to = (struct wv_cmdlog *)memory;
 
-	*to = *tape;
+	*to = *cmdlog;
 	to->n_steps = 0;
 	to->bytes = sizeof(*to);
-	wv_each_step (tape, step)
+	wv_each_step (cmdlog, step)
 		for (unsigned int times = below(8) ? 1 : below(3); times--;) {
-			if (to->bytes + step->bytes > WV_TAPE_MAX_BYTES)
+			if (to->bytes + step->bytes > WV_CMDLOG_MAX_BYTES)
 				break;
 			memcpy(memory + to->bytes, step, step->bytes);
 			to->bytes += step->bytes;
@@ -109,17 +109,17 @@ static struct wv_tape *shuffle(struct wv_tape *tape)
 	return copy_exactly(to, to->bytes);
 }
 
-static struct wv_tape *tampered(struct wv_tape *original)
+static struct wv_cmdlog *tampered(struct wv_cmdlog *original)
 {
-	struct wv_tape *tape =
+	struct wv_cmdlog *cmdlog =
 	    below(3) ? copy_exactly(original, original->bytes) : shuffle(original);
-	uint32_t bytes = tape->bytes;
+	uint32_t bytes = cmdlog->bytes;
 
-	for (unsigned int n = below(4); n-- && tape->n_steps;)
-		tamper_with_a_step(tape);
-	for (unsigned int n = below(4) ? 0 : below(3); n--; tape->bytes = bytes)
-		tamper_anywhere(tape);
-	return tape;
+	for (unsigned int n = below(4); n-- && cmdlog->n_steps;)
+		tamper_with_a_step(cmdlog);
+	for (unsigned int n = below(4) ? 0 : below(3); n--; cmdlog->bytes = bytes)
+		tamper_anywhere(cmdlog);
+	return cmdlog;
 }
 
 /* The shortest way to be a program: claims, and never mind what is not there. */
@@ -135,7 +135,7 @@ static int claim_only(void *lease, struct ib_uverbs_ioctl_hdr *cmd)
 
 static void do_anything_to(struct wv_lease *lease)
 {
-	uint64_t token = WV_TOKEN(below(WV_TAPE_MAX_STEPS));
+	uint64_t token = WV_TOKEN(below(WV_CMDLOG_MAX_STEPS));
 	struct wv_step *user;
 
 	switch (below(6)) {
@@ -146,8 +146,8 @@ static void do_anything_to(struct wv_lease *lease)
 		wv_lease_kill_moves(lease, below(8));
 		break;
 	case 2:
-		if (lease->tape->n_fds)
-			wv_lease_kill_slot(lease, below(lease->tape->n_fds));
+		if (lease->cmdlog->n_fds)
+			wv_lease_kill_slot(lease, below(lease->cmdlog->n_fds));
 		break;
 	case 3:
 		user = wv_lease_user(lease, below(8));
@@ -162,7 +162,7 @@ static void do_anything_to(struct wv_lease *lease)
 	}
 }
 
-static struct wv_tape *originals[N_FIXTURES + 1]; /* and one on mlx5 */
+static struct wv_cmdlog *originals[N_FIXTURES + 1]; /* and one on mlx5 */
 
 /* Memory of the lease, or else of this test's own. */
 static void *claim_memory(void *lease, size_t bytes)
@@ -189,7 +189,7 @@ static void use_on_mlx5(struct wv_lease *lease)
 
 /* A program that does what some record says, on the lease, which is in memory of exactly its size.
  */
-static void use_lease(struct wv_lease *lease, struct wv_tape *record)
+static void use_lease(struct wv_lease *lease, struct wv_cmdlog *record)
 {
 	static struct program program;
 
@@ -201,8 +201,8 @@ static void use_lease(struct wv_lease *lease, struct wv_tape *record)
 	}
 }
 
-/* Its memory is as large as the tape says, and not a byte more is there. */
-static void use(struct wv_tape *lease_tape, struct wv_tape *record)
+/* Its memory is as large as the command log says, and not a byte more is there. */
+static void use(struct wv_cmdlog *lease_tape, struct wv_cmdlog *record)
 {
 	size_t bytes = lease_tape->memory;
 	uint8_t *memory = NULL;
@@ -225,20 +225,20 @@ static void use(struct wv_tape *lease_tape, struct wv_tape *record)
 		munmap(memory, bytes);
 }
 
-static void try_lease(struct wv_tape *lease, size_t bytes)
+static void try_lease(struct wv_cmdlog *lease, size_t bytes)
 {
-	wv_auto_free struct wv_tape *copy = copy_exactly(lease, bytes);
+	wv_auto_free struct wv_cmdlog *copy = copy_exactly(lease, bytes);
 
-	if (wv_tape_check(copy, bytes, WV_LEASE))
+	if (wv_cmdlog_check(copy, bytes, WV_LEASE))
 		return;
 	counts.leases++;
 	use(copy, originals[below(N_FIXTURES)]);
 }
 
-static void carry_out(struct wv_tape *recipe)
+static void carry_out(struct wv_cmdlog *recipe)
 {
-	wv_auto_free struct wv_tape *memory = malloc(WV_TAPE_MAX_BYTES);
-	wv_auto_free struct wv_tape *changed = NULL;
+	wv_auto_free struct wv_cmdlog *memory = malloc(WV_CMDLOG_MAX_BYTES);
+	wv_auto_free struct wv_cmdlog *changed = NULL;
 	static struct fake_kernel kernel;
 	struct wv_replay out;
 	int result;
@@ -248,42 +248,42 @@ static void carry_out(struct wv_tape *recipe)
 		kernel.fail_at = (int)below(recipe->n_steps + 1u);
 		kernel.fail_errno = ENOMEM;
 	}
-	result = wv_replay(recipe, fake_kernel_issue, &kernel, memory, WV_TAPE_MAX_BYTES, &out);
+	result = wv_replay(recipe, fake_kernel_issue, &kernel, memory, WV_CMDLOG_MAX_BYTES, &out);
 	for (unsigned int i = 0; i < out.n_fds; i++)
 		assert_int_equal(close(out.fds[i]), 0);
 	if (out.memory >= 0)
 		assert_int_equal(close(out.memory), 0);
 	if (result)
 		return;
-	assert_int_equal(wv_tape_check(memory, memory->bytes, WV_LEASE), 0);
+	assert_int_equal(wv_cmdlog_check(memory, memory->bytes, WV_LEASE), 0);
 	try_lease(memory, memory->bytes);
 	changed = tampered(memory); /* the daemon is not trusted with the program's memory either */
 	try_lease(changed, changed->bytes);
 }
 
-static void try_recipe(struct wv_tape *recipe)
+static void try_recipe(struct wv_cmdlog *recipe)
 {
 	struct wv_cost cost;
 	const char *why;
 
-	if (wv_tape_check(recipe, recipe->bytes, WV_RECIPE) || wv_validate(recipe, &cost, &why))
+	if (wv_cmdlog_check(recipe, recipe->bytes, WV_RECIPE) || wv_validate(recipe, &cost, &why))
 		return;
 	counts.recipes++;
 	carry_out(recipe);
 }
 
-static void try_record(struct wv_tape *record)
+static void try_record(struct wv_cmdlog *record)
 {
-	wv_auto_free struct wv_tape *memory = NULL;
-	wv_auto_free struct wv_tape *changed = NULL;
+	wv_auto_free struct wv_cmdlog *memory = NULL;
+	wv_auto_free struct wv_cmdlog *changed = NULL;
 
-	if (wv_tape_check(record, record->bytes, WV_RECORD))
+	if (wv_cmdlog_check(record, record->bytes, WV_RECORD))
 		return;
 	counts.records++;
-	memory = malloc(WV_TAPE_MAX_BYTES);
-	if (wv_normalise(record, memory, WV_TAPE_MAX_BYTES))
+	memory = malloc(WV_CMDLOG_MAX_BYTES);
+	if (wv_normalise(record, memory, WV_CMDLOG_MAX_BYTES))
 		return;
-	assert_int_equal(wv_tape_check(memory, memory->bytes, WV_RECIPE), 0);
+	assert_int_equal(wv_cmdlog_check(memory, memory->bytes, WV_RECIPE), 0);
 	try_recipe(memory);
 	changed = tampered(memory); /* on the disk, say */
 	try_recipe(changed);
@@ -315,19 +315,19 @@ static void test_tampered_tapes(void **state)
 		originals[i] = fixture_load(fixture_names[i]);
 	originals[N_FIXTURES] = mlx5_record();
 	while (now() < until) {
-		wv_auto_free struct wv_tape *tape =
+		wv_auto_free struct wv_cmdlog *cmdlog =
 		    tampered(originals[below(WV_ARRAY_SIZE(originals))]);
 
-		counts.tapes++;
-		try_record(tape);
+		counts.cmdlogs++;
+		try_record(cmdlog);
 	}
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(originals); i++)
 		free(originals[i]);
 	assert_int_equal(count_fds(), fds);
-	printf("%lu tapes, %lu records, %lu recipes, %lu leases, %lu steps adopted\n", counts.tapes,
-	       counts.records, counts.recipes, counts.leases, counts.adopted);
+	printf("%lu tapes, %lu records, %lu recipes, %lu leases, %lu steps adopted\n",
+	       counts.cmdlogs, counts.records, counts.recipes, counts.leases, counts.adopted);
 	/* The loop is worth nothing if nearly all is thrown out at the door. */
-	assert_true(counts.records > counts.tapes / 4);
+	assert_true(counts.records > counts.cmdlogs / 4);
 	assert_true(counts.recipes > counts.records / 4);
 	assert_true(counts.leases > counts.recipes / 4);
 	assert_true(counts.adopted > counts.leases);

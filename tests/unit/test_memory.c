@@ -4,21 +4,21 @@
  */
 #include "mlx5_bench.h"
 
-#include "tape/arena.h"
-#include "tape/contents.h"
-#include "tape/validate.h"
+#include "cmdlog/arena.h"
+#include "cmdlog/pattern.h"
+#include "cmdlog/validate.h"
 
 #define UHW UVERBS_ATTR_UHW_IN
 
-static uint64_t size_of(struct wv_tape *tape, unsigned int nth)
+static uint64_t size_of(struct wv_cmdlog *cmdlog, unsigned int nth)
 {
-	return wv_step_memory_size(tape_find(tape, "memory", nth));
+	return wv_step_memory_size(tape_find(cmdlog, "memory", nth));
 }
 
 /* A buffer before the doorbell page, as they were allocated, and both before who names them. */
 static void test_memory_becomes_steps(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_ib_create_cq *cq = step_input(tape_find(recipe, "CQ_CREATE", 0), UHW);
 	struct mlx5_ib_create_qp *qp = step_input(tape_find(recipe, "QP_CREATE", 1), UHW);
 	uint64_t buffer = step_index(recipe, tape_find(recipe, "memory", 0));
@@ -42,7 +42,7 @@ static void test_memory_becomes_steps(void **state)
 static void test_memory_is_in_the_order_of_allocation(void **state)
 {
 	struct mlx5_bench *b = bench_record();
-	wv_auto_free struct wv_tape *recipe = NULL;
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
 	struct mlx5_ib_create_cq *cq;
 
 	(void)state;
@@ -59,7 +59,7 @@ static void test_memory_is_in_the_order_of_allocation(void **state)
 
 static void test_contents_are_recorded(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	static const struct {
 		unsigned int nth;
 		struct wv_series series;
@@ -72,22 +72,22 @@ static void test_contents_are_recorded(void **state)
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(expected); i++) {
 		struct wv_step *step = tape_find(recipe, "memory", expected[i].nth);
-		struct wv_attr *attr = wv_step_attr(step, WV_ATTR_MEMORY_CONTENTS);
+		struct wv_attr *attr = wv_step_attr(step, WV_ATTR_MEMORY_PATTERN);
 
 		assert_int_equal(attr->len, sizeof(struct wv_series));
 		assert_memory_equal(wv_attr_bytes(step, attr), &expected[i].series, attr->len);
 	}
-	assert_int_equal(wv_step_attr(tape_find(recipe, "memory", 1), WV_ATTR_MEMORY_CONTENTS)->len,
+	assert_int_equal(wv_step_attr(tape_find(recipe, "memory", 1), WV_ATTR_MEMORY_PATTERN)->len,
 			 0);
 }
 
 /* Wherever the allocator put it, and whatever the hardware's numbers were. */
 static void test_equal_programs_have_equal_recipes(void **state)
 {
-	wv_auto_free struct wv_tape *a = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *a = mlx5_recipe();
 	struct mlx5_bench *b = bench_record();
 	void *in_the_way = malloc(70000);
-	wv_auto_free struct wv_tape *again = NULL;
+	wv_auto_free struct wv_cmdlog *again = NULL;
 
 	(void)state;
 	b->kernel.next_number = 0x77;
@@ -104,7 +104,7 @@ static void test_equal_programs_have_equal_recipes(void **state)
 static void test_unseen_memory_is_left_out(void **state)
 {
 	struct mlx5_bench *b = bench_record();
-	wv_auto_free struct wv_tape *recipe = NULL;
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
 	uint32_t seen, unseen, qp;
 
 	(void)state;
@@ -129,7 +129,7 @@ static void test_unseen_memory_is_left_out(void **state)
 static void test_an_unseen_doorbell_page(void **state)
 {
 	struct mlx5_bench *b = bench_record();
-	wv_auto_free struct wv_tape *recipe = NULL;
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
 
 	(void)state;
 	mlx5_open(&b->program);
@@ -165,14 +165,14 @@ static int fill_and_issue(void *owner, struct ib_uverbs_ioctl_hdr *cmd)
 static void test_irregular_memory_is_left_out(void **state)
 {
 	struct mlx5_bench *b = bench_record();
-	wv_auto_free struct wv_tape *recipe = NULL;
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
 
 	(void)state;
 	mlx5_open(&b->program);
 	b->program.issue = fill_and_issue;
 	mlx5_create_cq(&b->program, 64, MLX5_CQE_SMALL);
 	recipe = bench_recipe(b);
-	assert_int_equal(tape_find(b->record.tape, "memory", 0)->error, E2BIG);
+	assert_int_equal(tape_find(b->record.cmdlog, "memory", 0)->error, E2BIG);
 	bench_end(b);
 	assert_steps(recipe,
 		     "GET_CONTEXT query_hca_cap query_device_ex QUERY_PORT uar_obj_alloc "
@@ -182,14 +182,14 @@ static void test_irregular_memory_is_left_out(void **state)
 /* The kernel sees queues as the program's provider leaves them, and the lease's memory is them. */
 static void test_a_lease_s_memory(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_bench *b = bench_lease(recipe);
-	uint32_t cq = tape_find(b->tape, "CQ_CREATE", 0)->new_handle;
-	uint32_t srq = tape_find(b->tape, "SRQ_CREATE", 0)->new_handle;
-	uint32_t offset = tape_find(b->tape, "memory", 0)->new_number;
+	uint32_t cq = tape_find(b->cmdlog, "CQ_CREATE", 0)->new_handle;
+	uint32_t srq = tape_find(b->cmdlog, "SRQ_CREATE", 0)->new_handle;
+	uint32_t offset = tape_find(b->cmdlog, "memory", 0)->new_number;
 
 	(void)state;
-	assert_int_equal(b->tape->memory, wv_recipe_memory(recipe));
+	assert_int_equal(b->cmdlog->memory, wv_recipe_memory(recipe));
 	assert_int_equal(b->kernel.objects[cq].seen[62], 0);
 	assert_int_equal(b->kernel.objects[cq].seen[63], 0xf0);
 	assert_int_equal(b->kernel.objects[cq].seen[127], 0xf0);
@@ -204,16 +204,16 @@ static void test_a_lease_s_memory(void **state)
 
 static void test_a_lease_names_offsets_until_it_is_placed(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
-	wv_auto_free struct wv_tape *placed = NULL;
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *placed = NULL;
 	struct mlx5_bench *b = bench_lease(recipe);
-	uint32_t buffer = tape_find(b->tape, "memory", 0)->new_number;
-	uint32_t doorbells = tape_find(b->tape, "memory", 1)->new_number;
-	struct mlx5_ib_create_cq *cq = step_input(tape_find(b->tape, "CQ_CREATE", 1), UHW);
+	uint32_t buffer = tape_find(b->cmdlog, "memory", 0)->new_number;
+	uint32_t doorbells = tape_find(b->cmdlog, "memory", 1)->new_number;
+	struct mlx5_ib_create_cq *cq = step_input(tape_find(b->cmdlog, "CQ_CREATE", 1), UHW);
 
 	(void)state;
 	assert_int_equal(cq->db_addr, (uintptr_t)b->memory + doorbells + MLX5_SLOT);
-	placed = copy_exactly(b->tape, b->tape->bytes);
+	placed = copy_exactly(b->cmdlog, b->cmdlog->bytes);
 	wv_each_step (placed, step)
 		wv_step_place(step, -(uint64_t)(uintptr_t)b->memory);
 	cq = step_input(tape_find(placed, "CQ_CREATE", 0), UHW);
@@ -224,7 +224,7 @@ static void test_a_lease_names_offsets_until_it_is_placed(void **state)
 
 static void test_a_program_receives_its_memory(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_bench *b = bench_lease(recipe);
 
 	(void)state;
@@ -238,7 +238,7 @@ static void test_a_program_receives_its_memory(void **state)
 /* Among equal sizes the order is that of the recording; other sizes between do not matter. */
 static void test_equal_sizes_are_given_in_order(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_bench *b = bench_lease(recipe);
 	struct wv_lease *lease = b->preload.lease;
 	uint8_t *qp[3], *cq[3];
@@ -252,10 +252,10 @@ static void test_equal_sizes_are_given_in_order(void **state)
 	cq[2] = wv_lease_claim_memory(lease, 4096);
 	for (unsigned int i = 0; i < 3; i++)
 		assert_ptr_equal(qp[i],
-				 b->memory + tape_find(b->tape, "memory", 5 + i)->new_number);
-	assert_ptr_equal(cq[0], b->memory + tape_find(b->tape, "memory", 0)->new_number);
-	assert_ptr_equal(cq[1], b->memory + tape_find(b->tape, "memory", 1)->new_number);
-	assert_ptr_equal(cq[2], b->memory + tape_find(b->tape, "memory", 3)->new_number);
+				 b->memory + tape_find(b->cmdlog, "memory", 5 + i)->new_number);
+	assert_ptr_equal(cq[0], b->memory + tape_find(b->cmdlog, "memory", 0)->new_number);
+	assert_ptr_equal(cq[1], b->memory + tape_find(b->cmdlog, "memory", 1)->new_number);
+	assert_ptr_equal(cq[2], b->memory + tape_find(b->cmdlog, "memory", 3)->new_number);
 	assert_null(wv_lease_claim_memory(lease, 512));
 	assert_null(wv_lease_claim_memory(lease, 4096));
 	assert_null(wv_lease_claim_memory(lease, 4095)); /* of a whole page, but another size */
@@ -265,12 +265,12 @@ static void test_equal_sizes_are_given_in_order(void **state)
 
 static void test_without_memory_nothing_is_given(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_bench *b = bench_lease(recipe);
 	struct wv_lease unplaced;
 
 	(void)state;
-	wv_lease_init(&unplaced, b->tape);
+	wv_lease_init(&unplaced, b->cmdlog);
 	assert_null(wv_lease_claim_memory(&unplaced, 4096));
 	bench_end(b);
 }
@@ -290,13 +290,13 @@ static struct wv_step *rival_of(struct mlx5_bench *b, const void *buffer, const 
 
 static void test_who_is_a_rival(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_bench *b = bench_lease(recipe);
-	struct wv_step *cq = tape_find(b->tape, "CQ_CREATE", 0);
-	struct wv_step *large = tape_find(b->tape, "CQ_CREATE", 1);
-	struct wv_step *srq = tape_find(b->tape, "SRQ_CREATE", 0);
-	uint8_t *buffer = b->memory + tape_find(b->tape, "memory", 0)->new_number;
-	uint8_t *doorbells = b->memory + tape_find(b->tape, "memory", 1)->new_number;
+	struct wv_step *cq = tape_find(b->cmdlog, "CQ_CREATE", 0);
+	struct wv_step *large = tape_find(b->cmdlog, "CQ_CREATE", 1);
+	struct wv_step *srq = tape_find(b->cmdlog, "SRQ_CREATE", 0);
+	uint8_t *buffer = b->memory + tape_find(b->cmdlog, "memory", 0)->new_number;
+	uint8_t *doorbells = b->memory + tape_find(b->cmdlog, "memory", 1)->new_number;
 	uint8_t *own = malloc(8192);
 
 	(void)state;
@@ -311,17 +311,17 @@ static void test_who_is_a_rival(void **state)
 	assert_int_equal(rival_of(b, doorbells + 2048, own)->class_, WV_CREATE);
 	assert_ptr_equal(rival_of(b, own, buffer + 128), cq);
 	/* Outside the lease's memory, at its very edges. */
-	assert_null(rival_of(b, b->memory - 1, b->memory + b->tape->memory));
+	assert_null(rival_of(b, b->memory - 1, b->memory + b->cmdlog->memory));
 	free(own);
 	bench_end(b);
 }
 
 static void test_who_is_a_rival_no_more(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_bench *b = bench_lease(recipe);
-	struct wv_step *cq = tape_find(b->tape, "CQ_CREATE", 0);
-	uint8_t *buffer = b->memory + tape_find(b->tape, "memory", 0)->new_number;
+	struct wv_step *cq = tape_find(b->cmdlog, "CQ_CREATE", 0);
+	uint8_t *buffer = b->memory + tape_find(b->cmdlog, "memory", 0)->new_number;
 
 	(void)state;
 	cq->state = WV_DEAD; /* never to be matched, but it exists */
@@ -336,12 +336,12 @@ static void test_who_is_a_rival_no_more(void **state)
 /* What is never made ahead has queues too: a CQ that grows, and a WQ. */
 static void test_rivals_of_what_is_not_prepared(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_bench *b = bench_lease(recipe);
-	uint64_t buffer = (uintptr_t)b->memory + tape_find(b->tape, "memory", 0)->new_number;
+	uint64_t buffer = (uintptr_t)b->memory + tape_find(b->cmdlog, "memory", 0)->new_number;
 	struct mlx5_ib_resize_cq resize = {.buf_addr = buffer};
 	struct mlx5_ib_create_wq wq = {.buf_addr = buffer};
-	struct wv_step *cq = tape_find(b->tape, "CQ_CREATE", 0);
+	struct wv_step *cq = tape_find(b->cmdlog, "CQ_CREATE", 0);
 	struct command cmd;
 
 	(void)state;
@@ -359,7 +359,7 @@ static void test_rivals_of_what_is_not_prepared(void **state)
 /* A CQ that is other than the lease's, in memory of the lease: the lease's is destroyed first. */
 static void test_rivals_are_destroyed_first(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_bench *b = bench_lease(recipe);
 	unsigned int before = fake_kernel_live(&b->kernel, UVERBS_OBJECT_CQ);
 
@@ -372,9 +372,9 @@ static void test_rivals_are_destroyed_first(void **state)
 	/* Its RC queue pair went before it, and the DC target that has it for receives. */
 	assert_int_equal(b->preload.purges, 3);
 	assert_int_equal(fake_kernel_live(&b->kernel, UVERBS_OBJECT_CQ), before);
-	assert_int_equal(tape_find(b->tape, "CQ_CREATE", 0)->state, WV_GONE);
-	assert_int_equal(tape_find(b->tape, "QP_CREATE", 0)->state, WV_GONE);
-	assert_int_equal(tape_find(b->tape, "QP_CREATE", 3)->state, WV_GONE);
+	assert_int_equal(tape_find(b->cmdlog, "CQ_CREATE", 0)->state, WV_GONE);
+	assert_int_equal(tape_find(b->cmdlog, "QP_CREATE", 0)->state, WV_GONE);
+	assert_int_equal(tape_find(b->cmdlog, "QP_CREATE", 3)->state, WV_GONE);
 	mlx5_create_cq(&b->program, 64, MLX5_CQE_LARGE);
 	assert_string_equal(b->preload.trail, "aaaaaaaaka"); /* the others are there still */
 	bench_end(b);
@@ -386,13 +386,13 @@ static void test_rivals_are_destroyed_first(void **state)
 #define REFUSED_SUM	 "its queues take too much memory"
 #define REFUSED_MOVE	 "a queue pair may not be moved so far ahead"
 
-static const char *why_refused(struct wv_tape *recipe)
+static const char *why_refused(struct wv_cmdlog *recipe)
 {
 	struct wv_cost cost;
 	const char *why;
 	int err;
 
-	assert_int_equal(wv_tape_check(recipe, recipe->bytes, WV_RECIPE), 0);
+	assert_int_equal(wv_cmdlog_check(recipe, recipe->bytes, WV_RECIPE), 0);
 	err = wv_validate(recipe, &cost, &why);
 	assert_int_equal(err, why ? -EPERM : 0);
 	return why ? why : "";
@@ -400,7 +400,7 @@ static const char *why_refused(struct wv_tape *recipe)
 
 static void test_the_recipe_is_allowed(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct wv_cost cost;
 	const char *why;
 
@@ -421,15 +421,15 @@ static void test_sizes_of_memory(void **state)
 	} cases[] = {
 	    {4096, ""},
 	    {0, REFUSED_SIZE},
-	    {WV_TAPE_MAX_MEMORY + 1ull, REFUSED_SIZE},
+	    {WV_CMDLOG_MAX_MEMORY + 1ull, REFUSED_SIZE},
 	    {UINT64_MAX, REFUSED_SIZE},
 	    {1ull << 32 | 4096, REFUSED_SIZE}, /* 4096 in 32 bits */
-	    {WV_TAPE_MAX_MEMORY, REFUSED_SUM},
+	    {WV_CMDLOG_MAX_MEMORY, REFUSED_SUM},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(cases); i++) {
-		wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+		wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 
 		memcpy(step_input(tape_find(recipe, "memory", 1), WV_ATTR_MEMORY_SIZE),
 		       &cases[i].size, sizeof(cases[i].size));
@@ -440,7 +440,7 @@ static void test_sizes_of_memory(void **state)
 /* The kernel pins pages, however few bytes of them are asked for. */
 static void test_what_memory_costs(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	uint64_t *size = step_input(tape_find(recipe, "memory", 7), WV_ATTR_MEMORY_SIZE);
 	uint64_t need = wv_recipe_memory(recipe);
 	struct wv_cost before, after;
@@ -459,7 +459,7 @@ static void test_what_memory_costs(void **state)
 
 static void test_memory_that_failed(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 
 	(void)state;
 	tape_find(recipe, "memory", 0)->error = E2BIG;
@@ -468,16 +468,16 @@ static void test_memory_that_failed(void **state)
 
 static void test_memory_without_a_size(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct wv_step *memory = tape_find(recipe, "memory", 0);
 	struct wv_attr *size = wv_step_attr(memory, WV_ATTR_MEMORY_SIZE);
 
 	(void)state;
 	size->len = 4;
-	assert_int_equal(wv_tape_check(recipe, recipe->bytes, WV_RECIPE), -EPROTO);
+	assert_int_equal(wv_cmdlog_check(recipe, recipe->bytes, WV_RECIPE), -EPROTO);
 	size->len = 8;
-	size->id = WV_ATTR_MEMORY_CONTENTS;
-	assert_int_equal(wv_tape_check(recipe, recipe->bytes, WV_RECIPE), -EPROTO);
+	size->id = WV_ATTR_MEMORY_PATTERN;
+	assert_int_equal(wv_cmdlog_check(recipe, recipe->bytes, WV_RECIPE), -EPROTO);
 }
 
 static void test_contents_beyond_the_memory(void **state)
@@ -492,9 +492,9 @@ static void test_contents_beyond_the_memory(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(series); i++) {
-		wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+		wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 
-		memcpy(step_input(tape_find(recipe, "memory", 0), WV_ATTR_MEMORY_CONTENTS),
+		memcpy(step_input(tape_find(recipe, "memory", 0), WV_ATTR_MEMORY_PATTERN),
 		       &series[i], sizeof(series[i]));
 		assert_string_equal(why_refused(recipe), REFUSED_CONTENTS);
 	}
@@ -502,36 +502,36 @@ static void test_contents_beyond_the_memory(void **state)
 
 static void test_contents_of_half_a_series(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct wv_step *memory = tape_find(recipe, "memory", 0);
 
 	(void)state;
-	wv_step_attr(memory, WV_ATTR_MEMORY_CONTENTS)->len = sizeof(struct wv_series) - 1;
+	wv_step_attr(memory, WV_ATTR_MEMORY_PATTERN)->len = sizeof(struct wv_series) - 1;
 	assert_string_equal(why_refused(recipe), REFUSED_CONTENTS);
 }
 
 /* What a create command of the recipe names instead of its buffer and its doorbell record. */
 static void test_references_into_memory(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_ib_create_cq *cq = step_input(tape_find(recipe, "CQ_CREATE", 0), UHW);
 	const struct mlx5_ib_create_cq right = *cq;
 	uint64_t buffer = right.buf_addr, page = right.db_addr;
 	uint64_t itself = (step_index(recipe, tape_find(recipe, "CQ_CREATE", 0)) + 1ull) << 32;
 	uint64_t later = (step_index(recipe, tape_find(recipe, "memory", 4)) + 1ull) << 32;
 	const uint64_t wrong[][2] = {
-	    {buffer | 8, page},			       /* not where the memory begins */
-	    {buffer, page | 4096},		       /* behind it */
-	    {buffer, page | 0xffffffc0},	       /* far behind it */
-	    {later, page},			       /* not yet made */
-	    {buffer, later},			       /* */
-	    {itself, page},			       /* no memory */
-	    {2ull << 32, page},			       /* a constant */
-	    {0x7f0000001000, page},		       /* an address of the builder */
-	    {buffer, 0x7f0000001040},		       /* */
-	    {0x1000, page},			       /* no step, but an offset */
-	    {WV_FOREIGN_MEMORY, page},		       /* */
-	    {(uint64_t)WV_TAPE_MAX_STEPS << 33, page}, /* no such step */
+	    {buffer | 8, page},				 /* not where the memory begins */
+	    {buffer, page | 4096},			 /* behind it */
+	    {buffer, page | 0xffffffc0},		 /* far behind it */
+	    {later, page},				 /* not yet made */
+	    {buffer, later},				 /* */
+	    {itself, page},				 /* no memory */
+	    {2ull << 32, page},				 /* a constant */
+	    {0x7f0000001000, page},			 /* an address of the builder */
+	    {buffer, 0x7f0000001040},			 /* */
+	    {0x1000, page},				 /* no step, but an offset */
+	    {WV_FOREIGN_MEMORY, page},			 /* */
+	    {(uint64_t)WV_CMDLOG_MAX_STEPS << 33, page}, /* no such step */
 	};
 
 	(void)state;
@@ -550,7 +550,7 @@ static void test_references_into_memory(void **state)
 
 static void test_references_to_numbers(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_ib_create_cq *cq = step_input(tape_find(recipe, "CQ_CREATE", 0), UHW);
 	uint16_t right = cq->uar_page_index;
 	unsigned int itself = step_index(recipe, tape_find(recipe, "CQ_CREATE", 0));
@@ -574,7 +574,7 @@ static void test_a_payload_that_ends_in_an_address(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(lengths); i++) {
-		wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+		wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 
 		wv_step_attr(tape_find(recipe, "CQ_CREATE", 0), UHW)->len = lengths[i];
 		assert_string_equal(why_refused(recipe), "a payload ends inside a field");
@@ -596,7 +596,7 @@ static void test_moves_of_dc(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(wrong); i++) {
-		wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+		wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 		struct wv_step *step = tape_find(recipe, wrong[i].move, wrong[i].nth);
 
 		((struct ib_uverbs_modify_qp *)step_input(step, UVERBS_ATTR_CORE_IN))->qp_state =
@@ -608,7 +608,7 @@ static void test_moves_of_dc(void **state)
 /* The type is in the private payload, which comes from the same hand. */
 static void test_a_dc_target_that_claims_to_be_an_initiator(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_ib_create_qp *dci = step_input(tape_find(recipe, "QP_CREATE", 2), UHW);
 
 	(void)state;
@@ -621,13 +621,13 @@ static void test_a_dc_target_that_claims_to_be_an_initiator(void **state)
 }
 
 /*
- * The core's row knows no addresses in a private payload. A tape cannot choose it for a command of
- * mlx5's, and a tape that calls itself another driver's is refused by the kernel, which is asked in
- * that driver's name.
+ * The core's row knows no addresses in a private payload. A command log cannot choose it for a
+ * command of mlx5's, and a command log that calls itself another driver's is refused by the kernel,
+ * which is asked in that driver's name.
  */
 static void test_a_tape_cannot_choose_its_row(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct wv_step *cq = tape_find(recipe, "CQ_CREATE", 0);
 	const struct wv_command_row *core =
 	    wv_abi_find(WV_ANY_DRIVER, UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, WV_NO_WRITE_CMD);
@@ -647,7 +647,7 @@ static void test_a_tape_cannot_choose_its_row(void **state)
 
 static void test_an_attribute_given_twice(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct wv_step *cq = tape_find(recipe, "CQ_CREATE", 0);
 	struct wv_step *memory = tape_find(recipe, "memory", 0);
 
@@ -655,47 +655,47 @@ static void test_an_attribute_given_twice(void **state)
 	wv_step_attr(cq, UVERBS_ATTR_CREATE_CQ_COMP_VECTOR)->id = UHW;
 	assert_string_equal(why_refused(recipe), "an attribute is given twice");
 	wv_step_attr(cq, UHW)->id = UVERBS_ATTR_CREATE_CQ_COMP_VECTOR;
-	wv_step_attr(memory, WV_ATTR_MEMORY_CONTENTS)->id = WV_ATTR_MEMORY_SIZE;
+	wv_step_attr(memory, WV_ATTR_MEMORY_PATTERN)->id = WV_ATTR_MEMORY_SIZE;
 	assert_string_equal(why_refused(recipe), "an attribute is given twice");
 }
 
 /* A lease comes from the daemon, but a mapping that is too short would end the program. */
 static void test_memory_outside_the_lease_s(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_bench *b = bench_lease(recipe);
-	struct wv_tape *tape = copy_exactly(b->tape, b->tape->bytes);
-	struct wv_step *last = tape_find(tape, "memory", 7);
+	struct wv_cmdlog *cmdlog = copy_exactly(b->cmdlog, b->cmdlog->bytes);
+	struct wv_step *last = tape_find(cmdlog, "memory", 7);
 	uint32_t right = last->new_number;
 
 	(void)state;
-	assert_int_equal(wv_tape_check(tape, tape->bytes, WV_LEASE), 0);
-	last->new_number = tape->memory;
-	assert_int_equal(wv_tape_check(tape, tape->bytes, WV_LEASE), -EPROTO);
+	assert_int_equal(wv_cmdlog_check(cmdlog, cmdlog->bytes, WV_LEASE), 0);
+	last->new_number = cmdlog->memory;
+	assert_int_equal(wv_cmdlog_check(cmdlog, cmdlog->bytes, WV_LEASE), -EPROTO);
 	last->new_number = WV_NONE;
-	assert_int_equal(wv_tape_check(tape, tape->bytes, WV_LEASE), -EPROTO);
+	assert_int_equal(wv_cmdlog_check(cmdlog, cmdlog->bytes, WV_LEASE), -EPROTO);
 	last->new_number = right;
-	tape->memory = right + 511;
-	assert_int_equal(wv_tape_check(tape, tape->bytes, WV_LEASE), -EPROTO);
-	tape->memory = right + 512;
-	assert_int_equal(wv_tape_check(tape, tape->bytes, WV_LEASE), 0);
-	tape->memory = WV_TAPE_MAX_MEMORY + 1u;
-	assert_int_equal(wv_tape_check(tape, tape->bytes, WV_LEASE), -EPROTO);
-	free(tape);
+	cmdlog->memory = right + 511;
+	assert_int_equal(wv_cmdlog_check(cmdlog, cmdlog->bytes, WV_LEASE), -EPROTO);
+	cmdlog->memory = right + 512;
+	assert_int_equal(wv_cmdlog_check(cmdlog, cmdlog->bytes, WV_LEASE), 0);
+	cmdlog->memory = WV_CMDLOG_MAX_MEMORY + 1u;
+	assert_int_equal(wv_cmdlog_check(cmdlog, cmdlog->bytes, WV_LEASE), -EPROTO);
+	free(cmdlog);
 	bench_end(b);
 }
 
 /* Nothing of it is left, whichever step fails. */
 static void test_every_step_can_fail(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	unsigned int commands = 0;
 
 	(void)state;
 	wv_each_step (recipe, step)
 		commands += step->class_ != WV_MEMORY;
 	for (unsigned int k = 0; k < commands; k++) {
-		wv_auto_free void *memory = malloc(WV_TAPE_MAX_BYTES);
+		wv_auto_free void *memory = malloc(WV_CMDLOG_MAX_BYTES);
 		static struct fake_kernel kernel;
 		unsigned int fds = count_fds();
 		struct wv_replay out;
@@ -703,9 +703,9 @@ static void test_every_step_can_fail(void **state)
 		fake_kernel_init(&kernel);
 		kernel.fail_at = (int)k;
 		kernel.fail_errno = ENOMEM;
-		assert_int_equal(
-		    wv_replay(recipe, fake_kernel_issue, &kernel, memory, WV_TAPE_MAX_BYTES, &out),
-		    -EPROTO);
+		assert_int_equal(wv_replay(recipe, fake_kernel_issue, &kernel, memory,
+					   WV_CMDLOG_MAX_BYTES, &out),
+				 -EPROTO);
 		assert_int_equal(out.failed_errno, ENOMEM);
 		for (unsigned int i = 0; i < out.n_fds; i++)
 			close(out.fds[i]);

@@ -4,7 +4,7 @@
  */
 #include "mlx5_bench.h"
 
-#include "tape/validate.h"
+#include "cmdlog/validate.h"
 
 #include <rdma/mlx5_user_ioctl_cmds.h>
 
@@ -17,7 +17,7 @@ struct run {
 
 static struct run run_changed(const struct mlx5_change *change)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_bench *b = bench_lease(recipe);
 	struct run run;
 
@@ -152,9 +152,9 @@ static void test_other_lengths(void **state)
 
 static void test_other_lengths_are_told_as_shape(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_bench *b = bench_lease(recipe);
-	struct wv_step *cq = tape_find(b->tape, "CQ_CREATE", 0);
+	struct wv_step *cq = tape_find(b->cmdlog, "CQ_CREATE", 0);
 	struct mlx5_ib_create_cq uhw;
 	struct wv_difference d;
 	struct command cmd;
@@ -187,15 +187,15 @@ static void test_other_lengths_are_told_as_shape(void **state)
 /* The hardware's numbers are others in each kernel; the program is told the lease's. */
 static void test_numbers_are_the_lease_s(void **state)
 {
-	wv_auto_free struct wv_tape *record = mlx5_record();
-	wv_auto_free struct wv_tape *recipe = recipe_of(record);
+	wv_auto_free struct wv_cmdlog *record = mlx5_record();
+	wv_auto_free struct wv_cmdlog *recipe = recipe_of(record);
 	struct wv_step *cq = tape_find(recipe, "CQ_CREATE", 0);
 	struct wv_step *qp = tape_find(recipe, "QP_CREATE", 0);
 	struct mlx5_ib_create_cq *in_recipe = step_input(cq, UHW);
 	struct mlx5_ib_create_qp *qp_in_recipe = step_input(qp, UHW);
 	struct mlx5_bench *b = bench_lease(recipe);
-	struct mlx5_ib_create_cq *leased = step_input(tape_find(b->tape, "CQ_CREATE", 0), UHW);
-	struct mlx5_ib_create_qp *qp_leased = step_input(tape_find(b->tape, "QP_CREATE", 0), UHW);
+	struct mlx5_ib_create_cq *leased = step_input(tape_find(b->cmdlog, "CQ_CREATE", 0), UHW);
+	struct mlx5_ib_create_qp *qp_leased = step_input(tape_find(b->cmdlog, "QP_CREATE", 0), UHW);
 
 	(void)state;
 	assert_int_equal(in_recipe->uar_page_index,
@@ -215,7 +215,7 @@ static void test_numbers_are_the_lease_s(void **state)
 static void test_a_number_that_no_step_made_is_kept(void **state)
 {
 	struct mlx5_bench *b = bench_record();
-	wv_auto_free struct wv_tape *recipe = NULL;
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
 
 	(void)state;
 	mlx5_open(&b->program);
@@ -237,8 +237,8 @@ static void test_a_number_that_no_step_made_is_kept(void **state)
 /* A number beyond what its field holds in the kernel of the lease: there is no lease then. */
 static void test_a_number_too_large_for_its_field(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
-	wv_auto_free void *memory = malloc(WV_TAPE_MAX_BYTES);
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
+	wv_auto_free void *memory = malloc(WV_CMDLOG_MAX_BYTES);
 	static struct fake_kernel kernel;
 	struct wv_replay out;
 
@@ -246,7 +246,7 @@ static void test_a_number_too_large_for_its_field(void **state)
 	fake_kernel_init(&kernel);
 	kernel.next_number = 0x10000;
 	assert_int_equal(
-	    wv_replay(recipe, fake_kernel_issue, &kernel, memory, WV_TAPE_MAX_BYTES, &out),
+	    wv_replay(recipe, fake_kernel_issue, &kernel, memory, WV_CMDLOG_MAX_BYTES, &out),
 	    -EPROTO);
 	assert_int_equal(fake_kernel_live(&kernel, UVERBS_OBJECT_CQ), 0);
 	for (unsigned int i = 0; i < out.n_fds; i++)
@@ -256,10 +256,10 @@ static void test_a_number_too_large_for_its_field(void **state)
 
 static void test_a_dc_target_has_no_memory(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_bench *b = bench_lease(recipe);
 	struct mlx5_ib_create_qp *in_recipe = step_input(tape_find(recipe, "QP_CREATE", 3), UHW);
-	struct mlx5_ib_create_qp *leased = step_input(tape_find(b->tape, "QP_CREATE", 3), UHW);
+	struct mlx5_ib_create_qp *leased = step_input(tape_find(b->cmdlog, "QP_CREATE", 3), UHW);
 
 	(void)state;
 	assert_int_equal(in_recipe->buf_addr, 0);
@@ -273,7 +273,7 @@ static void test_a_dc_target_has_no_memory(void **state)
 static void test_only_constants_of_the_firmware_are_prepared(void **state)
 {
 	struct mlx5_bench *b = bench_record();
-	wv_auto_free struct wv_tape *recipe = NULL;
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
 
 	(void)state;
 	mlx5_firmware(&b->program, 0x100);
@@ -287,7 +287,7 @@ static void test_only_constants_of_the_firmware_are_prepared(void **state)
 
 static void test_another_firmware_command_is_the_kernel_s(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_bench *b = bench_lease(recipe);
 
 	(void)state;
@@ -301,7 +301,7 @@ static void test_another_firmware_command_is_the_kernel_s(void **state)
 static void test_rights_are_refused(void **state)
 {
 	struct mlx5_bench *b = bench_record();
-	wv_auto_free struct wv_tape *recipe = NULL;
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
 	struct wv_cost cost;
 	const char *why;
 
@@ -317,7 +317,7 @@ static void test_rights_are_refused(void **state)
 
 static void test_a_port_is_answered_only_while_opening(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_bench *b = bench_lease(recipe);
 
 	(void)state;
@@ -333,15 +333,15 @@ static void test_a_port_is_answered_only_while_opening(void **state)
 /* A DC target goes to RTR, and there is no way back but to make it anew. */
 static void test_dc_goes_as_far_as_needs_no_peer(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_bench *b = bench_lease(recipe);
-	struct wv_step *dct = tape_find(b->tape, "QP_CREATE", 3);
-	struct wv_step *dci = tape_find(b->tape, "QP_CREATE", 2);
+	struct wv_step *dct = tape_find(b->cmdlog, "QP_CREATE", 3);
+	struct wv_step *dci = tape_find(b->cmdlog, "QP_CREATE", 2);
 
 	(void)state;
 	assert_int_equal(b->kernel.objects[dct->new_handle].state, IBV_QPS_RTR);
 	assert_int_equal(b->kernel.objects[dci->new_handle].state, IBV_QPS_RTS);
-	assert_int_equal(wv_tape_ahead(b->tape, dct->new_handle)->state, IBV_QPS_RTR);
+	assert_int_equal(wv_cmdlog_ahead(b->cmdlog, dct->new_handle)->state, IBV_QPS_RTR);
 	bench_end(b);
 }
 
@@ -349,7 +349,7 @@ static void test_dc_goes_as_far_as_needs_no_peer(void **state)
  */
 static void test_a_dc_target_is_taken_back(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = mlx5_recipe();
+	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();
 	struct mlx5_bench *b = bench_lease(recipe);
 	struct mlx5_change change = {"modify_qp_ex",
 				     1,

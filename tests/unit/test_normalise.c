@@ -29,7 +29,7 @@ static void test_recipes_of_the_fixtures(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(expected); i++) {
-		wv_auto_free struct wv_tape *recipe = fixture_recipe(expected[i].name);
+		wv_auto_free struct wv_cmdlog *recipe = fixture_recipe(expected[i].name);
 
 		assert_steps(recipe, expected[i].steps);
 		assert_int_equal(recipe->driver_id, RDMA_DRIVER_RXE);
@@ -38,7 +38,7 @@ static void test_recipes_of_the_fixtures(void **state)
 
 static void test_recipe_of_sixteen_queue_pairs(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("srq_pingpong");
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("srq_pingpong");
 	unsigned int srq = step_index(recipe, tape_find(recipe, "SRQ_CREATE", 0));
 
 	(void)state;
@@ -55,7 +55,7 @@ static void test_recipe_of_sixteen_queue_pairs(void **state)
 
 static void test_numbers_become_references(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong_events");
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong_events");
 	unsigned int async = step_index(recipe, tape_find(recipe, "ASYNC_EVENT_ALLOC", 0));
 	unsigned int channel = step_index(recipe, tape_find(recipe, "create_comp_channel", 0));
 	unsigned int pd = step_index(recipe, tape_find(recipe, "alloc_pd", 0));
@@ -85,30 +85,30 @@ static void test_numbers_become_references(void **state)
 
 /* A record put together from steps of others. */
 struct cut {
-	struct wv_tape_writer w;
-	_Alignas(8) uint8_t memory[WV_TAPE_MAX_BYTES];
+	struct wv_cmdlog_writer w;
+	_Alignas(8) uint8_t memory[WV_CMDLOG_MAX_BYTES];
 };
 
 static void cut_begin(struct cut *c)
 {
-	wv_tape_begin(&c->w, c->memory, sizeof(c->memory), WV_RECORD, RDMA_DRIVER_RXE);
+	wv_cmdlog_begin(&c->w, c->memory, sizeof(c->memory), WV_RECORD, RDMA_DRIVER_RXE);
 }
 
 static struct wv_step *cut_add(struct cut *c, const struct wv_step *step)
 {
-	struct wv_tape *tape = c->w.tape;
-	struct wv_step *copy = wv_tape_end(tape);
+	struct wv_cmdlog *cmdlog = c->w.cmdlog;
+	struct wv_step *copy = wv_cmdlog_end(cmdlog);
 
-	assert_true(tape->bytes + step->bytes <= sizeof(c->memory));
+	assert_true(cmdlog->bytes + step->bytes <= sizeof(c->memory));
 	memcpy(copy, step, step->bytes);
-	tape->bytes += step->bytes;
-	tape->n_steps++;
+	cmdlog->bytes += step->bytes;
+	cmdlog->n_steps++;
 	return copy;
 }
 
 static struct wv_step *cut_command(struct cut *c, struct command *cmd)
 {
-	struct wv_step *step = wv_tape_end(c->w.tape);
+	struct wv_step *step = wv_cmdlog_end(c->w.cmdlog);
 
 	assert_int_equal(wv_record_command(&c->w, &cmd->hdr, command_row(cmd), NULL), 0);
 	wv_record_answer(&c->w, &cmd->hdr, command_row(cmd), 0);
@@ -133,14 +133,14 @@ static void cut_move(struct cut *c, uint32_t qp, uint32_t mask, uint8_t to)
 	cut_command(c, &cmd);
 }
 
-static struct wv_tape *cut_recipe(struct cut *c)
+static struct wv_cmdlog *cut_recipe(struct cut *c)
 {
-	assert_int_equal(wv_tape_check(c->w.tape, c->w.tape->bytes, WV_RECORD), 0);
-	return recipe_of(c->w.tape);
+	assert_int_equal(wv_cmdlog_check(c->w.cmdlog, c->w.cmdlog->bytes, WV_RECORD), 0);
+	return recipe_of(c->w.cmdlog);
 }
 
 /* The steps of rc_pingpong up to its QP, which has handle 3; its CQ has 2. */
-static void cut_up_to_qp(struct cut *c, struct wv_tape *pingpong)
+static void cut_up_to_qp(struct cut *c, struct wv_cmdlog *pingpong)
 {
 	cut_begin(c);
 	for (unsigned int i = 0; i < 6; i++)
@@ -149,8 +149,8 @@ static void cut_up_to_qp(struct cut *c, struct wv_tape *pingpong)
 
 static void test_a_number_used_again_means_the_new_object(void **state)
 {
-	wv_auto_free struct wv_tape *pingpong = fixture_load("rc_pingpong");
-	wv_auto_free struct wv_tape *recipe = NULL;
+	wv_auto_free struct wv_cmdlog *pingpong = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
 	struct wv_step *cq, *qp;
 	static struct cut c;
 
@@ -174,8 +174,8 @@ static void test_a_number_used_again_means_the_new_object(void **state)
 /* Objects that no record shows (memory regions) take numbers too. */
 static void test_a_number_of_a_destroyed_object_means_nothing(void **state)
 {
-	wv_auto_free struct wv_tape *pingpong = fixture_load("rc_pingpong");
-	wv_auto_free struct wv_tape *recipe = NULL;
+	wv_auto_free struct wv_cmdlog *pingpong = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
 	static struct cut c;
 
 	(void)state;
@@ -191,8 +191,8 @@ static void test_a_number_of_a_destroyed_object_means_nothing(void **state)
 /* close() is no command: a channel is gone when its number is another's. */
 static void test_a_descriptor_used_again_means_the_new_file(void **state)
 {
-	wv_auto_free struct wv_tape *events = fixture_load("rc_pingpong_events");
-	wv_auto_free struct wv_tape *recipe = NULL;
+	wv_auto_free struct wv_cmdlog *events = fixture_load("rc_pingpong_events");
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
 	static struct cut c;
 
 	(void)state;
@@ -209,14 +209,14 @@ static void test_a_descriptor_used_again_means_the_new_file(void **state)
 
 static void test_a_destroy_that_failed_destroyed_nothing(void **state)
 {
-	wv_auto_free struct wv_tape *pingpong = fixture_load("rc_pingpong");
-	wv_auto_free struct wv_tape *recipe = NULL;
+	wv_auto_free struct wv_cmdlog *pingpong = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
 	static struct cut c;
 
 	(void)state;
 	cut_up_to_qp(&c, pingpong);
 	cut_destroy(&c, UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_DESTROY, 2);
-	tape_find(c.w.tape, "CQ_DESTROY", 0)->error = EBUSY;
+	tape_find(c.w.cmdlog, "CQ_DESTROY", 0)->error = EBUSY;
 	cut_add(&c, tape_find(pingpong, "QP_CREATE", 0))->new_handle = 5;
 	recipe = cut_recipe(&c);
 	assert_steps(recipe, OPEN "alloc_pd CQ_CREATE QP_CREATE QP_CREATE");
@@ -224,9 +224,9 @@ static void test_a_destroy_that_failed_destroyed_nothing(void **state)
 
 static void test_what_depends_on_a_failed_step_is_left_out(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 	struct wv_step *cq = tape_find(record, "CQ_CREATE", 0);
-	wv_auto_free struct wv_tape *recipe = NULL;
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
 
 	(void)state;
 	cq->error = ENOMEM;
@@ -237,9 +237,9 @@ static void test_what_depends_on_a_failed_step_is_left_out(void **state)
 
 static void test_a_failed_open_leaves_its_event_users_out(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong_events");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong_events");
 	struct wv_step *channel = tape_find(record, "create_comp_channel", 0);
-	wv_auto_free struct wv_tape *recipe = NULL;
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
 
 	(void)state;
 	channel->error = EMFILE;
@@ -250,7 +250,7 @@ static void test_a_failed_open_leaves_its_event_users_out(void **state)
 
 static void test_a_constant_keeps_its_error(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
 
 	(void)state;
 	assert_string_equal(step_name(tape_step(recipe, 0)), "query_device");
@@ -259,8 +259,8 @@ static void test_a_constant_keeps_its_error(void **state)
 
 static void test_a_queue_pair_is_read_only_as_created(void **state)
 {
-	wv_auto_free struct wv_tape *pingpong = fixture_load("rc_pingpong");
-	wv_auto_free struct wv_tape *recipe = NULL;
+	wv_auto_free struct wv_cmdlog *pingpong = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
 	struct wv_step *query = tape_find(pingpong, "query_qp", 0);
 	static struct cut c;
 
@@ -276,8 +276,8 @@ static void test_a_queue_pair_is_read_only_as_created(void **state)
 
 static void expect_move(uint32_t mask, uint8_t to, bool kept)
 {
-	wv_auto_free struct wv_tape *pingpong = fixture_load("rc_pingpong");
-	wv_auto_free struct wv_tape *recipe = NULL;
+	wv_auto_free struct wv_cmdlog *pingpong = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
 	static struct cut c;
 
 	cut_up_to_qp(&c, pingpong);
@@ -294,7 +294,7 @@ static void test_a_queue_pair_is_moved_to_init_and_no_further(void **state)
 	expect_move(IBV_QP_ACCESS_FLAGS, IBV_QPS_INIT, false);
 }
 
-static void set_qp_type(struct wv_tape *record, uint32_t type)
+static void set_qp_type(struct wv_cmdlog *record, uint32_t type)
 {
 	memcpy(step_input(tape_find(record, "QP_CREATE", 0), UVERBS_ATTR_CREATE_QP_TYPE), &type,
 	       sizeof(type));
@@ -319,8 +319,8 @@ static void test_moves_are_kept_in_order_as_far_as_the_type_goes(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(cases); i++) {
-		wv_auto_free struct wv_tape *pingpong = fixture_load("rc_pingpong");
-		wv_auto_free struct wv_tape *recipe = NULL;
+		wv_auto_free struct wv_cmdlog *pingpong = fixture_load("rc_pingpong");
+		wv_auto_free struct wv_cmdlog *recipe = NULL;
 		static struct cut c;
 
 		set_qp_type(pingpong, cases[i].type);
@@ -335,8 +335,8 @@ static void test_moves_are_kept_in_order_as_far_as_the_type_goes(void **state)
 /* Two runs differ in them, and are the same program. */
 static void test_no_packet_sequence_number_is_kept(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("ud_pingpong");
-	wv_auto_free struct wv_tape *a = recipe_of(record), *b = NULL;
+	wv_auto_free struct wv_cmdlog *record = fixture_load("ud_pingpong");
+	wv_auto_free struct wv_cmdlog *a = recipe_of(record), *b = NULL;
 
 	(void)state;
 	step_modify(tape_find(record, "modify_qp", 2))->sq_psn ^= 0x123456;
@@ -353,8 +353,8 @@ static void test_only_a_fresh_queue_pair_is_moved(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(first); i++) {
-		wv_auto_free struct wv_tape *pingpong = fixture_load("rc_pingpong");
-		wv_auto_free struct wv_tape *recipe = NULL;
+		wv_auto_free struct wv_cmdlog *pingpong = fixture_load("rc_pingpong");
+		wv_auto_free struct wv_cmdlog *recipe = NULL;
 		static struct cut c;
 
 		cut_up_to_qp(&c, pingpong);
@@ -368,8 +368,8 @@ static void test_only_a_fresh_queue_pair_is_moved(void **state)
 
 static void test_too_little_memory(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
-	wv_auto_free struct wv_tape *recipe = recipe_of(record);
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *recipe = recipe_of(record);
 
 	(void)state;
 	for (size_t capacity = sizeof(*recipe); capacity <= recipe->bytes; capacity++) {
@@ -383,8 +383,8 @@ static void test_too_little_memory(void **state)
 /* Records what a program does to a kernel. */
 struct recording {
 	struct fake_kernel kernel;
-	struct wv_tape_writer w;
-	_Alignas(8) uint8_t memory[WV_TAPE_MAX_BYTES];
+	struct wv_cmdlog_writer w;
+	_Alignas(8) uint8_t memory[WV_CMDLOG_MAX_BYTES];
 };
 
 static int record_and_issue(void *recording, struct ib_uverbs_ioctl_hdr *cmd)
@@ -409,10 +409,10 @@ static void close_fds(const struct program *p)
 
 /* The recipe of a program that does what @name did, with memory, numbers and registrations of its
  * own. */
-static struct wv_tape *run_and_normalise(const char *name, uint64_t base, bool registers_mr,
-					 unsigned int taken_fds)
+static struct wv_cmdlog *run_and_normalise(const char *name, uint64_t base, bool registers_mr,
+					   unsigned int taken_fds)
 {
-	wv_auto_free struct wv_tape *record = fixture_load(name);
+	wv_auto_free struct wv_cmdlog *record = fixture_load(name);
 	static struct recording r;
 	static struct program p;
 	int taken[8];
@@ -420,14 +420,14 @@ static struct wv_tape *run_and_normalise(const char *name, uint64_t base, bool r
 	for (unsigned int i = 0; i < taken_fds; i++)
 		taken[i] = dup(0);
 	fake_kernel_init(&r.kernel);
-	wv_tape_begin(&r.w, r.memory, sizeof(r.memory), WV_RECORD, RDMA_DRIVER_RXE);
+	wv_cmdlog_begin(&r.w, r.memory, sizeof(r.memory), WV_RECORD, RDMA_DRIVER_RXE);
 	program_init(&p, record_and_issue, &r, base);
 	p.registers_mr = registers_mr;
 	program_run(&p, record);
 	close_fds(&p);
 	for (unsigned int i = 0; i < taken_fds; i++)
 		close(taken[i]);
-	return recipe_of(r.w.tape);
+	return recipe_of(r.w.cmdlog);
 }
 
 static void test_equal_programs_have_equal_recipes(void **state)
@@ -435,9 +435,10 @@ static void test_equal_programs_have_equal_recipes(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < N_FIXTURES; i++) {
 		const char *name = fixture_names[i];
-		wv_auto_free struct wv_tape *fixture = fixture_recipe(name);
-		wv_auto_free struct wv_tape *a = run_and_normalise(name, 0x7f1200000000, true, 0);
-		wv_auto_free struct wv_tape *b = run_and_normalise(name, 0x5581abcd0000, false, 3);
+		wv_auto_free struct wv_cmdlog *fixture = fixture_recipe(name);
+		wv_auto_free struct wv_cmdlog *a = run_and_normalise(name, 0x7f1200000000, true, 0);
+		wv_auto_free struct wv_cmdlog *b =
+		    run_and_normalise(name, 0x5581abcd0000, false, 3);
 
 		assert_int_equal(a->bytes, b->bytes);
 		assert_memory_equal(a, b, a->bytes);
@@ -448,8 +449,8 @@ static void test_equal_programs_have_equal_recipes(void **state)
 
 static void test_programs_that_differ_have_other_recipes(void **state)
 {
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
-	wv_auto_free struct wv_tape *a = recipe_of(record), *b = NULL;
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *a = recipe_of(record), *b = NULL;
 
 	(void)state;
 	++*(uint32_t *)step_input(tape_find(record, "CQ_CREATE", 0), UVERBS_ATTR_CREATE_CQ_CQE);
@@ -463,19 +464,19 @@ static void test_as_many_numbers_as_can_be(void **state)
 {
 	const struct wv_command_row *row = wv_abi_find(WV_ANY_DRIVER, UVERBS_OBJECT_DEVICE,
 						       UVERBS_METHOD_GET_CONTEXT, WV_NO_WRITE_CMD);
-	wv_auto_free struct wv_tape *recipe = NULL;
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
 	static struct cut c;
 
 	(void)state;
 	cut_begin(&c);
-	for (unsigned int i = 0; i < WV_TAPE_MAX_STEPS; i++) {
-		struct wv_step *step = wv_tape_step(&c.w, row, 0);
+	for (unsigned int i = 0; i < WV_CMDLOG_MAX_STEPS; i++) {
+		struct wv_step *step = wv_cmdlog_step(&c.w, row, 0);
 
 		step->new_handle = step->new_fd = i;
-		wv_tape_commit(&c.w);
+		wv_cmdlog_commit(&c.w);
 	}
 	recipe = cut_recipe(&c);
-	assert_int_equal(recipe->n_steps, WV_TAPE_MAX_STEPS);
+	assert_int_equal(recipe->n_steps, WV_CMDLOG_MAX_STEPS);
 }
 
 int main(void)

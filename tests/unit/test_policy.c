@@ -6,7 +6,7 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "daemon/policy.h"
+#include "daemon/pool/policy.h"
 
 #include <string.h>
 

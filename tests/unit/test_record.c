@@ -3,32 +3,32 @@
 
 struct recorder {
 	_Alignas(8) uint8_t memory[4096];
-	struct wv_tape_writer w;
+	struct wv_cmdlog_writer w;
 };
 
 static void begin(struct recorder *r)
 {
-	wv_tape_begin(&r->w, r->memory, sizeof(r->memory), WV_RECORD, RDMA_DRIVER_RXE);
+	wv_cmdlog_begin(&r->w, r->memory, sizeof(r->memory), WV_RECORD, RDMA_DRIVER_RXE);
 }
 
 /* Records @cmd, to which the kernel answers @error; the step, or NULL if it made none. */
 static struct wv_step *record(struct recorder *r, struct command *cmd, int error)
 {
-	unsigned int before = r->w.tape->n_steps;
+	unsigned int before = r->w.cmdlog->n_steps;
 
 	assert_int_equal(wv_record_command(&r->w, &cmd->hdr, command_row(cmd), NULL), 0);
 	wv_record_answer(&r->w, &cmd->hdr, command_row(cmd), error);
-	assert_int_equal(wv_tape_check(r->w.tape, r->w.tape->bytes, WV_RECORD), 0);
-	return r->w.tape->n_steps > before ? tape_step(r->w.tape, before) : NULL;
+	assert_int_equal(wv_cmdlog_check(r->w.cmdlog, r->w.cmdlog->bytes, WV_RECORD), 0);
+	return r->w.cmdlog->n_steps > before ? tape_step(r->w.cmdlog, before) : NULL;
 }
 
 static void assert_unknown(struct recorder *r, struct command *cmd)
 {
-	unsigned int before = r->w.tape->n_steps;
+	unsigned int before = r->w.cmdlog->n_steps;
 
 	assert_int_equal(wv_record_command(&r->w, &cmd->hdr, command_row(cmd), NULL), WV_UNKNOWN);
 	wv_record_answer(&r->w, &cmd->hdr, command_row(cmd), 0);
-	assert_int_equal(r->w.tape->n_steps, before);
+	assert_int_equal(r->w.cmdlog->n_steps, before);
 }
 
 /* Eight bytes are inline: the address of the response is the attribute itself. */
@@ -106,7 +106,7 @@ static void test_inputs_are_copied_before_the_kernel_answers(void **state)
 	cap = (struct ib_uverbs_qp_cap){.max_send_wr = 64, .max_recv_wr = 512};
 	command_attr(&cmd, UVERBS_ATTR_CREATE_QP_HANDLE)->data = 9;
 	wv_record_answer(&r.w, &cmd.hdr, command_row(&cmd), 0);
-	step = tape_step(r.w.tape, 0);
+	step = tape_step(r.w.cmdlog, 0);
 	assert_memory_equal(step_input(step, UVERBS_ATTR_CREATE_QP_CAP), &asked, sizeof(asked));
 	assert_int_equal(step->new_handle, 9);
 }
@@ -256,7 +256,8 @@ static void test_an_unknown_attribute_is_unknown(void **state)
 	build_create_qp(&cmd, &cap, &qp_num);
 	command_in(&cmd, 99, &extra, sizeof(extra));
 	assert_unknown(&r, &cmd);
-	build_create_qp(&cmd, &cap, &qp_num); /* and the tape goes on as if it had not been */
+	build_create_qp(&cmd, &cap,
+			&qp_num); /* and the command log goes on as if it had not been */
 	assert_non_null(record(&r, &cmd, 0));
 }
 
@@ -304,9 +305,9 @@ static void test_a_full_tape_ends_the_recording_quietly(void **state)
 		assert_int_equal(wv_record_command(&r.w, &cmd.hdr, command_row(&cmd), NULL), 0);
 		wv_record_answer(&r.w, &cmd.hdr, command_row(&cmd), 0);
 	}
-	n = r.w.tape->n_steps;
+	n = r.w.cmdlog->n_steps;
 	assert_true(r.w.full && n > 0 && n < 50);
-	assert_int_equal(wv_tape_check(r.w.tape, r.w.tape->bytes, WV_RECORD), 0);
+	assert_int_equal(wv_cmdlog_check(r.w.cmdlog, r.w.cmdlog->bytes, WV_RECORD), 0);
 	command_init(&cmd, UVERBS_OBJECT_PD, UVERBS_METHOD_PD_DESTROY); /* small: would fit */
 	command_object(&cmd, UVERBS_ATTR_DESTROY_PD_HANDLE, 4);
 	assert_null(record(&r, &cmd, 0));

@@ -1,9 +1,9 @@
 /* Carrying a recipe out, in a kernel that keeps handles and descriptors as the real one does. */
-#include "tape/replay.h"
+#include "cmdlog/replay.h"
 
+#include "cmdlog/validate.h"
 #include "fake_kernel.h"
 #include "fixture.h"
-#include "tape/validate.h"
 
 #include <fcntl.h>
 
@@ -11,10 +11,10 @@ struct bench {
 	struct fake_kernel kernel;
 	struct wv_replay out;
 	unsigned int fds_before;
-	_Alignas(8) uint8_t memory[WV_TAPE_MAX_BYTES];
+	_Alignas(8) uint8_t memory[WV_CMDLOG_MAX_BYTES];
 };
 
-static int play_in(struct bench *b, struct wv_tape *recipe, size_t capacity)
+static int play_in(struct bench *b, struct wv_cmdlog *recipe, size_t capacity)
 {
 	return wv_replay(recipe, fake_kernel_issue, &b->kernel, b->memory, capacity, &b->out);
 }
@@ -35,12 +35,12 @@ static void end(struct bench *b)
 }
 
 /* A lease of @recipe. */
-static struct wv_tape *play(struct bench *b, struct wv_tape *recipe)
+static struct wv_cmdlog *play(struct bench *b, struct wv_cmdlog *recipe)
 {
 	begin(b);
 	assert_int_equal(play_in(b, recipe, sizeof(b->memory)), 0);
 	assert_ptr_equal(b->out.lease, b->memory);
-	assert_int_equal(wv_tape_check(b->out.lease, b->out.lease->bytes, WV_LEASE), 0);
+	assert_int_equal(wv_cmdlog_check(b->out.lease, b->out.lease->bytes, WV_LEASE), 0);
 	return b->out.lease;
 }
 
@@ -50,8 +50,8 @@ static void test_every_fixture(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < N_FIXTURES; i++) {
-		wv_auto_free struct wv_tape *recipe = fixture_recipe(fixture_names[i]);
-		struct wv_tape *lease = play(&bench, recipe);
+		wv_auto_free struct wv_cmdlog *recipe = fixture_recipe(fixture_names[i]);
+		struct wv_cmdlog *lease = play(&bench, recipe);
 
 		assert_int_equal(lease->n_steps, recipe->n_steps);
 		assert_int_equal(lease->n_fds, bench.out.n_fds);
@@ -69,8 +69,8 @@ static void test_every_fixture(void **state)
 /* rc_pingpong had PD 0, MR 1, CQ 2, QP 3; nobody registers memory ahead of it. */
 static void test_handles_are_the_kernel_s(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong");
-	struct wv_tape *lease = play(&bench, recipe);
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
+	struct wv_cmdlog *lease = play(&bench, recipe);
 	struct wv_step *qp = tape_find(lease, "QP_CREATE", 0);
 	struct wv_step *query = tape_find(lease, "query_qp", 0);
 	struct wv_step *modify = tape_find(lease, "modify_qp", 0);
@@ -92,8 +92,8 @@ static void test_handles_are_the_kernel_s(void **state)
 
 static void test_descriptors_become_slots(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong_events");
-	struct wv_tape *lease = play(&bench, recipe);
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong_events");
+	struct wv_cmdlog *lease = play(&bench, recipe);
 	struct wv_step *cq = tape_find(lease, "CQ_CREATE", 0);
 
 	(void)state;
@@ -108,8 +108,8 @@ static void test_descriptors_become_slots(void **state)
 /* What the kernel will say in events names the step, and is no address. */
 static void test_tokens_name_the_step(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("srq_pingpong");
-	struct wv_tape *lease = play(&bench, recipe);
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("srq_pingpong");
+	struct wv_cmdlog *lease = play(&bench, recipe);
 	unsigned int index = 0, seen = 0;
 
 	(void)state;
@@ -140,8 +140,8 @@ static void assert_answer(struct wv_step *step, uint16_t id, uint16_t kind, unsi
 
 static void test_answers_are_kept(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("srq_pingpong");
-	struct wv_tape *lease = play(&bench, recipe);
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("srq_pingpong");
+	struct wv_cmdlog *lease = play(&bench, recipe);
 	struct wv_step *cq = tape_find(lease, "CQ_CREATE", 0);
 
 	(void)state;
@@ -162,8 +162,8 @@ static void test_answers_are_kept(void **state)
 /* The answer must not be written over the question, which is still to be compared. */
 static void test_questions_are_kept(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong");
-	struct wv_tape *lease = play(&bench, recipe);
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
+	struct wv_cmdlog *lease = play(&bench, recipe);
 	struct wv_step *asked = tape_find(recipe, "QP_CREATE", 0);
 	struct wv_step *played = tape_find(lease, "QP_CREATE", 0);
 
@@ -176,8 +176,8 @@ static void test_questions_are_kept(void **state)
 
 static void test_the_probe_s_error_is_kept(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("devinfo");
-	struct wv_tape *lease = play(&bench, recipe);
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("devinfo");
+	struct wv_cmdlog *lease = play(&bench, recipe);
 
 	(void)state;
 	assert_int_equal(tape_step(lease, 0)->error, ENOSPC);
@@ -190,7 +190,7 @@ static void test_every_step_can_fail(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < N_FIXTURES; i++) {
-		wv_auto_free struct wv_tape *recipe = fixture_recipe(fixture_names[i]);
+		wv_auto_free struct wv_cmdlog *recipe = fixture_recipe(fixture_names[i]);
 
 		for (int k = 0; k < recipe->n_steps; k++) {
 			begin(&bench);
@@ -212,7 +212,7 @@ static void test_a_step_that_used_to_fail_succeeds(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(names); i++) {
-		wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong_events");
+		wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong_events");
 		struct wv_step *step = tape_find(recipe, names[i], 0);
 
 		step->error = EMFILE;
@@ -227,7 +227,7 @@ static void test_a_step_that_used_to_fail_succeeds(void **state)
 
 static void test_too_little_memory(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong_events");
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong_events");
 	uint32_t needed = play(&bench, recipe)->bytes;
 
 	(void)state;
@@ -246,27 +246,27 @@ static void test_too_little_memory(void **state)
 /* More than a lease can carry: wv_validate() refuses it, and replay does not rely on that. */
 static void test_too_many_descriptors(void **state)
 {
-	wv_auto_free struct wv_tape *one = fixture_recipe("rc_pingpong_events");
+	wv_auto_free struct wv_cmdlog *one = fixture_recipe("rc_pingpong_events");
 	struct wv_step *channel = tape_find(one, "create_comp_channel", 0);
-	wv_auto_free struct wv_tape *recipe =
-	    malloc(sizeof(*recipe) + (WV_TAPE_MAX_FDS + 1) * channel->bytes);
+	wv_auto_free struct wv_cmdlog *recipe =
+	    malloc(sizeof(*recipe) + (WV_CMDLOG_MAX_FDS + 1) * channel->bytes);
 
 	(void)state;
 	*recipe = *one;
-	recipe->n_steps = WV_TAPE_MAX_FDS + 1;
+	recipe->n_steps = WV_CMDLOG_MAX_FDS + 1;
 	recipe->bytes = (uint32_t)(sizeof(*recipe) + recipe->n_steps * channel->bytes);
 	for (unsigned int i = 0; i < recipe->n_steps; i++)
 		memcpy((uint8_t *)(recipe + 1) + i * channel->bytes, channel, channel->bytes);
 	begin(&bench);
 	assert_int_equal(play_in(&bench, recipe, sizeof(bench.memory)), -ENOSPC);
-	assert_int_equal(bench.out.n_fds, WV_TAPE_MAX_FDS);
+	assert_int_equal(bench.out.n_fds, WV_CMDLOG_MAX_FDS);
 	end(&bench);
 }
 
 /* A reference to a step that makes a descriptor, where a handle is wanted, and the reverse. */
 static void test_references_of_the_wrong_kind(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
 	struct wv_step *qp = tape_find(recipe, "QP_CREATE", 0);
 	unsigned int pd = step_index(recipe, tape_find(recipe, "alloc_pd", 0));
 	struct wv_cost cost;

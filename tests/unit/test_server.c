@@ -35,10 +35,10 @@ static void test_first_run_records_second_is_served(void **state)
 
 	sock = bench_ask(b, 1, &answer);
 	assert_int_equal(bench_reason(&answer), 0);
-	assert_int_equal(wv_tape_check(lease + 1, (size_t)answer.bytes - sizeof(*lease), WV_LEASE),
-			 0);
+	assert_int_equal(
+	    wv_cmdlog_check(lease + 1, (size_t)answer.bytes - sizeof(*lease), WV_LEASE), 0);
 	assert_int_equal(answer.n_fds, lease->n_fds + 1);
-	assert_int_equal(lease->n_fds, ((struct wv_tape *)(lease + 1))->n_fds);
+	assert_int_equal(lease->n_fds, ((struct wv_cmdlog *)(lease + 1))->n_fds);
 	assert_int_equal(lease->recipe, recipe->id);
 	assert_memory_equal(&lease->provider, &recipe->provider, sizeof(recipe->provider));
 	assert_int_equal(recipe->counters.hits, 1);
@@ -144,12 +144,12 @@ static void test_a_recording_of_nothing_is_not_kept(void **state)
 	struct daemon_bench *b = *state;
 	struct {
 		struct wv_msg_record head;
-		struct wv_tape tape;
+		struct wv_cmdlog cmdlog;
 	} record = {0};
-	struct wv_tape_writer w;
+	struct wv_cmdlog_writer w;
 	int sock = bench_ask(b, 1, &answer);
 
-	wv_tape_begin(&w, &record.tape, sizeof(record.tape), WV_RECORD, 0);
+	wv_cmdlog_begin(&w, &record.cmdlog, sizeof(record.cmdlog), WV_RECORD, 0);
 	bench_send(sock, WV_MSG_RECORD, &record, sizeof(record), NULL, 0);
 	bench_receive(b, sock, &answer);
 	assert_int_equal(answer.bytes, 0);
@@ -408,7 +408,7 @@ static void test_messages_out_of_turn(void **state)
 }
 
 /* Sends the record with some bytes changed. */
-static void send_spoiled(int sock, const struct wv_tape *good, unsigned int n, uint64_t *random)
+static void send_spoiled(int sock, const struct wv_cmdlog *good, unsigned int n, uint64_t *random)
 {
 	size_t bytes = sizeof(struct wv_msg_record) + good->bytes;
 	wv_auto_free struct wv_msg_record *head = calloc(1, bytes);
@@ -426,7 +426,7 @@ static void test_hostile_recordings(void **state)
 	uint64_t random = 7;
 
 	for (unsigned int i = 0; i < 60 * N_FIXTURES; i++) {
-		wv_auto_free struct wv_tape *good = fixture_load(fixture_names[i % N_FIXTURES]);
+		wv_auto_free struct wv_cmdlog *good = fixture_load(fixture_names[i % N_FIXTURES]);
 		int sock = bench_ask(b, 1, &answer);
 
 		assert_int_equal(bench_reason(&answer), WV_NO_LEASE_RECORD);
@@ -443,7 +443,7 @@ static void test_hostile_recordings(void **state)
 static void test_a_recording_of_another_driver(void **state)
 {
 	struct daemon_bench *b = *state;
-	wv_auto_free struct wv_tape *record = fixture_load("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 	size_t bytes = sizeof(struct wv_msg_record) + record->bytes;
 	wv_auto_free struct wv_msg_record *head = calloc(1, bytes);
 	int sock = bench_ask(b, 1, &answer);
@@ -610,7 +610,7 @@ static void test_a_device_that_goes_takes_its_leases_along(void **state)
 	before = count_fds();
 	bench_settle(b);
 	assert_true(count_fds() > before);
-	wv_refill_drop_device(b->server, "rxe0");
+	wv_scheduler_drop_device(b->server, "rxe0");
 	bench_await_ends(b);
 	assert_int_equal(count_fds(), before);
 	sock = bench_ask(b, 1, &answer);
@@ -620,7 +620,7 @@ static void test_a_device_that_goes_takes_its_leases_along(void **state)
 	bench_settle(b);
 	assert_int_equal(bench_recipe(b)->pool->target, 0);
 	b->server->devices.n = 1;
-	wv_refill_retry(b->server);
+	wv_scheduler_retry(b->server);
 	bench_settle(b);
 	assert_int_equal(bench_run_program(b, 1, 0), 0);
 }
@@ -628,7 +628,7 @@ static void test_a_device_that_goes_takes_its_leases_along(void **state)
 static void test_leases_of_a_device_before_are_not_handed_out(void **state)
 {
 	struct daemon_bench *b = *state;
-	struct wv_ready *old;
+	struct wv_pooled_lease *old;
 	int sock;
 
 	bench_record(b, 1, "rc_pingpong");
@@ -839,7 +839,7 @@ static void test_show_and_forget(void **state)
 {
 	struct daemon_bench *b = *state;
 	char question[64], path[128];
-	struct wv_tape *tape;
+	struct wv_cmdlog *cmdlog;
 	char why[160];
 	json_t *json;
 	uint64_t id;
@@ -853,10 +853,10 @@ static void test_show_and_forget(void **state)
 	snprintf(question, sizeof(question), "{\"op\": \"recipe\", \"id\": \"%016llx\"}",
 		 (unsigned long long)id);
 	json = bench_question(b, question);
-	assert_int_equal(wv_steps_from_json(json_object_get(json, "steps"), RDMA_DRIVER_RXE, &tape,
-					    why, sizeof(why)),
+	assert_int_equal(wv_steps_from_json(json_object_get(json, "steps"), RDMA_DRIVER_RXE,
+					    &cmdlog, why, sizeof(why)),
 			 0);
-	free(tape);
+	free(cmdlog);
 	json_decref(json);
 	memcpy(question + 8, "forget", 6); /* as long as "recipe" */
 	json = bench_question(b, question);

@@ -38,12 +38,12 @@ static struct wv_key key_named(const char *name)
 
 static struct wv_recipe *make(const char *fixture, const char *name)
 {
-	wv_auto_free struct wv_tape *tape = fixture_recipe(fixture);
+	wv_auto_free struct wv_cmdlog *cmdlog = fixture_recipe(fixture);
 	struct wv_build_id provider = {.bytes = {1, 2, 3}};
 	struct wv_key key = key_named(name);
 	struct wv_recipe *recipe;
 
-	assert_int_equal(wv_recipe_new(UID, &key, &provider, tape, &recipe), 0);
+	assert_int_equal(wv_recipe_new(UID, &key, &provider, cmdlog, &recipe), 0);
 	strcpy(recipe->comm, "program");
 	return recipe;
 }
@@ -285,7 +285,7 @@ static void test_flipped_bytes(void **state)
 		text[at] = (char)pseudo_random(&random);
 		write_bytes(path, text, strlen(text));
 		text[at] = was;
-		/* Whatever it has become: set aside, or still this very tape. */
+		/* Whatever it has become: set aside, or still this very command log. */
 		if (load(b)) {
 			assert_true(wv_recipe_equal(b->loaded[0], recipe));
 			continue;
@@ -800,14 +800,14 @@ static void test_the_least_recently_used_goes(void **state)
 /* The same program with a CQ of @cqe entries: a variant. */
 static struct wv_recipe *make_variant(uint32_t cqe)
 {
-	wv_auto_free struct wv_tape *tape = fixture_recipe("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *cmdlog = fixture_recipe("rc_pingpong");
 	struct wv_build_id provider = {.bytes = {1}};
 	struct wv_key key = key_named("");
 	struct wv_recipe *recipe;
 
-	memcpy(step_input(tape_find(tape, "CQ_CREATE", 0), UVERBS_ATTR_CREATE_CQ_CQE), &cqe,
+	memcpy(step_input(tape_find(cmdlog, "CQ_CREATE", 0), UVERBS_ATTR_CREATE_CQ_CQE), &cqe,
 	       sizeof(cqe));
-	assert_int_equal(wv_recipe_new(UID, &key, &provider, tape, &recipe), 0);
+	assert_int_equal(wv_recipe_new(UID, &key, &provider, cmdlog, &recipe), 0);
 	return recipe;
 }
 

@@ -1,17 +1,17 @@
 /* What may be carried out for a program that nobody trusts. */
-#include "tape/validate.h"
+#include "cmdlog/validate.h"
 
 #include "fixture.h"
 
-static int judge(struct wv_tape *recipe, const char **why)
+static int judge(struct wv_cmdlog *recipe, const char **why)
 {
 	struct wv_cost cost;
 
-	assert_int_equal(wv_tape_check(recipe, recipe->bytes, WV_RECIPE), 0);
+	assert_int_equal(wv_cmdlog_check(recipe, recipe->bytes, WV_RECIPE), 0);
 	return wv_validate(recipe, &cost, why);
 }
 
-static void assert_refused(struct wv_tape *recipe, const char *reason)
+static void assert_refused(struct wv_cmdlog *recipe, const char *reason)
 {
 	const char *why = NULL;
 
@@ -19,7 +19,7 @@ static void assert_refused(struct wv_tape *recipe, const char *reason)
 	assert_string_equal(why, reason);
 }
 
-static void assert_allowed(struct wv_tape *recipe)
+static void assert_allowed(struct wv_cmdlog *recipe)
 {
 	const char *why = NULL;
 
@@ -32,7 +32,7 @@ static void test_every_fixture_is_allowed(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < N_FIXTURES; i++) {
-		wv_auto_free struct wv_tape *recipe = fixture_recipe(fixture_names[i]);
+		wv_auto_free struct wv_cmdlog *recipe = fixture_recipe(fixture_names[i]);
 
 		assert_allowed(recipe);
 	}
@@ -41,7 +41,7 @@ static void test_every_fixture_is_allowed(void **state)
 static bool is_never_done_ahead(enum wv_class class_)
 {
 	return class_ == WV_DESTROY || class_ == WV_PASS || class_ == WV_DATA ||
-	       class_ == WV_RIGHTS;
+	       class_ == WV_PRIVILEGED;
 }
 
 /* Carried out by class alone, so a new row of one of these classes has to be thought about here. */
@@ -67,24 +67,24 @@ static void test_the_whitelist(void **state)
 }
 
 /* A recipe of one step of @row, without attributes but the number of a legacy command. */
-static struct wv_tape *lone_step(const struct wv_command_row *row)
+static struct wv_cmdlog *lone_step(const struct wv_command_row *row)
 {
-	wv_auto_free struct wv_tape *memory = malloc(512);
+	wv_auto_free struct wv_cmdlog *memory = malloc(512);
 	bool legacy = row->write_cmd != WV_NO_WRITE_CMD;
 	uint64_t number = row->write_cmd;
-	struct wv_tape_writer w;
+	struct wv_cmdlog_writer w;
 	struct wv_step *step;
 
-	wv_tape_begin(&w, memory, 512, WV_RECIPE,
-		      row->driver_id == WV_ANY_DRIVER ? RDMA_DRIVER_RXE : row->driver_id);
-	step = wv_tape_step(&w, row, legacy);
+	wv_cmdlog_begin(&w, memory, 512, WV_RECIPE,
+			row->driver_id == WV_ANY_DRIVER ? RDMA_DRIVER_RXE : row->driver_id);
+	step = wv_cmdlog_step(&w, row, legacy);
 	if (legacy)
 		wv_step_attrs(step)[0] =
 		    (struct wv_attr){.id = UVERBS_ATTR_WRITE_CMD,
 				     .len = sizeof(number),
 				     .kind = WV_EQUAL,
-				     .payload = wv_tape_payload(&w, &number, sizeof(number))};
-	wv_tape_commit(&w);
+				     .payload = wv_cmdlog_payload(&w, &number, sizeof(number))};
+	wv_cmdlog_commit(&w);
 	return copy_exactly(memory, memory->bytes);
 }
 
@@ -95,12 +95,12 @@ static void test_other_commands_are_refused(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < n; i++) {
-		wv_auto_free struct wv_tape *recipe = NULL;
+		wv_auto_free struct wv_cmdlog *recipe = NULL;
 
 		if (!is_never_done_ahead(rows[i].class_))
 			continue;
 		recipe = lone_step(&rows[i]);
-		assert_refused(recipe, rows[i].class_ == WV_RIGHTS
+		assert_refused(recipe, rows[i].class_ == WV_PRIVILEGED
 					   ? "it uses rights that a lease does not give"
 					   : "a command that may not be carried out ahead of time");
 		refused++;
@@ -110,7 +110,7 @@ static void test_other_commands_are_refused(void **state)
 
 static void test_an_unknown_driver_is_refused(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
 
 	(void)state;
 	recipe->driver_id = RDMA_DRIVER_HNS;
@@ -120,7 +120,7 @@ static void test_an_unknown_driver_is_refused(void **state)
 /* The number in the attribute is what the kernel does; the step's is how it was judged. */
 static void test_a_legacy_command_that_is_another(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
 	struct wv_step *pd = tape_find(recipe, "alloc_pd", 0);
 	uint64_t *number = step_input(pd, UVERBS_ATTR_WRITE_CMD);
 
@@ -137,7 +137,7 @@ static void test_a_legacy_command_that_is_another(void **state)
 
 static void test_a_legacy_command_without_its_number(void **state)
 {
-	wv_auto_free struct wv_tape *recipe =
+	wv_auto_free struct wv_cmdlog *recipe =
 	    lone_step(wv_abi_find(WV_ANY_DRIVER, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE,
 				  IB_USER_VERBS_CMD_QUERY_DEVICE));
 
@@ -149,7 +149,7 @@ static void test_a_legacy_command_without_its_number(void **state)
 
 static void test_an_attribute_given_twice(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
 	struct wv_step *cq = tape_find(recipe, "CQ_CREATE", 0);
 
 	(void)state; /* the second could be any size */
@@ -162,7 +162,7 @@ static void test_an_attribute_given_twice(void **state)
 static void test_references_point_back(void **state)
 {
 	static const uint32_t wrong[] = {5, 6, 7, 99, WV_NONE}; /* itself, later, none */
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
 	struct wv_step *qp = tape_find(recipe, "QP_CREATE", 0);
 
 	(void)state;
@@ -202,7 +202,7 @@ static void test_steps_are_about_an_earlier_queue_pair(void **state)
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(wrong); i++)
 		for (size_t k = 0; k < WV_ARRAY_SIZE(names); k++) {
-			wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong");
+			wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
 
 			set_target(tape_find(recipe, names[k], 0), wrong[i]);
 			assert_refused(recipe, "a step about a queue pair that no step makes");
@@ -213,7 +213,7 @@ static void test_steps_are_about_an_earlier_queue_pair(void **state)
 
 static void test_a_target_is_what_the_command_names(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("send_bw_q4");
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("send_bw_q4");
 	struct wv_step *second = tape_find(recipe, "modify_qp", 1);
 	struct wv_step *first_qp = tape_find(recipe, "QP_CREATE", 0);
 
@@ -229,7 +229,7 @@ static void test_what_is_about_nothing_has_no_target(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(names); i++) {
-		wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong");
+		wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
 
 		tape_find(recipe, names[i], 0)->target = 0x7fffffff;
 		assert_refused(recipe, OTHER);
@@ -242,7 +242,7 @@ static void test_a_queue_pair_is_moved_to_init_only(void **state)
 {
 	(void)state;
 	for (uint8_t to = IBV_QPS_RESET; to <= IBV_QPS_ERR; to++) {
-		wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong");
+		wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
 
 		step_modify(tape_find(recipe, "modify_qp", 0))->qp_state = to;
 		if (to == IBV_QPS_INIT)
@@ -255,7 +255,7 @@ static void test_a_queue_pair_is_moved_to_init_only(void **state)
 /* UD's moves to the states given, one after the other. */
 static void judge_moves(const uint8_t to[3], bool allowed)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("ud_pingpong");
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("ud_pingpong");
 
 	for (unsigned int i = 0; i < 3; i++)
 		step_modify(tape_find(recipe, "modify_qp", i))->qp_state = to[i];
@@ -284,7 +284,7 @@ static void test_a_queue_pair_is_moved_one_state_after_the_other(void **state)
 /* How far depends on what the kernel is told to make, which comes with the same recipe. */
 static void test_a_queue_pair_goes_as_far_as_its_type(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("ud_pingpong");
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("ud_pingpong");
 	uint32_t *type = step_input(tape_find(recipe, "QP_CREATE", 0), UVERBS_ATTR_CREATE_QP_TYPE);
 
 	(void)state;
@@ -297,7 +297,7 @@ static void test_types_of_queue_pair(void **state)
 {
 	(void)state;
 	for (uint64_t type = 0; type < 0x110; type++) {
-		wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong");
+		wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
 
 		memcpy(step_input(tape_find(recipe, "QP_CREATE", 0), UVERBS_ATTR_CREATE_QP_TYPE),
 		       &type, sizeof(type));
@@ -310,7 +310,7 @@ static void test_types_of_queue_pair(void **state)
 
 static void test_a_step_that_failed_makes_nothing(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
 
 	(void)state;
 	tape_find(recipe, "alloc_pd", 0)->error = ENOMEM;
@@ -318,10 +318,10 @@ static void test_a_step_that_failed_makes_nothing(void **state)
 }
 
 /* Sets the number of attribute @id, which may not be there: then in place of @instead. */
-static struct wv_tape *with(const char *fixture, const char *step_name_, uint16_t id,
-			    uint16_t instead, uint32_t number)
+static struct wv_cmdlog *with(const char *fixture, const char *step_name_, uint16_t id,
+			      uint16_t instead, uint32_t number)
 {
-	struct wv_tape *recipe = fixture_recipe(fixture);
+	struct wv_cmdlog *recipe = fixture_recipe(fixture);
 	struct wv_step *step = tape_find(recipe, step_name_, 0);
 
 	if (!wv_step_attr(step, id))
@@ -351,10 +351,10 @@ static void test_bounds(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(bounds); i++) {
-		wv_auto_free struct wv_tape *most =
+		wv_auto_free struct wv_cmdlog *most =
 		    with(bounds[i].fixture, bounds[i].step, bounds[i].id, bounds[i].instead,
 			 bounds[i].most);
-		wv_auto_free struct wv_tape *more =
+		wv_auto_free struct wv_cmdlog *more =
 		    with(bounds[i].fixture, bounds[i].step, bounds[i].id, bounds[i].instead,
 			 bounds[i].too_much);
 
@@ -368,11 +368,11 @@ static void test_flags_of_a_queue_pair(void **state)
 {
 	(void)state;
 	for (unsigned int bit = 0; bit < 32; bit++) {
-		wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong");
+		wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
 		struct wv_step *qp = tape_find(recipe, "QP_CREATE", 0);
 		struct wv_attr *attr = wv_step_attr(qp, UVERBS_ATTR_CREATE_QP_RESP_QP_NUM);
 		struct wv_attr *type = wv_step_attr(qp, UVERBS_ATTR_CREATE_QP_TYPE);
-		wv_auto_free struct wv_tape *grown = NULL;
+		wv_auto_free struct wv_cmdlog *grown = NULL;
 		uint64_t flags = 1ull << bit;
 		struct wv_step *last;
 
@@ -409,7 +409,7 @@ static void test_capacities_of_a_queue_pair(void **state)
 
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(fields); i++) {
-		wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong");
+		wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
 		struct wv_step *qp = tape_find(recipe, "QP_CREATE", 0);
 		uint8_t *cap = step_input(qp, UVERBS_ATTR_CREATE_QP_CAP);
 		uint32_t number = most[i];
@@ -425,11 +425,11 @@ static void test_capacities_of_a_queue_pair(void **state)
 }
 
 /* A recipe of @n completion channels. */
-static struct wv_tape *channels(unsigned int n)
+static struct wv_cmdlog *channels(unsigned int n)
 {
-	wv_auto_free struct wv_tape *one = fixture_recipe("rc_pingpong_events");
+	wv_auto_free struct wv_cmdlog *one = fixture_recipe("rc_pingpong_events");
 	struct wv_step *channel = tape_find(one, "create_comp_channel", 0);
-	struct wv_tape *many = malloc(sizeof(*many) + n * channel->bytes);
+	struct wv_cmdlog *many = malloc(sizeof(*many) + n * channel->bytes);
 
 	*many = *one;
 	many->n_steps = (uint16_t)n;
@@ -441,15 +441,15 @@ static struct wv_tape *channels(unsigned int n)
 
 static void test_descriptors_are_limited(void **state)
 {
-	wv_auto_free struct wv_tape *most = channels(WV_TAPE_MAX_FDS - 1); /* and the ufile */
-	wv_auto_free struct wv_tape *more = channels(WV_TAPE_MAX_FDS);
+	wv_auto_free struct wv_cmdlog *most = channels(WV_CMDLOG_MAX_FDS - 1); /* and the ufile */
+	wv_auto_free struct wv_cmdlog *more = channels(WV_CMDLOG_MAX_FDS);
 
 	(void)state;
 	assert_allowed(most);
 	assert_refused(more, "too many completion channels");
 }
 
-static struct wv_cost cost_of(struct wv_tape *recipe)
+static struct wv_cost cost_of(struct wv_cmdlog *recipe)
 {
 	struct wv_cost cost;
 	const char *why;
@@ -460,8 +460,8 @@ static struct wv_cost cost_of(struct wv_tape *recipe)
 
 static void test_what_a_lease_costs(void **state)
 {
-	wv_auto_free struct wv_tape *one = fixture_recipe("rc_pingpong_events");
-	wv_auto_free struct wv_tape *sixteen = fixture_recipe("srq_pingpong");
+	wv_auto_free struct wv_cmdlog *one = fixture_recipe("rc_pingpong_events");
+	wv_auto_free struct wv_cmdlog *sixteen = fixture_recipe("srq_pingpong");
 	struct wv_cost a = cost_of(one), b = cost_of(sixteen);
 
 	(void)state;
@@ -481,7 +481,7 @@ static void test_what_a_lease_costs(void **state)
 /* What is larger costs more, by about what it is larger. */
 static void test_what_size_costs(void **state)
 {
-	wv_auto_free struct wv_tape *recipe = fixture_recipe("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
 	uint64_t before = cost_of(recipe).bytes;
 	struct ib_uverbs_qp_cap *cap =
 	    step_input(tape_find(recipe, "QP_CREATE", 0), UVERBS_ATTR_CREATE_QP_CAP);

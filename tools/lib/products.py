@@ -20,7 +20,7 @@ class Products:
 
     @property
     def library(self):
-        return self.folder / "src" / "shim" / "libwarmverbs.so.0"
+        return self.folder / "src" / "preload" / "libwarmverbs.so.0"
 
     @property
     def daemon(self):

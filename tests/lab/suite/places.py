@@ -15,7 +15,7 @@ OTHER_GROUP = "nogroup"
 class Build:
     def __init__(self, folder):
         self.folder = pathlib.Path(folder).resolve()
-        self.preload = self.folder / "src/shim/libwarmverbs.so.0"
+        self.preload = self.folder / "src/preload/libwarmverbs.so.0"
         self.command_line = self.folder / "src/cli/warmverbs"
         self.daemon = pathlib.Path(os.environ.get("WARMVERBS_TEST_DAEMON",
                                                   self.folder / "src/daemon/warmverbsd"))

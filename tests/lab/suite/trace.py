@@ -1,4 +1,4 @@
-"""What the preload did, from its trace (struct wv_trace in src/wire/trace.h)."""
+"""What the preload did, from its trace (struct wv_trace in src/wire/trace_record.h)."""
 
 import errno
 import struct

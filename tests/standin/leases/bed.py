@@ -25,7 +25,7 @@ PATIENCE = 5  # runs: on a busy machine the daemon may answer later than a progr
 BUILD = pathlib.Path(os.environ["WARMVERBS_BUILD"])
 WORDS = str(BUILD / "tests/standin/leases/words")
 DC_PINGPONG = str(BUILD / "tests/standin/dc_pingpong")
-SHIM = str(BUILD / "src/shim/libwarmverbs.so.0")
+PRELOAD = str(BUILD / "src/preload/libwarmverbs.so.0")
 DAEMON = str(BUILD / "src/daemon/warmverbsd")
 CLI = str(BUILD / "src/cli/warmverbs")
 STANDIN = os.environ["LD_PRELOAD"].split()[-1]
@@ -46,7 +46,7 @@ def runtimes(*files):
     return sorted(set(found))
 
 
-SANITIZED = bool(runtimes(SHIM))
+SANITIZED = bool(runtimes(PRELOAD))
 
 
 def until(condition, what):
@@ -256,7 +256,7 @@ class Case(unittest.TestCase):
         self.name = self.id().rpartition(".")[2].removeprefix("test_")[-31:]
         self._runs = 0
 
-    def start(self, words, warm, env=None, program=WORDS, lib=SHIM, name=None, **kwargs):
+    def start(self, words, warm, env=None, program=WORDS, lib=PRELOAD, name=None, **kwargs):
         """Starts the program of words, or another; @prefix is what starts it, @lib and @standin are preloaded."""
         command = [program, *(words.split() if isinstance(words, str) else words)]
         command = [*kwargs.pop("prefix", []), *command]

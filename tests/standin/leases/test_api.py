@@ -10,7 +10,7 @@ import bed
 from suite import wire
 
 EXAMPLES = bed.BUILD / "docs/examples"
-ANOTHER_FILE = str(bed.BUILD / "tests/shim/another-libwarmverbs.so")
+ANOTHER_FILE = str(bed.BUILD / "tests/preload/another-libwarmverbs.so")
 ASKER = str(bed.BUILD / "tests/standin/leases/asker")
 # Of enum wv_daemon and enum wv_reason.
 KNOWN, ANSWERED, GONE = range(1, 4)
@@ -58,7 +58,7 @@ class Api(bed.Case):
         raise AssertionError(f"no lease in {bed.PATIENCE} runs: {result.lines}")
 
     def pools(self):
-        return [(r["pool"]["wished"], r["pool"]["ready"]) for r in self.daemon.recipes(self.name)]
+        return [(r["pool"]["requested"], r["pool"]["ready"]) for r in self.daemon.recipes(self.name)]
 
     def await_pools(self, expected):
         bed.until(lambda: self.pools() == expected, f"{expected}, not {self.pools()}")
@@ -131,7 +131,7 @@ class Api(bed.Case):
         """Demand alone keeps the pool now."""
         def ended():
             pools = [r["pool"] for r in self.daemon.recipes(self.name)]
-            return pools and all(p["wished"] == 0 and p["ready"] == p["target"] < 8 for p in pools)
+            return pools and all(p["requested"] == 0 and p["ready"] == p["target"] < 8 for p in pools)
         bed.until(ended, "end of the wish")
 
     def test_pool_of_a_program_that_is_killed(self):

@@ -198,7 +198,7 @@ class Many(Faults):
     def run_together(self, expected):
         env = {**bed.CLEAN, "WARMVERBS_SOCKET": str(self.daemon.socket), "WARMVERBS_NAME": self.name,
                "ASAN_OPTIONS": "detect_leaks=0",
-               "LD_PRELOAD": " ".join([*bed.runtimes(bed.SHIM), bed.SHIM, bed.STANDIN])}
+               "LD_PRELOAD": " ".join([*bed.runtimes(bed.PRELOAD), bed.PRELOAD, bed.STANDIN])}
         running = [subprocess.Popen([bed.WORDS, *SMALL.split()], env=env, stdout=subprocess.PIPE, text=True)
                    for _ in range(AT_ONCE)]
         for process in running:

@@ -31,7 +31,7 @@ class Rights(bed.Case):
     def setUpClass(cls):
         super().setUpClass()
         # Where others can read them, wherever the build is.
-        for name in ("WORDS", "SHIM", "STANDIN"):
+        for name in ("WORDS", "PRELOAD", "STANDIN"):
             copy = cls.folder / bed.pathlib.Path(getattr(bed, name)).name
             shutil.copy(getattr(bed, name), copy)
             copy.chmod(0o755)

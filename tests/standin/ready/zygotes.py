@@ -22,7 +22,7 @@ END_SRQ = END.replace("destroy:cqs", "destroy:srq destroy:cqs")
 PLAIN = f"{INIT} {WORK} {END}"
 
 
-def environment(program, warm, extra=None, lib=bed.SHIM):
+def environment(program, warm, extra=None, lib=bed.PRELOAD):
     libs = [*([lib] if warm else []), bed.STANDIN]
     # Programs may end without giving anything back; that is no leak.
     return {**bed.CLEAN, "LD_PRELOAD": " ".join([*bed.runtimes(*libs, program), *libs]),
@@ -132,7 +132,7 @@ class Case(unittest.TestCase):
 def main(tsan=False):
     """With @tsan also where ThreadSanitizer is: it makes system calls of its own, is slow at fork(), and ends children
     that start a thread if their parent had one."""
-    if not tsan and any("tsan" in runtime for runtime in bed.runtimes(bed.SHIM)):
+    if not tsan and any("tsan" in runtime for runtime in bed.runtimes(bed.PRELOAD)):
         print("ThreadSanitizer does not support what is tried here: threads in children of processes with threads")
         sys.exit(77)
     unittest.main(verbosity=2)

@@ -1,0 +1,120 @@
+#include "cli/trace_events.h"
+
+#include "base/base.h"
+#include "cli/names.h"
+#include "cli/no_lease.h"
+#include "cli/values.h"
+
+#include <string.h>
+
+/* MODIFY_QP without IBV_QP_STATE: wv_command_qp_state() is -1. */
+#define NO_STATE 0xffffu
+
+static const char *object_name(uint16_t object)
+{
+	switch (object) {
+	case UVERBS_OBJECT_QP:
+		return "QP";
+	case UVERBS_OBJECT_CQ:
+		return "CQ";
+	case UVERBS_OBJECT_SRQ:
+		return "SRQ";
+	default:
+		return "object";
+	}
+}
+
+static void print_command(FILE *out, const struct wv_trace *event)
+{
+	char name[WV_EVENT_TEXT];
+
+	fputs(wv_command_name(event->object, event->method, event->write_cmd, name, sizeof(name)),
+	      out);
+	if (wv_is_modify_qp(event->write_cmd) && event->qp_state != NO_STATE)
+		fprintf(out, " to %s", wv_qp_state_name(event->qp_state));
+}
+
+const char *wv_event_what(const struct wv_trace *event, char text[static WV_EVENT_TEXT])
+{
+	FILE *out = fmemopen(text, WV_EVENT_TEXT, "w");
+
+	*text = '\0';
+	if (!out)
+		return text;
+	switch (event->kind) {
+	case WV_TRACE_LIST:
+		fputs("get_device_list", out);
+		break;
+	case WV_TRACE_OPEN:
+		fputs("open", out);
+		break;
+	case WV_TRACE_ROLLBACK:
+		fputs("put back a QP to RESET", out);
+		break;
+	case WV_TRACE_COPIED:
+		fprintf(out, "post with lkey 0x%x", event->why.offset);
+		break;
+	case WV_TRACE_PURGE:
+		fprintf(out, "destroy an unused %s", object_name(event->object));
+		break;
+	default:
+		print_command(out, event);
+		break;
+	}
+	fclose(out);
+	return text;
+}
+
+const char *wv_event_by(const struct wv_trace *event)
+{
+	static const char *const names[] = {
+	    [WV_HOW_KERNEL] = "kernel",
+	    [WV_HOW_ADOPTED] = "lease",
+	    [WV_HOW_RECORDED] = "kernel, recorded",
+	    [WV_HOW_PREFORKED] = "parent",
+	};
+
+	if (event->kind == WV_TRACE_LIST)
+		return "library";
+	if (event->kind == WV_TRACE_COPIED)
+		return "child";
+	return event->how < WV_ARRAY_SIZE(names) ? names[event->how] : "?";
+}
+
+static void print_difference(FILE *out, const struct wv_trace *event)
+{
+	const struct wv_difference *why = &event->why;
+
+	if (event->how == WV_HOW_RECORDED && why->why != WV_WHY_UNKNOWN)
+		return;
+	if (why->why == WV_WHY_NONE)
+		return;
+	fputs(wv_why_name(why->why), out);
+	if (why->why != WV_WHY_VALUE && (why->why != WV_WHY_SHAPE || !why->attr))
+		return;
+	fputs(": ", out);
+	wv_print_value_name(out, event->object, event->method, event->write_cmd, why->attr,
+			    why->offset);
+}
+
+const char *wv_event_why(const struct wv_trace *event, char text[static WV_EVENT_TEXT])
+{
+	FILE *out = fmemopen(text, WV_EVENT_TEXT, "w");
+
+	*text = '\0';
+	if (!out)
+		return text;
+	if (event->kind == WV_TRACE_OPEN && event->how == WV_HOW_PREFORKED)
+		fputs("made before the fork, with what follows", out);
+	else if (event->kind == WV_TRACE_OPEN && event->how != WV_HOW_ADOPTED)
+		fputs(wv_no_lease(event->no_lease)->name, out);
+	else if (event->kind == WV_TRACE_COPIED)
+		fputs("registered by the parent, private memory", out);
+	else if (event->kind == WV_TRACE_COMMAND)
+		print_difference(out, event);
+	if (event->error)
+		fprintf(out, "%sfailed: %s", ftell(out) > 0 ? "; " : "",
+			strerrorname_np(event->error) ?: "?");
+	fclose(out);
+	return text;
+}

@@ -1,0 +1,416 @@
+#include "cmdlog/adopt.h"
+
+#include <string.h>
+
+void wv_lease_init(struct wv_lease *lease, struct wv_cmdlog *cmdlog)
+{
+	lease->cmdlog = cmdlog;
+	lease->first = wv_cmdlog_first(cmdlog);
+	lease->given = 0;
+	lease->opening = false;
+	lease->memory = NULL;
+	for (unsigned int i = 0; i < WV_CMDLOG_MAX_FDS; i++)
+		lease->fds[i] = -1;
+}
+
+void wv_lease_move(struct wv_lease *lease, struct wv_cmdlog *cmdlog)
+{
+	size_t first = (size_t)((uint8_t *)lease->first - (uint8_t *)lease->cmdlog);
+
+	lease->first = (struct wv_step *)((uint8_t *)cmdlog + first);
+	lease->cmdlog = cmdlog;
+}
+
+void wv_lease_place(struct wv_lease *lease, uint8_t *memory)
+{
+	lease->memory = memory;
+	wv_each_step (lease->cmdlog, step)
+		wv_step_place(step, (uintptr_t)memory);
+}
+
+static int same_command(const struct wv_step *step, const struct ib_uverbs_ioctl_hdr *cmd,
+			uint32_t write_cmd)
+{
+	return step->object == cmd->object_id && step->method == cmd->method_id &&
+	       step->write_cmd == write_cmd;
+}
+
+/* Offset of the first of the bytes from @from to @to that differs, or @to. */
+static uint32_t first_difference(const uint8_t *a, const uint8_t *b, uint32_t from, uint32_t to)
+{
+	if (from >= to || !memcmp(a + from, b + from, to - from))
+		return to;
+	while (a[from] == b[from])
+		from++;
+	return from;
+}
+
+/* Fields that may differ between two equal commands. */
+static int is_free(const struct wv_field *f)
+{
+	return f->kind == WV_POINTER || f->kind == WV_VOLATILE || f->kind == WV_IGNORED;
+}
+
+/* Compares all but the free fields, which the table lists by offset; the difference, or @len. */
+static uint32_t compare_payload(const uint8_t *a, const uint8_t *b, uint32_t len,
+				const struct wv_attr_row *known)
+{
+	uint32_t at = 0;
+
+	for (unsigned int i = 0; i < known->n_fields; i++) {
+		const struct wv_field *f = &known->fields[i];
+		uint32_t end = f->offset < len ? f->offset : len;
+		uint32_t differs;
+
+		if (!is_free(f))
+			continue;
+		differs = first_difference(a, b, at, end);
+		if (differs < end)
+			return differs;
+		at = end + f->size;
+	}
+	return at < len ? first_difference(a, b, at, len) : len;
+}
+
+static int slot_is(const struct wv_lease *lease, uint64_t slot, int64_t fd)
+{
+	return lease->given & (1u << slot) && lease->fds[slot] == fd;
+}
+
+/* WV_WHY_NONE, or how the attribute is not the step's. */
+static enum wv_why compare_attr(const struct wv_lease *lease, struct wv_step *step,
+				const struct wv_attr *attr, const struct ib_uverbs_attr *have,
+				uint32_t *offset)
+{
+	if (attr->id != have->attr_id || attr->len != have->len || attr->flags != have->flags ||
+	    have->attr_data.reserved)
+		return WV_WHY_SHAPE;
+	switch (attr->kind) {
+	case WV_EQUAL:
+		*offset = compare_payload(wv_attr_input(have), wv_step_at(step, attr->payload),
+					  attr->len, wv_abi_attr(wv_step_row(step), attr->id));
+		return *offset == attr->len ? WV_WHY_NONE : WV_WHY_VALUE;
+	case WV_HANDLE:
+		return have->data == attr->data ? WV_WHY_NONE : WV_WHY_VALUE;
+	case WV_FD:
+		return slot_is(lease, attr->data, have->data_s64) ? WV_WHY_NONE : WV_WHY_VALUE;
+	default:
+		return WV_WHY_NONE;
+	}
+}
+
+static struct wv_difference compare(const struct wv_lease *lease, struct wv_step *step,
+				    const struct ib_uverbs_ioctl_hdr *cmd)
+{
+	struct wv_difference d = {.why = WV_WHY_SHAPE};
+	const struct wv_attr *attrs = wv_step_attrs(step);
+
+	if (step->n_attrs != cmd->num_attrs || lease->cmdlog->driver_id != cmd->driver_id)
+		return d;
+	for (unsigned int i = 0; i < step->n_attrs; i++) {
+		d.attr = attrs[i].id;
+		d.why = compare_attr(lease, step, &attrs[i], &cmd->attrs[i], &d.offset);
+		if (d.why != WV_WHY_NONE)
+			return d;
+	}
+	return (struct wv_difference){.why = WV_WHY_NONE};
+}
+
+/* A descriptor inside the answer struct is the program's number for it. */
+static void answer_fd_fields(struct wv_lease *lease, struct wv_step *step,
+			     const struct wv_attr *attr, uint8_t *to)
+{
+	const struct wv_attr_row *known = wv_abi_attr(wv_step_row(step), attr->id);
+
+	for (unsigned int i = 0; i < known->n_fields; i++)
+		if (known->fields[i].kind == WV_NEW_FD &&
+		    known->fields[i].offset + sizeof(int) <= attr->len)
+			memcpy(to + known->fields[i].offset, &lease->fds[step->new_fd],
+			       sizeof(int));
+}
+
+static void answer_attr(struct wv_lease *lease, struct wv_step *step, const struct wv_attr *attr,
+			struct ib_uverbs_attr *to)
+{
+	uint8_t *buffer = (uint8_t *)(uintptr_t)to->data;
+
+	switch (attr->kind) {
+	case WV_OUT:
+		if (step->error)
+			break;
+		memcpy(buffer, wv_step_at(step, attr->payload), attr->len);
+		if (step->new_fd != WV_NONE)
+			answer_fd_fields(lease, step, attr, buffer);
+		break;
+	case WV_NEW_HANDLE:
+		to->data = step->new_handle;
+		break;
+	case WV_NEW_FD:
+		to->data_s64 = lease->fds[step->new_fd];
+		break;
+	case WV_TOKEN:
+		step->user_handle = to->data;
+		break;
+	default:
+		break;
+	}
+	if (attr->valid_output)
+		to->flags |= UVERBS_ATTR_F_VALID_OUTPUT;
+}
+
+/* Steps about one QP are the program's in their order: what it skipped is void. */
+static void void_earlier(struct wv_lease *lease, struct wv_step *taken)
+{
+	for (struct wv_step *step = lease->first; step < taken; step = wv_step_next(step))
+		if (step->state == WV_FREE && step->target == taken->target)
+			step->state = WV_DEAD;
+}
+
+static void take(struct wv_lease *lease, struct wv_step *step, struct ib_uverbs_ioctl_hdr *cmd)
+{
+	struct wv_attr *attrs = wv_step_attrs(step);
+
+	for (unsigned int i = 0; i < step->n_attrs; i++)
+		answer_attr(lease, step, &attrs[i], &cmd->attrs[i]);
+	if (step->new_fd != WV_NONE)
+		lease->given |= 1u << step->new_fd;
+	if (step->target != WV_NONE)
+		void_earlier(lease, step);
+	step->state = WV_TAKEN;
+	while (lease->first < wv_cmdlog_end(lease->cmdlog) && lease->first->state != WV_FREE)
+		lease->first = wv_step_next(lease->first);
+}
+
+/* A QP is moved one state after the other: nothing is skipped that the kernel would miss. */
+static int skips_a_move(const struct wv_lease *lease, const struct wv_step *move)
+{
+	for (struct wv_step *step = lease->first; step < move; step = wv_step_next(step))
+		if (step->state == WV_FREE && step->class_ == WV_MODIFY &&
+		    step->target == move->target)
+			return 1;
+	return 0;
+}
+
+static int may_be_claimed(const struct wv_lease *lease, const struct wv_step *step)
+{
+	switch (step->class_) {
+	case WV_MEMORY:
+		return 0;
+	case WV_OPENING:
+		return lease->opening;
+	case WV_MODIFY:
+		return !skips_a_move(lease, step);
+	default:
+		return 1;
+	}
+}
+
+struct wv_step *wv_lease_claim(struct wv_lease *lease, struct ib_uverbs_ioctl_hdr *cmd,
+			       uint32_t write_cmd)
+{
+	struct wv_step *end = wv_cmdlog_end(lease->cmdlog);
+
+	for (struct wv_step *step = lease->first; step < end; step = wv_step_next(step)) {
+		if (step->state != WV_FREE || !same_command(step, cmd, write_cmd) ||
+		    !may_be_claimed(lease, step) || compare(lease, step, cmd).why != WV_WHY_NONE)
+			continue;
+		take(lease, step, cmd);
+		return step;
+	}
+	return NULL;
+}
+
+void *wv_lease_claim_memory(struct wv_lease *lease, size_t bytes)
+{
+	if (!lease->memory)
+		return NULL;
+	wv_each_step (lease->cmdlog, step) {
+		if (step->class_ != WV_MEMORY || step->state != WV_FREE ||
+		    wv_step_memory_size(step) != bytes)
+			continue;
+		step->state = WV_TAKEN;
+		return lease->memory + step->new_number;
+	}
+	return NULL;
+}
+
+/* An address that a command names. */
+struct place {
+	uint64_t address;
+	enum wv_kind kind;	/* WV_BUFFER or WV_DOORBELL */
+	struct wv_step *memory; /* that it lies in */
+	const struct wv_lease *lease;
+};
+
+static struct wv_step *memory_at(const struct wv_lease *lease, uint64_t address)
+{
+	uint64_t offset = address - (uintptr_t)lease->memory;
+
+	wv_each_step (lease->cmdlog, step)
+		if (step->class_ == WV_MEMORY &&
+		    offset - step->new_number < wv_step_memory_size(step))
+			return step;
+	return NULL;
+}
+
+/* Doorbell records share a page; a queue shares its memory with nothing. */
+static int collides(void *data, const struct wv_field *field, uint8_t *payload)
+{
+	const struct place *place = data;
+	uint64_t address = wv_field_get(field, payload);
+
+	if (!wv_is_memory(field) || !address)
+		return 0;
+	if (address == place->address)
+		return 1;
+	return (field->kind == WV_BUFFER || place->kind == WV_BUFFER) &&
+	       memory_at(place->lease, address) == place->memory;
+}
+
+static struct wv_step *rival_at(struct wv_lease *lease, const struct wv_field *field,
+				uint64_t address)
+{
+	struct place place = {
+	    .address = address,
+	    .kind = field->kind,
+	    .memory = memory_at(lease, address),
+	    .lease = lease,
+	};
+	struct wv_step *last = NULL;
+
+	if (!place.memory)
+		return NULL;
+	wv_each_step (lease->cmdlog, step)
+		if ((step->state == WV_FREE || step->state == WV_DEAD) &&
+		    step->new_handle != WV_NONE && wv_step_fields(step, collides, &place))
+			last = step;
+	return last;
+}
+
+struct search {
+	struct wv_lease *lease;
+	struct wv_step *rival;
+};
+
+static int find_rival(void *data, const struct wv_field *field, uint8_t *payload)
+{
+	struct search *search = data;
+
+	if (wv_is_memory(field))
+		search->rival = rival_at(search->lease, field, wv_field_get(field, payload));
+	return search->rival != NULL;
+}
+
+struct wv_step *wv_lease_rival(struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
+			       const struct wv_command_row *row)
+{
+	struct search search = {.lease = lease};
+
+	if (lease->memory)
+		wv_command_fields(cmd, row, find_rival, &search);
+	return search.rival;
+}
+
+struct wv_difference wv_lease_explain(struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
+				      uint32_t write_cmd)
+{
+	wv_each_step (lease->cmdlog, step)
+		if (step->state == WV_FREE && same_command(step, cmd, write_cmd))
+			return compare(lease, step, cmd);
+	return (struct wv_difference){.why = WV_WHY_NO_STEP};
+}
+
+static int names_handle(struct wv_step *step, uint32_t handle)
+{
+	if (step->target == handle)
+		return 1;
+	wv_each_attr (step, attr)
+		if (attr->kind == WV_HANDLE && attr->data == handle)
+			return 1;
+	return 0;
+}
+
+static int names_slot(struct wv_step *step, unsigned int slot)
+{
+	if (step->new_fd == slot)
+		return 1;
+	wv_each_attr (step, attr)
+		if (attr->kind == WV_FD && attr->data == slot)
+			return 1;
+	return 0;
+}
+
+void wv_lease_kill_handle(struct wv_lease *lease, uint32_t handle)
+{
+	wv_each_step (lease->cmdlog, step)
+		if (step->state == WV_FREE && names_handle(step, handle))
+			step->state = WV_DEAD;
+}
+
+void wv_lease_kill_slot(struct wv_lease *lease, unsigned int slot)
+{
+	lease->given &= ~(1u << slot);
+	lease->fds[slot] = -1;
+	wv_each_step (lease->cmdlog, step)
+		if (step->state == WV_FREE && names_slot(step, slot))
+			step->state = WV_DEAD;
+}
+
+int wv_lease_kill_moves(struct wv_lease *lease, uint32_t handle)
+{
+	int moved = 0;
+
+	for (struct wv_step *step = lease->first; step < wv_cmdlog_end(lease->cmdlog);
+	     step = wv_step_next(step)) {
+		if (step->state != WV_FREE || step->target != handle)
+			continue;
+		moved |= step->class_ == WV_MODIFY;
+		step->state = WV_DEAD;
+	}
+	return moved;
+}
+
+struct wv_step *wv_lease_user(struct wv_lease *lease, uint32_t handle)
+{
+	struct wv_step *last = NULL;
+
+	wv_each_step (lease->cmdlog, step)
+		if ((step->state == WV_FREE || step->state == WV_DEAD) &&
+		    step->new_handle != WV_NONE && names_handle(step, handle))
+			last = step;
+	return last;
+}
+
+int wv_lease_translate(struct wv_lease *lease, uint64_t *value)
+{
+	uint64_t index = 0;
+
+	if (!WV_IS_TOKEN(*value))
+		return 1;
+	wv_each_step (lease->cmdlog, step) {
+		if (WV_TOKEN(index++) != *value)
+			continue;
+		if (step->state != WV_TAKEN)
+			return 0;
+		/* Also when it was destroyed since: an event read late still has to be acked. */
+		*value = step->user_handle;
+		return 1;
+	}
+	return 0;
+}
+
+const char *wv_why_name(enum wv_why why)
+{
+	static const char *const names[WV_WHYS] = {
+	    [WV_WHY_NONE] = "adopted",
+	    [WV_WHY_PASS] = "always asked of the kernel",
+	    [WV_WHY_NO_LEASE] = "no lease",
+	    [WV_WHY_STOPPED] = "lease no longer followed",
+	    [WV_WHY_UNKNOWN] = "unknown command",
+	    [WV_WHY_NO_STEP] = "not in the recipe",
+	    [WV_WHY_SHAPE] = "other attributes than in the recipe",
+	    [WV_WHY_VALUE] = "another value than in the recipe",
+	};
+
+	return (unsigned int)why < WV_WHYS ? names[why] : "?";
+}

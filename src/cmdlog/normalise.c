@@ -1,0 +1,244 @@
+#include "base/base.h"
+#include "cmdlog/record.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <string.h>
+
+/* What a number is a number of. */
+enum space { HANDLES, FDS, NUMBERS, MEMORIES };
+
+/* Which step of the recipe made a number that the program used. */
+struct made {
+	uint32_t number, step;
+	enum space space;
+	/* Of a QP: */
+	uint8_t state, ahead; /* enum ibv_qp_state: where the recipe moves it, and may at most */
+	bool lost;	      /* the program moved it in a way that the recipe does not follow */
+};
+
+struct normaliser {
+	struct wv_cmdlog_writer out;
+	struct made made[3 * WV_CMDLOG_MAX_STEPS]; /* a handle, a descriptor and a number each */
+	unsigned int n_made;
+};
+
+static struct made *find(struct normaliser *n, uint32_t number, enum space space)
+{
+	for (unsigned int i = 0; i < n->n_made; i++)
+		if (n->made[i].number == number && n->made[i].space == space)
+			return &n->made[i];
+	return NULL;
+}
+
+static void forget(struct normaliser *n, uint32_t number, enum space space)
+{
+	struct made *made = find(n, number, space);
+
+	if (made)
+		*made = n->made[--n->n_made];
+}
+
+/* Numbers are used again as soon as they are free, so the newest maker is the right one. */
+static struct made *remember(struct normaliser *n, uint32_t number, uint32_t step, enum space space)
+{
+	if (number == WV_NONE)
+		return NULL;
+	forget(n, number, space);
+	n->made[n->n_made] = (struct made){.number = number, .step = step, .space = space};
+	return &n->made[n->n_made++];
+}
+
+static int resolve(struct normaliser *n, uint32_t *number, enum space space)
+{
+	struct made *made = find(n, *number, space);
+
+	if (!made)
+		return -ENOENT;
+	*number = made->step;
+	return 0;
+}
+
+static int resolve_handle(struct normaliser *n, const struct wv_field *f, uint8_t *payload)
+{
+	uint32_t number = (uint32_t)wv_field_get(f, payload);
+
+	if (resolve(n, &number, HANDLES))
+		return -ENOENT;
+	wv_field_set(f, payload, number);
+	return 0;
+}
+
+/* A number that no step made is one of the program's own choice. */
+static int resolve_number(struct normaliser *n, const struct wv_field *f, uint8_t *payload)
+{
+	uint32_t number = (uint32_t)wv_field_get(f, payload);
+	struct made *made = find(n, number, NUMBERS);
+
+	if (made)
+		wv_field_set(f, payload, wv_number_is_step(f) | made->step);
+	return !made && number & wv_number_is_step(f) ? -ENOENT : 0;
+}
+
+static int resolve_memory(struct normaliser *n, const struct wv_field *f, uint8_t *payload)
+{
+	uint64_t ref = wv_field_get(f, payload);
+	uint32_t number = (uint32_t)(ref >> 32);
+
+	if (!ref)
+		return 0;
+	if (resolve(n, &number, MEMORIES))
+		return -ENOENT;
+	wv_field_set(f, payload, (uint64_t)(number + 1) << 32 | (uint32_t)ref);
+	return 0;
+}
+
+static int resolve_field(void *data, const struct wv_field *f, uint8_t *payload)
+{
+	switch (f->kind) {
+	case WV_HANDLE:
+		return resolve_handle(data, f, payload);
+	case WV_NUMBER:
+		return resolve_number(data, f, payload);
+	case WV_BUFFER:
+	case WV_DOORBELL:
+		return resolve_memory(data, f, payload);
+	case WV_VOLATILE: /* no run's value is better than another's */
+		wv_field_set(f, payload, 0);
+		return 0;
+	default:
+		return 0;
+	}
+}
+
+static int resolve_attrs(struct normaliser *n, struct wv_step *step)
+{
+	wv_each_attr (step, attr) {
+		uint32_t number = attr->data;
+
+		if (attr->kind != WV_HANDLE && attr->kind != WV_FD)
+			continue;
+		if (resolve(n, &number, attr->kind == WV_FD ? FDS : HANDLES))
+			return -ENOENT;
+		attr->data = number;
+	}
+	return wv_step_fields(step, resolve_field, n);
+}
+
+/*
+ * Whether a step that moves or reads a QP may be done ahead. It is moved one state after the other,
+ * and read only while it is as it was created.
+ */
+static int qp_step_allowed(struct normaliser *n, struct wv_step *step)
+{
+	struct made *qp = find(n, step->target, HANDLES);
+	int state = wv_step_qp_state(step);
+
+	if (!qp || qp->lost)
+		return 0;
+	if (step->class_ == WV_QUERY)
+		return qp->state == IBV_QPS_RESET;
+	qp->lost = state != qp->state + 1 || state > qp->ahead;
+	if (!qp->lost)
+		qp->state = (uint8_t)state;
+	return !qp->lost;
+}
+
+static int wanted(struct normaliser *n, struct wv_step *step)
+{
+	switch (step->class_) {
+	case WV_CREATE:
+	case WV_MEMORY:
+	case WV_OPENING:
+		return step->error == 0;
+	case WV_CONSTANT:
+	case WV_PRIVILEGED: /* for wv_validate() to refuse */
+		return 1;
+	case WV_MODIFY:
+	case WV_QUERY:
+		return step->error == 0 && qp_step_allowed(n, step);
+	default:
+		return 0;
+	}
+}
+
+/* What a step that is not in the recipe made: its numbers no longer mean what they did. */
+static void forget_made(struct normaliser *n, struct wv_step *step)
+{
+	forget(n, step->new_handle, HANDLES);
+	forget(n, step->new_fd, FDS);
+	forget(n, step->new_number, step->class_ == WV_MEMORY ? MEMORIES : NUMBERS);
+}
+
+static void remember_made(struct normaliser *n, struct wv_step *step, struct wv_step *copy,
+			  uint32_t index)
+{
+	const struct wv_ahead_row *ahead = wv_step_ahead(n->out.cmdlog, copy);
+	struct made *object = remember(n, step->new_handle, index, HANDLES);
+
+	if (object && ahead)
+		object->ahead = ahead->state;
+	remember(n, step->new_fd, index, FDS);
+	remember(n, step->new_number, index, step->class_ == WV_MEMORY ? MEMORIES : NUMBERS);
+}
+
+/*
+ * Only what makes the command: two programs that do the same have recipes that are the same byte by
+ * byte, whatever else their records hold.
+ */
+static bool copy_step(struct normaliser *n, struct wv_step *copy, struct wv_step *step)
+{
+	struct wv_attr *to = wv_step_attrs(copy);
+
+	copy->error = step->error;
+	copy->target = step->target;
+	wv_each_attr (step, from) {
+		*to = (struct wv_attr){
+		    .id = from->id, .len = from->len, .flags = from->flags, .kind = from->kind};
+		if (from->kind == WV_HANDLE || from->kind == WV_FD)
+			to->data = from->data;
+		if (from->kind == WV_EQUAL)
+			to->payload =
+			    wv_cmdlog_payload(&n->out, wv_attr_bytes(step, from), from->len);
+		if (n->out.full)
+			return false;
+		to++;
+	}
+	return true;
+}
+
+static void keep(struct normaliser *n, struct wv_step *step)
+{
+	struct wv_step *copy = wv_cmdlog_step(&n->out, wv_step_row(step), step->n_attrs);
+	uint32_t index = n->out.cmdlog->n_steps;
+
+	if (!copy || !copy_step(n, copy, step))
+		return;
+	if (resolve_attrs(n, copy) ||
+	    (copy->target != WV_NONE && resolve(n, &copy->target, HANDLES))) {
+		wv_cmdlog_abandon(&n->out);
+		forget_made(n, step);
+		return;
+	}
+	wv_cmdlog_commit(&n->out);
+	remember_made(n, step, copy, index);
+}
+
+int wv_normalise(struct wv_cmdlog *record, void *memory, size_t capacity)
+{
+	struct normaliser n = {0};
+
+	wv_cmdlog_begin(&n.out, memory, capacity, WV_RECIPE, record->driver_id);
+	wv_each_step (record, step) {
+		if (wanted(&n, step)) {
+			keep(&n, step);
+		} else {
+			if (step->class_ == WV_DESTROY && !step->error)
+				forget(&n, step->target, HANDLES);
+			forget_made(&n, step);
+		}
+		if (n.out.full)
+			return -ENOSPC;
+	}
+	return 0;
+}

@@ -1,0 +1,209 @@
+#include "daemon/config/config.h"
+
+#include "base/base.h"
+#include "base/log.h"
+#include "wire/wire.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FIRST_KEY 0x100
+
+WV_PUBLIC const char *argp_program_version = "warmverbsd " WV_VERSION;
+
+/* How a value is read into its place in struct wv_config. */
+typedef int (*parse_fn)(const char *value, void *to);
+
+struct setting {
+	const char *name, *arg, *doc;
+	const char *fallback; /* the default, as text */
+	parse_fn parse;
+	size_t offset;
+};
+
+static int parse_text(const char *value, void *to)
+{
+	if (!*value || strlen(value) >= WV_CONFIG_TEXT)
+		return -EINVAL;
+	strcpy(to, value);
+	return 0;
+}
+
+static int parse_number(const char *value, void *to)
+{
+	unsigned long long number;
+	uint32_t small;
+	char *end;
+
+	errno = 0;
+	number = strtoull(value, &end, 10);
+	if (errno || end == value || *end || *value == '-' || number > INT32_MAX)
+		return -EINVAL;
+	small = (uint32_t)number;
+	memcpy(to, &small, sizeof(small));
+	return 0;
+}
+
+static int parse_positive(const char *value, void *to)
+{
+	uint32_t number;
+
+	if (parse_number(value, &number) || !number)
+		return -EINVAL;
+	memcpy(to, &number, sizeof(number));
+	return 0;
+}
+
+static int parse_level(const char *value, void *to)
+{
+	int level = wv_log_level_parse(value);
+
+	if (level < 0)
+		return -EINVAL;
+	memcpy(to, &level, sizeof(level));
+	return 0;
+}
+
+#define TO(member) offsetof(struct wv_config, member)
+
+static const struct setting settings[] = {
+    {"config", "FILE", "Configuration file: lines of 'option = value'",
+     "/etc/warmverbs/warmverbsd.conf", parse_text, TO(file)},
+    {"socket", "PATH", "Socket to listen on, unless systemd passes one", WV_SOCKET_DEFAULT,
+     parse_text, TO(socket)},
+    {"state-dir", "DIR", "Where recipes are kept; systemd may set another by StateDirectory=",
+     "/var/lib/warmverbs", parse_text, TO(state_dir)},
+    {"group", "NAME", "Group whose members may connect", "rdma", parse_text, TO(group)},
+    {"provider-dir", "DIR", "Where libibverbs has its provider libraries", WV_PROVIDER_DIR,
+     parse_text, TO(provider_dir)},
+    {"log-level", "LEVEL", "Least urgent messages to log: error, warning, notice, info or debug",
+     "notice", parse_level, TO(log_level)},
+    {"max-leases-per-recipe", "N", "Leases of one recipe that may wait", "64", parse_number,
+     TO(max_leases_per_recipe)},
+    {"max-leases-per-user", "N", "Leases of one user that may wait", "256", parse_number,
+     TO(max_leases_per_user)},
+    {"max-leases", "N", "Leases that may wait in all", "1024", parse_number, TO(max_leases)},
+    {"max-memory-per-user", "MIB", "Kernel memory that one user's waiting leases may take", "256",
+     parse_number, TO(max_memory_per_user)},
+    {"max-memory", "MIB", "Kernel memory that all waiting leases may take", "1024", parse_number,
+     TO(max_memory)},
+    {"max-recipes-per-user", "N", "Recipes kept of one user, the most recently used", "128",
+     parse_positive, TO(max_recipes_per_user)},
+    {"idle-time", "SECONDS", "Time without use after which a pool is halved", "600", parse_positive,
+     TO(idle_time)},
+    {"refill-delay", "MS", "Time without requests before pools are refilled", "20", parse_number,
+     TO(refill_delay)},
+};
+
+#define N_SETTINGS WV_ARRAY_SIZE(settings)
+
+/* What the command line said, applied last. */
+static const char *given[N_SETTINGS];
+
+static int apply(struct wv_config *config, const struct setting *setting, const char *value)
+{
+	return setting->parse(value, (uint8_t *)config + setting->offset);
+}
+
+int wv_config_set(struct wv_config *config, const char *name, const char *value)
+{
+	for (unsigned int i = 0; i < N_SETTINGS; i++)
+		if (!strcmp(settings[i].name, name))
+			return apply(config, &settings[i], value);
+	return -ENOENT;
+}
+
+void wv_config_defaults(struct wv_config *config)
+{
+	const char *state_dir = getenv("STATE_DIRECTORY");
+
+	for (unsigned int i = 0; i < N_SETTINGS; i++)
+		apply(config, &settings[i], settings[i].fallback);
+	if (state_dir)
+		parse_text(state_dir, config->state_dir);
+}
+
+static error_t take_option(int key, char *arg, struct argp_state *state)
+{
+	struct wv_config scratch;
+	unsigned int i = (unsigned int)(key - FIRST_KEY);
+
+	if (key == ARGP_KEY_ARG)
+		argp_error(state, "'%s' is not an option", arg);
+	if (key < FIRST_KEY || i >= N_SETTINGS)
+		return ARGP_ERR_UNKNOWN;
+	if (apply(&scratch, &settings[i], arg))
+		argp_error(state, "--%s cannot be '%s'", settings[i].name, arg);
+	given[i] = arg;
+	return 0;
+}
+
+/* argp's own form of the table; documentation ends with the default. */
+static void describe(struct argp_option to[static N_SETTINGS + 1])
+{
+	static char docs[N_SETTINGS][160];
+
+	for (unsigned int i = 0; i < N_SETTINGS; i++) {
+		snprintf(docs[i], sizeof(docs[i]), "%s (default %s)", settings[i].doc,
+			 settings[i].fallback);
+		to[i] = (struct argp_option){
+		    .name = settings[i].name,
+		    .key = FIRST_KEY + (int)i,
+		    .arg = settings[i].arg,
+		    .doc = docs[i],
+		};
+	}
+}
+
+static void read_command_line(int argc, char **argv)
+{
+	static struct argp_option described[N_SETTINGS + 1];
+	static const struct argp argp = {
+	    .options = described,
+	    .parser = take_option,
+	    .doc = "Keeps RDMA resources of programs ready: replays what they ask of the kernel "
+		   "before they start, and hands it to them when they do.\v"
+		   "Options may be set in the configuration file by the same names. See "
+		   "warmverbsd(8) and warmverbsd.conf(5).",
+	};
+
+	describe(described);
+	argp_parse(&argp, argc, argv, 0, NULL, NULL);
+}
+
+static void give_up(const char *why)
+{
+	wv_log(WV_ERROR, "%s", why);
+	exit(EXIT_FAILURE);
+}
+
+/* A configuration file that nobody asked for need not be there. */
+static void read_file(struct wv_config *config, bool must_exist)
+{
+	char why[512];
+	int err = wv_config_read_file(config, config->file, why, sizeof(why));
+
+	if (!err || (err == -ENOENT && !must_exist))
+		return;
+	if (err != -EINVAL)
+		snprintf(why, sizeof(why), "%s: %s: correct --config or the file's permissions",
+			 config->file, strerror(-err));
+	give_up(why);
+}
+
+void wv_config_read(struct wv_config *config, int argc, char **argv)
+{
+	const unsigned int file = 0;
+
+	read_command_line(argc, argv);
+	wv_config_defaults(config);
+	if (given[file])
+		apply(config, &settings[file], given[file]);
+	read_file(config, given[file] != NULL);
+	for (unsigned int i = 0; i < N_SETTINGS; i++)
+		if (given[i])
+			apply(config, &settings[i], given[i]);
+}

@@ -1,0 +1,203 @@
+#include "daemon/devices/devices.h"
+
+#include "abi/abi.h"
+#include "base/base.h"
+#include "base/log.h"
+#include "daemon/devices/drivers.h"
+#include "daemon/devices/netlink.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <glob.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <sys/utsname.h>
+
+#define SYSFS "/sys"
+#define CLASS "class/infiniband_verbs"
+
+/* The first line of a file of sysfs. */
+static int read_line(int dir, const char *name, const char *file, char *text, size_t capacity)
+{
+	char path[128];
+	wv_auto_fd fd = -1;
+	ssize_t got;
+
+	snprintf(path, sizeof(path), "%s/%s", name, file);
+	fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return -errno;
+	got = read(fd, text, capacity - 1);
+	if (got < 0)
+		return -errno;
+	text[got] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return 0;
+}
+
+/* The driver that the parent device is bound to, for devices of which netlink does not tell. */
+static uint32_t driver_of_parent(int dir, const char *name)
+{
+	char link[128], target[PATH_MAX];
+	const char *base;
+	ssize_t got;
+
+	snprintf(link, sizeof(link), "%s/device/driver", name);
+	got = readlinkat(dir, link, target, sizeof(target) - 1);
+	if (got < 0)
+		return WV_NO_DRIVER;
+	target[got] = '\0';
+	base = strrchr(target, '/');
+	return wv_driver_of_parent(base ? base + 1 : target);
+}
+
+static uint32_t find_driver(int dir, const char *name, const struct wv_chardev *known, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (!strcmp(known[i].name, name) && known[i].driver_id != WV_NO_DRIVER)
+			return known[i].driver_id;
+	return driver_of_parent(dir, name);
+}
+
+/* libNAME-rdmavN.so; N is the ABI between libibverbs and its providers, of which the last counts.
+ */
+static void find_provider(struct wv_device *device, const char *provider_dir)
+{
+	const char *name = wv_provider_name(device->driver_id);
+	char pattern[PATH_MAX];
+	const char *last;
+	glob_t found;
+
+	if (!name)
+		return;
+	snprintf(pattern, sizeof(pattern), "%s/lib%s-rdmav*.so", provider_dir, name);
+	if (glob(pattern, 0, NULL, &found)) {
+		wv_log(WV_WARNING, "%s: no %s: install the provider, or correct --provider-dir",
+		       device->ibdev, pattern);
+		return;
+	}
+	last = found.gl_pathv[found.gl_pathc - 1];
+	if (strlen(last) < sizeof(device->provider))
+		strcpy(device->provider, last);
+	globfree(&found);
+}
+
+/*
+ * While a device goes away its node vanishes first and its entry here a little later; while it
+ * comes, it is the other way round. It is there when both are.
+ */
+static bool has_node(const struct wv_device *device)
+{
+	struct stat st;
+
+	return !stat(device->node, &st) && S_ISCHR(st.st_mode) && st.st_rdev == device->rdev;
+}
+
+static int read_device(int dir, const char *name, struct wv_device *device)
+{
+	char text[32];
+	unsigned int major, minor;
+
+	*device = (struct wv_device){.driver_id = WV_NO_DRIVER};
+	if (strlen(name) >= sizeof(device->name))
+		return -ENAMETOOLONG;
+	strcpy(device->name, name);
+	snprintf(device->node, sizeof(device->node), WV_NODE_DIR "/%s", name);
+	if (read_line(dir, name, "ibdev", device->ibdev, sizeof(device->ibdev)) ||
+	    read_line(dir, name, "dev", text, sizeof(text)) ||
+	    sscanf(text, "%u:%u", &major, &minor) != 2)
+		return -ENODEV;
+	device->rdev = makedev(major, minor);
+	return has_node(device) ? 0 : -ENODEV;
+}
+
+static bool is_kernel_since(unsigned int major, unsigned int minor)
+{
+	unsigned int have_major = 0, have_minor = 0;
+	struct utsname name;
+
+	if (uname(&name) || sscanf(name.release, "%u.%u", &have_major, &have_minor) != 2)
+		return false;
+	return have_major > major || (have_major == major && have_minor >= minor);
+}
+
+static bool can_be_leased(uint32_t driver_id)
+{
+	const struct wv_driver_row *row = wv_abi_driver(driver_id);
+
+	return row && is_kernel_since(row->since_major, row->since_minor);
+}
+
+/* @stream is read and closed. */
+static void read_class(struct wv_devices *devices, DIR *stream, const char *provider_dir)
+{
+	struct wv_chardev known[WV_MAX_DEVICES];
+	int n_known = wv_netlink_chardevs(known, WV_MAX_DEVICES);
+	struct dirent *entry;
+
+	if (n_known < 0)
+		wv_log(WV_NOTICE, "RDMA netlink does not answer: %s", strerror(-n_known));
+	while ((entry = readdir(stream)) && devices->n < WV_MAX_DEVICES) {
+		struct wv_device *device = &devices->all[devices->n];
+
+		if (strncmp(entry->d_name, "uverbs", strlen("uverbs")) ||
+		    read_device(dirfd(stream), entry->d_name, device))
+			continue;
+		device->driver_id = find_driver(dirfd(stream), device->name, known, n_known);
+		device->leasable = can_be_leased(device->driver_id);
+		find_provider(device, provider_dir);
+		devices->n++;
+	}
+	closedir(stream);
+}
+
+/* Where libibverbs looks, too: daemon and programs see the same devices. */
+static DIR *open_class(void)
+{
+	const char *sysfs = secure_getenv("SYSFS_PATH");
+	char path[PATH_MAX];
+
+	if (snprintf(path, sizeof(path), "%s/" CLASS, sysfs ? sysfs : SYSFS) >= (int)sizeof(path)) {
+		errno = ENAMETOOLONG;
+		return NULL;
+	}
+	return opendir(path);
+}
+
+int wv_devices_scan(struct wv_devices *devices, const char *provider_dir)
+{
+	DIR *stream = open_class();
+
+	devices->n = 0;
+	if (!stream)
+		return errno == ENOENT ? 0 : -errno;
+	read_class(devices, stream, provider_dir);
+	return 0;
+}
+
+const struct wv_device *wv_devices_by_rdev(const struct wv_devices *devices, dev_t rdev)
+{
+	for (unsigned int i = 0; i < devices->n; i++)
+		if (devices->all[i].rdev == rdev)
+			return &devices->all[i];
+	return NULL;
+}
+
+const struct wv_device *wv_devices_by_name(const struct wv_devices *devices, const char *name)
+{
+	for (unsigned int i = 0; i < devices->n; i++)
+		if (!strcmp(devices->all[i].name, name))
+			return &devices->all[i];
+	return NULL;
+}
+
+const struct wv_device *wv_devices_by_ibdev(const struct wv_devices *devices, const char *ibdev)
+{
+	for (unsigned int i = 0; i < devices->n; i++)
+		if (!strcmp(devices->all[i].ibdev, ibdev))
+			return &devices->all[i];
+	return NULL;
+}

@@ -1,0 +1,49 @@
+#include "daemon/devices/drivers.h"
+
+#include "base/base.h"
+
+#include <rdma/ib_user_ioctl_verbs.h>
+#include <string.h>
+
+static const struct {
+	uint32_t driver_id;
+	const char *provider; /* NULL: rdma-core no longer has one */
+	const char *parent;   /* driver of the parent device, where it tells */
+} drivers[] = {
+    {RDMA_DRIVER_MLX5, "mlx5", "mlx5_core"},
+    {RDMA_DRIVER_MLX4, "mlx4", "mlx4_core"},
+    {RDMA_DRIVER_CXGB3, NULL, "cxgb3"},
+    {RDMA_DRIVER_CXGB4, "cxgb4", "cxgb4"},
+    {RDMA_DRIVER_MTHCA, "mthca", "ib_mthca"},
+    {RDMA_DRIVER_BNXT_RE, "bnxt_re", "bnxt_en"},
+    {RDMA_DRIVER_OCRDMA, "ocrdma", "be2net"},
+    {RDMA_DRIVER_NES, NULL, "iw_nes"},
+    {RDMA_DRIVER_IRDMA, "irdma", "ice"},
+    {RDMA_DRIVER_IRDMA, "irdma", "i40e"},
+    {RDMA_DRIVER_VMW_PVRDMA, "vmw_pvrdma", "vmw_pvrdma"},
+    {RDMA_DRIVER_QEDR, "qedr", "qede"},
+    {RDMA_DRIVER_HNS, "hns", "hns3"},
+    {RDMA_DRIVER_USNIC, NULL, "enic"},
+    {RDMA_DRIVER_RXE, "rxe", NULL},
+    {RDMA_DRIVER_HFI1, "hfi1verbs", "hfi1"},
+    {RDMA_DRIVER_QIB, "ipathverbs", "ib_qib"},
+    {RDMA_DRIVER_EFA, "efa", "efa"},
+    {RDMA_DRIVER_SIW, "siw", NULL},
+    {RDMA_DRIVER_ERDMA, "erdma", "erdma"},
+};
+
+const char *wv_provider_name(uint32_t driver_id)
+{
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(drivers); i++)
+		if (drivers[i].driver_id == driver_id)
+			return drivers[i].provider;
+	return NULL;
+}
+
+uint32_t wv_driver_of_parent(const char *name)
+{
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(drivers); i++)
+		if (drivers[i].parent && !strcmp(drivers[i].parent, name))
+			return drivers[i].driver_id;
+	return WV_NO_DRIVER;
+}

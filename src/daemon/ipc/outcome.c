@@ -1,0 +1,120 @@
+/*
+ * What a program says afterwards: its recording, or how the lease served.
+ */
+#include "base/base.h"
+#include "cmdlog/record.h"
+#include "daemon/ipc/client.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* A lease given up sooner than this was not used at all: it did not fit the program. */
+#define AT_ONCE_US (2 * WV_WAIT_MS * 1000)
+
+/* The recipe of a record that was checked; 0 or -errno. */
+static int make_recipe(struct wv_client *c, const struct wv_build_id *provider,
+		       struct wv_cmdlog *record, struct wv_recipe **recipe)
+{
+	wv_auto_free void *memory = malloc(WV_CMDLOG_MAX_BYTES);
+	struct wv_cmdlog *cmdlog = memory;
+	int err = memory ? wv_normalise(record, memory, WV_CMDLOG_MAX_BYTES) : -ENOMEM;
+
+	if (err)
+		return err;
+	if (!cmdlog->n_steps)
+		return -ENODATA;
+	if (wv_cmdlog_check(cmdlog, cmdlog->bytes, WV_RECIPE))
+		return -EPROTO;
+	err = wv_recipe_new(c->user->uid, &c->key, provider, cmdlog, recipe);
+	if (!err)
+		strcpy((*recipe)->comm, c->comm);
+	return err;
+}
+
+static void keep(struct wv_client *c, struct wv_recipe *recipe)
+{
+	struct wv_server *s = c->server;
+
+	if (!recipe->pool && wv_scheduler_adopt(s, recipe))
+		return;
+	recipe->pool->failures = recipe->pool->contradictions = 0;
+	recipe->pool->retry_us = 0;
+	wv_demand_claim(&recipe->pool->demand, wv_now(s), wv_idle_us(s));
+	wv_catalog_touch(&s->catalog, recipe, wv_wall_clock());
+	wv_catalog_recorded(&s->catalog, recipe, c->argv);
+	wv_scheduler_poke(s);
+	if (recipe->refused)
+		wv_log(WV_INFO, "%s of user %u cannot be prepared: %s", recipe->comm, recipe->uid,
+		       recipe->refused);
+	else
+		wv_log(WV_INFO, "%s of user %u: recipe %016llx, %u steps", recipe->comm,
+		       recipe->uid, (unsigned long long)recipe->id, recipe->n_steps);
+}
+
+enum wv_client_next wv_handle_record(struct wv_client *c, const struct wv_received *in)
+{
+	struct wv_msg_record *head = (void *)in->msg;
+	struct wv_cmdlog *record = (struct wv_cmdlog *)(head + 1);
+	struct wv_recipe *recipe;
+	int err;
+
+	c->state = WV_CLIENT_DONE;
+	if (wv_cmdlog_check(record, in->msg->bytes - sizeof(*head), WV_RECORD))
+		return WV_CLIENT_MALFORMED;
+	if (!record->n_steps)
+		return WV_CLIENT_CLOSE;
+	if (record->driver_id != c->key.driver_id)
+		return WV_CLIENT_MALFORMED;
+	err = make_recipe(c, &head->provider, record, &recipe);
+	if (err == -EPROTO)
+		return WV_CLIENT_MALFORMED;
+	if (!err)
+		recipe = wv_catalog_add(&c->server->catalog, recipe);
+	if (!err && recipe)
+		keep(c, recipe);
+	else
+		wv_log(WV_INFO, "a recording of %s of user %u is not kept: %s", c->comm,
+		       c->user->uid, strerror(err ? -err : ENOMEM));
+	return WV_CLIENT_CLOSE;
+}
+
+static void note_divergence(struct wv_recipe *recipe, const struct wv_msg_report *report)
+{
+	recipe->divergence = (struct wv_divergence){
+	    .object = report->object,
+	    .method = report->method,
+	    .write_cmd = report->write_cmd,
+	    .why = report->why,
+	    .attr = report->attr,
+	    .offset = report->offset,
+	};
+}
+
+enum wv_client_next wv_handle_report(struct wv_client *c, const struct wv_received *in)
+{
+	const struct wv_msg_report *report = (const void *)in->msg;
+	struct wv_catalog *catalog = &c->server->catalog;
+	struct wv_recipe *recipe = wv_catalog_find(catalog, c->user->uid, c->recipe);
+
+	c->state = WV_CLIENT_DONE;
+	if (!recipe) /* dropped meanwhile */
+		return WV_CLIENT_CLOSE;
+	recipe->counters.reports++;
+	recipe->counters.adopted += report->adopted;
+	recipe->counters.kernel += report->kernel;
+	recipe->counters.diverged += report->diverged;
+	recipe->counters.unused += report->unused;
+	if (report->diverged)
+		note_divergence(recipe, report);
+	wv_catalog_served(catalog, recipe, c->argv, report->diverged > 0);
+	return WV_CLIENT_CLOSE;
+}
+
+void wv_handle_no_report(struct wv_client *c)
+{
+	struct wv_catalog *catalog = &c->server->catalog;
+	struct wv_recipe *recipe = wv_catalog_find(catalog, c->user->uid, c->recipe);
+
+	if (recipe && wv_now(c->server) - c->since_us < AT_ONCE_US)
+		wv_catalog_served(catalog, recipe, c->argv, true);
+}

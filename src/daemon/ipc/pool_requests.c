@@ -1,0 +1,113 @@
+/*
+ * Pools of a size that a program asked for. A pool request is for programs started as its own was;
+ * it stands for as long as its connection does, so the kernel ends it with the program. Of several
+ * the largest counts, not the sum: each is about how many start together.
+ */
+#include "base/base.h"
+#include "daemon/ipc/client.h"
+
+#include <string.h>
+
+static bool is_same_program(const struct wv_key *a, const struct wv_key *b)
+{
+	return !memcmp(&a->program, &b->program, sizeof(a->program)) &&
+	       !memcmp(&a->verbs, &b->verbs, sizeof(a->verbs)) && !strcmp(a->name, b->name);
+}
+
+/* Whether programs started as the client's was would be served from @recipe. */
+static bool is_for(const struct wv_client *c, const struct wv_recipe *recipe)
+{
+	return c->user->uid == recipe->uid && is_same_program(&c->key, &recipe->key) &&
+	       wv_catalog_variant(&c->server->catalog, recipe->uid, &recipe->key, c->argv) ==
+		   recipe;
+}
+
+uint32_t wv_pool_requested(struct wv_server *s, const struct wv_recipe *recipe)
+{
+	const struct wv_client *c;
+	uint32_t most = 0;
+
+	LIST_FOREACH (c, &s->pool_requests, pool_link)
+		if (c->leases > most && is_for(c, recipe))
+			most = c->leases;
+	return most;
+}
+
+static unsigned int pool_requests_of(struct wv_server *s, const struct wv_user *user)
+{
+	const struct wv_client *c;
+	unsigned int n = 0;
+
+	LIST_FOREACH (c, &s->pool_requests, pool_link)
+		n += c->user == user;
+	return n;
+}
+
+static uint32_t smaller(uint32_t a, uint32_t b)
+{
+	return a < b ? a : b;
+}
+
+/* What has become of the pool request; of recipes whose device is not there nothing can. */
+static struct wv_msg_pool_state state_of(struct wv_client *c)
+{
+	struct wv_msg_pool_state state = {.granted = UINT32_MAX, .ready = UINT32_MAX};
+	struct wv_server *s = c->server;
+	struct wv_recipe *recipe;
+
+	wv_each_recipe (c->user, recipe) {
+		if (!recipe->pool || !is_for(c, recipe) || !wv_device_of(s, recipe))
+			continue;
+		state.granted = smaller(state.granted, recipe->pool->target);
+		state.ready = smaller(state.ready, recipe->pool->n_ready);
+	}
+	if (state.ready == UINT32_MAX)
+		state.granted = state.ready = 0;
+	state.granted = smaller(state.granted, c->leases);
+	return state;
+}
+
+static int answer(struct wv_client *c)
+{
+	struct wv_msg_pool_state state;
+
+	wv_plan_pools(c->server);
+	state = state_of(c);
+	wv_msg_init(&state.msg, WV_MSG_POOL_STATE, sizeof(state));
+	return wv_send(c->fd, &state, sizeof(state), NULL, 0, NULL, 0);
+}
+
+static void note(struct wv_client *c, const struct wv_msg_pool *request)
+{
+	wv_client_remember(c, &request->program);
+	if (!c->leases)
+		LIST_INSERT_HEAD(&c->server->pool_requests, c, pool_link);
+	if (c->leases != request->leases)
+		wv_scheduler_poke(c->server);
+	c->leases = request->leases;
+	c->state = WV_CLIENT_POOL;
+}
+
+enum wv_client_next wv_handle_pool(struct wv_client *c, const struct wv_received *in)
+{
+	const struct wv_msg_pool *request = (const void *)in->msg;
+	struct wv_server *s = c->server;
+
+	if (!request->leases)
+		return WV_CLIENT_MALFORMED;
+	if (!c->leases && pool_requests_of(s, c->user) >= WV_MAX_POOL_REQUESTS_PER_USER) {
+		s->tally.over_limit++;
+		return WV_CLIENT_CLOSE;
+	}
+	note(c, request);
+	return answer(c) ? WV_CLIENT_CLOSE : WV_CLIENT_KEEP;
+}
+
+void wv_pool_request_end(struct wv_client *c)
+{
+	if (!c->leases)
+		return;
+	LIST_REMOVE(c, pool_link);
+	c->leases = 0;
+	wv_scheduler_poke(c->server);
+}

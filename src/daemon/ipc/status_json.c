@@ -1,0 +1,161 @@
+/*
+ * What the daemon has ready, for whom, and how it serves.
+ */
+#include "base/base.h"
+#include "daemon/devices/drivers.h"
+#include "daemon/ipc/queries.h"
+
+#include <string.h>
+
+static json_t *number(uint64_t value)
+{
+	return json_integer((json_int_t)value);
+}
+
+/* "" becomes null. */
+static json_t *text_or_null(const char *text)
+{
+	return text && *text ? json_string(text) : json_null();
+}
+
+static uint32_t leases_on(struct wv_server *s, const struct wv_device *device)
+{
+	struct wv_user *user;
+	struct wv_recipe *r;
+	uint32_t n = 0;
+
+	wv_each_user (s, user)
+		wv_each_recipe (user, r)
+			if (r->pool && !strcmp(r->key.ibdev, device->ibdev))
+				n += r->pool->n_ready;
+	return n;
+}
+
+static json_t *devices(struct wv_server *s)
+{
+	json_t *list = json_array();
+
+	for (unsigned int i = 0; i < s->devices.n; i++) {
+		const struct wv_device *d = &s->devices.all[i];
+
+		json_array_append_new(
+		    list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:o}", "name", d->ibdev, "node",
+				    d->node, "driver", text_or_null(wv_provider_name(d->driver_id)),
+				    "driver_id", number(d->driver_id), "provider",
+				    text_or_null(d->provider), "leased", (int)d->leasable, "leases",
+				    number(leases_on(s, d))));
+	}
+	return list;
+}
+
+static json_t *budgets(struct wv_server *s)
+{
+	const struct wv_limits *l = &s->limits;
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "leases_per_recipe",
+			 number(l->leases_per_recipe), "leases_per_user", number(l->user.leases),
+			 "leases", number(l->total.leases), "memory_per_user",
+			 number(l->user.bytes), "memory", number(l->total.bytes), "descriptors",
+			 number(l->total.fds), "recipes_per_user", number(s->catalog.max_recipes));
+}
+
+static json_t *use(struct wv_server *s, const struct wv_user *only)
+{
+	struct wv_use use = wv_use_of(s, only);
+
+	return json_pack("{s:o, s:o, s:o}", "leases", number(use.leases), "memory",
+			 number(use.bytes), "descriptors", number(use.fds));
+}
+
+static json_t *clients(struct wv_server *s)
+{
+	const struct wv_tally *t = &s->tally;
+
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "connected", number(s->n_clients),
+			 "accepted", number(t->accepted), "malformed", number(t->malformed),
+			 "silent", number(t->silent), "over_limit", number(t->over_limit), "denied",
+			 number(t->denied));
+}
+
+static json_t *divergence(const struct wv_divergence *d)
+{
+	const struct wv_command_row *row = wv_abi_find_any(d->object, d->method, d->write_cmd);
+
+	if (d->why == WV_WHY_NONE || d->why >= WV_WHYS)
+		return json_null();
+	return json_pack("{s:s, s:s, s:i, s:i, s:o, s:i, s:o}", "command", row ? row->name : "?",
+			 "why", wv_why_name(d->why), "object", d->object, "method", d->method,
+			 "write_cmd",
+			 d->write_cmd == WV_NO_WRITE_CMD ? json_null() : number(d->write_cmd),
+			 "attr", d->attr, "offset", number(d->offset));
+}
+
+static json_t *cost(const struct wv_cost *c)
+{
+	return json_pack("{s:o, s:i, s:i, s:i, s:i, s:i}", "bytes", number(c->bytes), "pds",
+			 (int)c->pds, "cqs", (int)c->cqs, "srqs", (int)c->srqs, "qps", (int)c->qps,
+			 "fds", (int)c->fds);
+}
+
+/* The pool's part of a recipe; empty where there is none. */
+static json_t *pool(struct wv_server *s, const struct wv_recipe *r)
+{
+	static const struct wv_pool none;
+	const struct wv_pool *p = r->pool ? r->pool : &none;
+
+	return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:i}", "ready", (int)p->n_ready, "target",
+			 (int)p->target, "requested", number(wv_pool_requested(s, r)), "built",
+			 number(p->n_built), "build_us_last", number(wv_pool_last_us(p)),
+			 "build_us_median", number(wv_pool_median_us(p)), "failures",
+			 (int)p->failures);
+}
+
+static const char *why_unfit(const struct wv_recipe *r)
+{
+	if (r->refused)
+		return r->refused;
+	return r->unfit && r->pool ? r->pool->error : NULL;
+}
+
+/* As in its file, with the steps as a number, and what is known now. */
+static json_t *recipe(struct wv_server *s, const struct wv_recipe *r)
+{
+	json_t *json = wv_recipe_to_json(r);
+
+	json_object_set_new(json, "uid", number(r->uid));
+	json_object_set_new(json, "steps", json_integer(r->n_steps));
+	json_object_set_new(json, "argv", json_integer(r->n_argv));
+	json_object_set_new(json, "pool", pool(s, r));
+	json_object_set_new(json, "cost", cost(&r->cost));
+	json_object_set_new(json, "divergence", divergence(&r->divergence));
+	json_object_set_new(json, "unfit", text_or_null(why_unfit(r)));
+	json_object_set_new(json, "error", text_or_null(r->pool ? r->pool->error : NULL));
+	return json;
+}
+
+static json_t *user(struct wv_server *s, const struct wv_user *u)
+{
+	return json_pack("{s:o, s:i, s:i, s:o}", "uid", number(u->uid), "clients",
+			 (int)u->n_clients, "recipes", (int)u->n_recipes, "use", use(s, u));
+}
+
+json_t *wv_status(struct wv_server *s, uid_t who)
+{
+	json_t *users = json_array();
+	json_t *recipes = json_array();
+	struct wv_user *u;
+	struct wv_recipe *r;
+
+	wv_each_user (s, u) {
+		if (!wv_may_see(who, u->uid))
+			continue;
+		json_array_append_new(users, user(s, u));
+		wv_each_recipe (u, r)
+			json_array_append_new(recipes, recipe(s, r));
+	}
+	return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
+			 WV_VERSION, "uptime_s",
+			 number((uint64_t)(wv_now(s) - s->start_us) / 1000000), "kernel", s->kernel,
+			 "socket", s->socket, "devices", devices(s), "budgets", budgets(s), "use",
+			 use(s, NULL), "clients", clients(s), "users", users, "recipes", recipes);
+}

@@ -1,0 +1,70 @@
+#include "daemon/pool/pool.h"
+
+#include "base/base.h"
+
+#include <string.h>
+
+struct wv_pool *wv_pool_new(struct wv_recipe *recipe, int64_t last_us)
+{
+	struct wv_pool *pool = calloc(1, sizeof(*pool));
+
+	if (!pool)
+		return NULL;
+	pool->recipe = recipe;
+	SLIST_INIT(&pool->ready);
+	wv_demand_init(&pool->demand, last_us);
+	return pool;
+}
+
+void wv_pool_free(struct wv_pool *pool)
+{
+	free(pool);
+}
+
+void wv_pool_add(struct wv_pool *pool, struct wv_pooled_lease *ready, uint32_t build_us)
+{
+	pool->build_us[pool->n_built++ % WV_BUILD_TIMES] = build_us;
+	*pool->error = '\0';
+	wv_pool_put(pool, ready);
+}
+
+struct wv_pooled_lease *wv_pool_take(struct wv_pool *pool)
+{
+	struct wv_pooled_lease *ready = SLIST_FIRST(&pool->ready);
+
+	if (!ready)
+		return NULL;
+	SLIST_REMOVE_HEAD(&pool->ready, link);
+	pool->n_ready--;
+	return ready;
+}
+
+void wv_pool_put(struct wv_pool *pool, struct wv_pooled_lease *ready)
+{
+	SLIST_INSERT_HEAD(&pool->ready, ready, link);
+	pool->n_ready++;
+}
+
+static int compare(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return x < y ? -1 : x > y;
+}
+
+uint32_t wv_pool_median_us(const struct wv_pool *pool)
+{
+	uint32_t sorted[WV_BUILD_TIMES];
+	uint32_t n = pool->n_built < WV_BUILD_TIMES ? pool->n_built : WV_BUILD_TIMES;
+
+	if (!n)
+		return 0;
+	memcpy(sorted, pool->build_us, n * sizeof(sorted[0]));
+	qsort(sorted, n, sizeof(sorted[0]), compare);
+	return sorted[n / 2];
+}
+
+uint32_t wv_pool_last_us(const struct wv_pool *pool)
+{
+	return pool->n_built ? pool->build_us[(pool->n_built - 1) % WV_BUILD_TIMES] : 0;
+}

@@ -1,0 +1,159 @@
+/*
+ * Making a lease: a recipe carried out in a ufile opened for it.
+ */
+#include "base/base.h"
+#include "daemon/pool/pool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+int wv_issue(void *kernel, struct ib_uverbs_ioctl_hdr *cmd)
+{
+	return ioctl(*(int *)kernel, RDMA_VERBS_IOCTL, cmd) ? errno : 0;
+}
+
+/* Where the commands of one replay go. */
+struct target {
+	const struct wv_issuer *issuer;
+	int *fd;
+};
+
+static int issue_unless_cancelled(void *kernel, struct ib_uverbs_ioctl_hdr *cmd)
+{
+	const struct target *target = kernel;
+
+	if (atomic_load(target->issuer->cancelled))
+		return ECANCELED;
+	return target->issuer->issue(target->fd, cmd);
+}
+
+/* The node as it was when the device was found, not whatever has its name by now. */
+static int open_node(const struct wv_device *device)
+{
+	wv_auto_fd fd = open(device->node, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return -errno;
+	if (!S_ISCHR(st.st_mode) || st.st_rdev != device->rdev)
+		return -ENODEV;
+	return wv_steal_fd(&fd);
+}
+
+void wv_pooled_lease_free(struct wv_pooled_lease *ready)
+{
+	for (unsigned int i = 0; i < ready->n_fds; i++)
+		close(ready->fds[i]);
+	free(ready->cmdlog);
+	free(ready);
+}
+
+/* Name of the step of @cmdlog with number @index, for people. */
+static const char *step_name(struct wv_cmdlog *cmdlog, unsigned int index)
+{
+	wv_each_step (cmdlog, step)
+		if (!index--)
+			return wv_step_row(step)->name;
+	return "?";
+}
+
+static void explain(struct wv_cmdlog *recipe, const struct wv_replay *replay, int err, char *why,
+		    size_t capacity)
+{
+	unsigned int i = replay->failed_step;
+
+	if (err == -EPROTO)
+		snprintf(why, capacity, "step %u, %s: the kernel answers %s", i,
+			 step_name(recipe, i),
+			 replay->failed_errno ? strerror(replay->failed_errno) : "success");
+	else
+		snprintf(why, capacity, "%s", strerror(-err));
+}
+
+/*
+ * -EPROTO is for recipes that the kernel contradicts. That it is short of something now says
+ * nothing of the recipe.
+ */
+static int classify(int err, int failed_errno)
+{
+	switch (failed_errno) {
+	case ENOMEM:
+	case EMFILE:
+	case ENFILE:
+	case EAGAIN:
+	case EINTR:
+	case ECANCELED:
+	case EIO: /* the device is going away */
+	case ENODEV:
+		return -failed_errno;
+	default:
+		return err;
+	}
+}
+
+/* The slots' descriptors are @ready's, on failure too. */
+static int play(struct wv_pooled_lease *ready, struct wv_cmdlog *recipe,
+		const struct wv_issuer *issuer, char *why, size_t capacity)
+{
+	struct target target = {.issuer = issuer, .fd = &ready->fds[0]};
+	struct wv_replay replay;
+	int err = wv_replay(recipe, issue_unless_cancelled, &target, ready->cmdlog,
+			    WV_CMDLOG_MAX_BYTES, &replay);
+	struct wv_cmdlog *small;
+
+	memcpy(&ready->fds[1], replay.fds, replay.n_fds * sizeof(replay.fds[0]));
+	ready->n_fds = 1 + replay.n_fds;
+	if (replay.memory >= 0)
+		ready->fds[ready->n_fds++] = replay.memory;
+	if (err) {
+		explain(recipe, &replay, err, why, capacity);
+		return classify(err, replay.failed_errno);
+	}
+	small = realloc(ready->cmdlog, ready->cmdlog->bytes);
+	if (small)
+		ready->cmdlog = small;
+	return 0;
+}
+
+/* Opens the device and carries the recipe out in it. */
+static int fill(struct wv_pooled_lease *ready, struct wv_cmdlog *recipe,
+		const struct wv_device *device, const struct wv_issuer *issuer, char *why,
+		size_t capacity)
+{
+	int fd = open_node(device);
+
+	if (fd < 0) {
+		snprintf(why, capacity, "%s: %s", device->node, strerror(-fd));
+		return fd;
+	}
+	ready->fds[0] = fd;
+	ready->n_fds = 1;
+	ready->rdev = device->rdev;
+	return play(ready, recipe, issuer, why, capacity);
+}
+
+int wv_pooled_lease_make(struct wv_cmdlog *recipe, const struct wv_device *device,
+			 const struct wv_issuer *issuer, struct wv_pooled_lease **ready, char *why,
+			 size_t capacity)
+{
+	struct wv_pooled_lease *r = calloc(1, sizeof(*r));
+	int err;
+
+	if (r)
+		r->cmdlog = malloc(WV_CMDLOG_MAX_BYTES);
+	if (!r || !r->cmdlog) {
+		free(r);
+		snprintf(why, capacity, "%s", strerror(ENOMEM));
+		return -ENOMEM;
+	}
+	err = fill(r, recipe, device, issuer, why, capacity);
+	if (err)
+		wv_pooled_lease_free(r);
+	else
+		*ready = r;
+	return err;
+}

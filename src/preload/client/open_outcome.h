@@ -1,0 +1,29 @@
+/*
+ * How the opens of devices went, for wv_query_status() and wv_query_statistics().
+ */
+#pragma once
+
+#include "warmverbs.h"
+
+#include <stdbool.h>
+
+/*
+ * Why this process does not ask the daemon for leases; WV_REASON_NONE: nothing is in the way.
+ * Cheap, may be called from any thread.
+ */
+enum wv_reason wv_why_unasked(void);
+
+/*
+ * The device that was opened as @fd is counted, and why it has no lease is remembered. @unasked is
+ * why the daemon was not asked, or turned out not to be there. Call with the lock held.
+ */
+void wv_open_outcome_note(int fd, enum wv_reason unasked);
+
+/* The device was opened by the parent, before the fork. */
+void wv_open_outcome_note_preforked(void);
+
+/* Why the last open got no lease. */
+enum wv_reason wv_open_outcome_reason(void);
+
+/* In a forked child: what was counted is the parent's. */
+void wv_open_outcome_forget(void);

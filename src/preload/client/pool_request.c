@@ -1,0 +1,148 @@
+#include "preload/client/pool_request.h"
+
+#include "base/base.h"
+#include "preload/client/lease_request.h"
+#include "preload/client/open_outcome.h"
+#include "preload/core/context.h"
+#include "preload/core/settings.h"
+#include "preload/mlx5/queues.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/socket.h>
+
+/* Guarded by the lock of the control path. */
+static struct {
+	int sock; /* -1: there is none */
+	uint32_t asked, granted, ready;
+} request = {.sock = -1};
+
+static int connect_locked(void)
+{
+	wv_auto_fd sock = -1;
+
+	if (request.sock >= 0)
+		return 0;
+	sock = wv_client_connect();
+	if (sock < 0)
+		return sock;
+	/* What is not tracked might be another file of the program's when it is closed. */
+	if (!wv_fd_track(sock, (struct wv_fd_entry){.kind = WV_FD_PRIVATE}))
+		return -EMFILE;
+	request.sock = wv_steal_fd(&sock);
+	return 0;
+}
+
+/* What is to be sent; false if no leases are made for this program, since it has no libibverbs. */
+static bool describe(struct wv_msg_pool *message, unsigned int leases)
+{
+	static const struct wv_build_id none;
+
+	wv_client_describe(&message->program, 0, 0);
+	wv_msg_init(&message->program.msg, WV_MSG_POOL, sizeof(*message));
+	message->leases = leases;
+	message->reserved = 0;
+	return memcmp(&message->program.verbs, &none, sizeof(none));
+}
+
+static int receive_locked(uint32_t leases)
+{
+	struct wv_msg_pool_state state;
+	int fds[WV_WIRE_MAX_FDS];
+	unsigned int n_fds = 0;
+	int type = wv_client_receive(request.sock, &state, sizeof(state), fds, &n_fds);
+
+	for (unsigned int i = 0; i < n_fds; i++)
+		close(fds[i]);
+	if (type != WV_MSG_POOL_STATE)
+		return type < 0 ? type : -EPROTO;
+	request.asked = leases;
+	request.granted = state.granted;
+	request.ready = state.ready;
+	return 0;
+}
+
+/* An answer that comes late would be taken for that to the next question: so no error is kept. */
+static int ask_locked(const struct wv_msg_pool *message)
+{
+	int err = connect_locked();
+
+	if (!err)
+		err = wv_send(request.sock, message, sizeof(*message), NULL, 0, NULL, 0);
+	if (!err)
+		err = receive_locked(message->leases);
+	if (err)
+		wv_fd_close_private(&request.sock);
+	return err;
+}
+
+/* Leases that programs like this one would not ask for are of no use. */
+static bool is_of_use(void)
+{
+	enum wv_reason reason = wv_why_unasked();
+
+	return (reason == WV_REASON_NONE || reason == WV_REASON_NO_DAEMON) &&
+	       !wv_queues_are_chosen();
+}
+
+int wv_pool_request(unsigned int leases)
+{
+	struct wv_msg_pool message;
+	bool again;
+	int err;
+
+	if (!leases)
+		return -EINVAL;
+	if (!is_of_use())
+		return -EOPNOTSUPP;
+	if (!describe(&message, leases))
+		return -ENOSYS;
+	wv_context_prepare();
+	wv_lock();
+	again = request.sock >= 0;
+	err = ask_locked(&message);
+	/* The daemon may have been started anew since. */
+	if (again && (err == -EPIPE || err == -ECONNRESET))
+		err = ask_locked(&message);
+	wv_unlock();
+	return err;
+}
+
+void wv_pool_request_end(void)
+{
+	wv_context_prepare();
+	wv_lock();
+	wv_fd_close_private(&request.sock);
+	wv_unlock();
+}
+
+/* A daemon that ends closes the connection, and says nothing before. */
+static bool stands(void)
+{
+	char byte;
+
+	return request.sock >= 0 && recv(request.sock, &byte, 1, MSG_PEEK | MSG_DONTWAIT) < 0 &&
+	       errno == EAGAIN;
+}
+
+void wv_pool_request_state(struct wv_status *status)
+{
+	wv_lock();
+	if (stands()) {
+		status->pool_asked = request.asked;
+		status->pool_granted = request.granted;
+		status->pool_ready = request.ready;
+	}
+	wv_unlock();
+}
+
+void wv_pool_request_forget(void)
+{
+	wv_fd_close_private(&request.sock);
+}
+
+void wv_pool_request_forget_fd(int fd)
+{
+	if (fd == request.sock)
+		request.sock = -1;
+}

@@ -1,0 +1,164 @@
+#include "preload/client/provider_list.h"
+
+#include "base/base.h"
+#include "base/build_id.h"
+#include "preload/core/context.h"
+#include "preload/core/real.h"
+#include "preload/core/settings.h"
+
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <link.h>
+#include <string.h>
+
+#define MAX_DEVICES 16
+#define DEVICE_DIR  "/dev/infiniband/"
+
+struct device {
+	char node[48]; /* path of the device node */
+	char provider[192];
+	bool loaded; /* and then: */
+	struct wv_build_id id;
+};
+
+/* Guarded by the lock of the control path. */
+static struct device devices[MAX_DEVICES];
+static unsigned int n_devices;
+static bool known;
+
+/* The list lies beside the socket. */
+static bool list_path(char *path, size_t capacity)
+{
+	char *slash;
+
+	if (!wv_copy_string(path, capacity, wv_settings()->socket))
+		return false;
+	slash = strrchr(path, '/');
+	return slash &&
+	       wv_copy_string(slash + 1, capacity - (size_t)(slash + 1 - path), WV_PROVIDERS_FILE);
+}
+
+static bool read_list(char *text, size_t capacity)
+{
+	char path[128];
+	ssize_t got;
+	int fd;
+
+	if (!list_path(path, sizeof(path)))
+		return false;
+	fd = real_open(path, O_RDONLY | O_CLOEXEC, 0);
+	if (fd < 0)
+		return false;
+	got = real_read(fd, text, capacity - 1);
+	real_close(fd);
+	text[got > 0 ? got : 0] = '\0';
+	return got > 0;
+}
+
+/* "uverbs0 /usr/lib/.../librxe-rdmav34.so", or "uverbs0 -" if its provider is not known. */
+static void parse_line(char *line)
+{
+	struct device *device = &devices[n_devices];
+	char *path = strchr(line, ' ');
+
+	if (!path || n_devices == MAX_DEVICES)
+		return;
+	*path++ = '\0';
+	device->loaded = device->loaded && !strcmp(device->provider, path);
+	memcpy(device->node, DEVICE_DIR, sizeof(DEVICE_DIR) - 1);
+	if (wv_copy_string(device->node + sizeof(DEVICE_DIR) - 1,
+			   sizeof(device->node) - sizeof(DEVICE_DIR) + 1, line) &&
+	    wv_copy_string(device->provider, sizeof(device->provider), path))
+		n_devices++;
+}
+
+/* Lines that are cut off at the end do not count. */
+static void parse_list(char *text)
+{
+	for (char *end; (end = strchr(text, '\n')); text = end + 1) {
+		*end = '\0';
+		parse_line(text);
+	}
+}
+
+void wv_providers_read(void)
+{
+	char text[2048];
+	bool found;
+
+	wv_lock();
+	n_devices = 0;
+	found = wv_settings()->providers && read_list(text, sizeof(text));
+	__atomic_store_n(&known, found, __ATOMIC_RELAXED);
+	if (found)
+		parse_list(text);
+	wv_unlock();
+}
+
+/* The path of a device's provider that still has to be looked up; false after the last. */
+static bool next_provider(unsigned int i, char *path)
+{
+	bool there;
+
+	wv_lock();
+	there = i < n_devices;
+	if (there)
+		wv_copy_string(path, sizeof(devices[i].provider),
+			       devices[i].loaded ? "-" : devices[i].provider);
+	wv_unlock();
+	return there;
+}
+
+static void look_up(const char *path, bool load)
+{
+	void *library = dlopen(path, RTLD_LAZY | (load ? 0 : RTLD_NOLOAD));
+	struct wv_build_id id;
+	struct link_map *map;
+
+	if (!library || dlinfo(library, RTLD_DI_LINKMAP, &map))
+		return;
+	wv_id_of_loaded(NULL, map->l_addr, &id);
+	wv_lock();
+	for (unsigned int i = 0; i < n_devices; i++) {
+		if (strcmp(devices[i].provider, path))
+			continue;
+		devices[i].loaded = true;
+		devices[i].id = id;
+	}
+	wv_unlock();
+}
+
+void wv_providers_load(bool load)
+{
+	char path[sizeof(devices[0].provider)];
+
+	for (unsigned int i = 0; next_provider(i, path); i++)
+		if (*path == '/')
+			look_up(path, load);
+}
+
+bool wv_providers_known(void)
+{
+	return __atomic_load_n(&known, __ATOMIC_RELAXED);
+}
+
+bool wv_only_device(char *path, size_t capacity)
+{
+	bool only;
+
+	wv_lock();
+	only = n_devices == 1 && wv_copy_string(path, capacity, devices[0].node);
+	wv_unlock();
+	return only;
+}
+
+bool wv_provider_id(const char *path, struct wv_build_id *id)
+{
+	for (unsigned int i = 0; i < n_devices; i++) {
+		if (strcmp(devices[i].node, path) || !devices[i].loaded)
+			continue;
+		*id = devices[i].id;
+		return true;
+	}
+	return false;
+}

@@ -1,0 +1,3 @@
+#include "preload/core/counters.h"
+
+struct wv_statistics wv_counters;

@@ -1,0 +1,59 @@
+#include "preload/core/fd_table.h"
+
+#include "base/base.h"
+
+#include <unistd.h>
+
+uint32_t wv_fd_table[WV_MAX_FD];
+uint32_t wv_n_fds WV_HOT;
+
+static pid_t owner WV_HOT;
+
+union word {
+	uint32_t word;
+	struct wv_fd_entry file;
+};
+
+bool wv_fd_track(int fd, struct wv_fd_entry file)
+{
+	union word u = {.file = file};
+
+	if (fd < 0 || fd >= WV_MAX_FD)
+		return false;
+	if (!owner)
+		owner = getpid();
+	if (!__atomic_exchange_n(&wv_fd_table[fd], u.word, __ATOMIC_ACQ_REL))
+		__atomic_fetch_add(&wv_n_fds, 1, __ATOMIC_RELAXED);
+	return true;
+}
+
+struct wv_fd_entry wv_fd_untrack(int fd)
+{
+	union word u = {.word = 0};
+
+	if (fd < 0 || fd >= WV_MAX_FD)
+		return u.file;
+	u.word = __atomic_exchange_n(&wv_fd_table[fd], 0, __ATOMIC_ACQ_REL);
+	if (u.word)
+		__atomic_fetch_sub(&wv_n_fds, 1, __ATOMIC_RELAXED);
+	return u.file;
+}
+
+void wv_fd_close_private(int *fd)
+{
+	if (*fd < 0)
+		return;
+	wv_fd_untrack(*fd);
+	close(*fd);
+	*fd = -1;
+}
+
+bool wv_fd_table_is_mine(void)
+{
+	return owner == getpid();
+}
+
+void wv_fd_table_adopt_process(void)
+{
+	owner = getpid();
+}

@@ -1,0 +1,57 @@
+/*
+ * Which descriptor numbers of this process are ours to look at, and whose they are.
+ *
+ * Numbers are used again as soon as they are closed, by files of any kind; so every call that ends
+ * or makes a descriptor is interposed (preload/interpose/libc_fd.c), and what is not tracked here
+ * is not touched.
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WV_MAX_FD 32768 /* a descriptor beyond this is used plainly */
+
+enum wv_fd_kind {
+	WV_FD_NONE,
+	WV_FD_COMMAND, /* the ufile */
+	WV_FD_EVENTS,  /* async or completion events of a lease; has a slot */
+	WV_FD_PRIVATE, /* the preload's own: the program does not know of it */
+};
+
+struct wv_fd_entry {
+	uint8_t kind; /* enum wv_fd_kind */
+	uint8_t slot;
+	uint16_t context; /* index for wv_context_at() */
+};
+
+extern uint32_t wv_fd_table[WV_MAX_FD]; /* struct wv_fd_entry, read and written as one word */
+extern uint32_t wv_n_fds;		/* how many are tracked */
+
+static inline struct wv_fd_entry wv_fd_get(int fd)
+{
+	union {
+		uint32_t word;
+		struct wv_fd_entry file;
+	} u = {.word = 0};
+
+	if (__atomic_load_n(&wv_n_fds, __ATOMIC_RELAXED) && fd >= 0 && fd < WV_MAX_FD)
+		u.word = __atomic_load_n(&wv_fd_table[fd], __ATOMIC_ACQUIRE);
+	return u.file;
+}
+
+/* Starts tracking @fd. False if the number is too large. */
+bool wv_fd_track(int fd, struct wv_fd_entry file);
+
+/* Stops tracking @fd; what it was. */
+struct wv_fd_entry wv_fd_untrack(int fd);
+
+/* Closes *@fd, which is the preload's own, and sets it to -1; nothing if it is that already. */
+void wv_fd_close_private(int *fd);
+
+/*
+ * Whether this process is the one that the table describes. False in a child of vfork(), which
+ * shares the memory but has descriptors of its own.
+ */
+bool wv_fd_table_is_mine(void);
+void wv_fd_table_adopt_process(void);

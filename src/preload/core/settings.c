@@ -1,0 +1,87 @@
+#include "preload/core/settings.h"
+
+#include "preload/core/context.h"
+#include "preload/core/fd_table.h"
+#include "preload/core/real.h"
+#include "preload/prefork/set_pool.h"
+#include "wire/trace_record.h"
+#include "wire/wire.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct wv_settings settings;
+static char **argument_vector;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static bool is_set(const char *name)
+{
+	const char *value = getenv(name);
+
+	return value && *value && strcmp(value, "0");
+}
+
+/* A number that makes no sense asks for nothing: there is nobody to tell. */
+static unsigned int sets_wanted(const char *text)
+{
+	char *end;
+	unsigned long n;
+
+	if (!text || *text < '0' || *text > '9')
+		return 0;
+	n = strtoul(text, &end, 10);
+	if (*end)
+		return 0;
+	return n < WV_SET_POOL_SETS ? (unsigned int)n : WV_SET_POOL_SETS;
+}
+
+static void read_environment(void)
+{
+	const char *lease = getenv("WARMVERBS_LEASE");
+	const char *trace = getenv(WV_TRACE_ENV);
+	const char *socket = getenv(WV_SOCKET_ENV);
+	const char *name = getenv("WARMVERBS_NAME");
+
+	settings.enabled = !is_set("WARMVERBS_DISABLE");
+	settings.lease = settings.enabled && !(lease && !strcmp(lease, "0"));
+	settings.share_mr = settings.enabled && is_set("WARMVERBS_SHARE_MR");
+	settings.providers = settings.enabled && !getenv("IBV_DRIVERS") && !getenv("RDMAV_DRIVERS");
+	settings.socket = socket && *socket ? socket : WV_SOCKET_DEFAULT;
+	settings.name = name ? name : "";
+	settings.prefork = settings.enabled ? sets_wanted(getenv("WARMVERBS_PREFORK")) : 0;
+	settings.trace = -1;
+	if (settings.enabled && trace && *trace)
+		settings.trace =
+		    real_open(trace, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (settings.trace < 0)
+		return;
+	/* A child that is forked from now on has a descriptor of ours. */
+	wv_context_prepare();
+	wv_fd_track(settings.trace, (struct wv_fd_entry){.kind = WV_FD_PRIVATE});
+}
+
+const struct wv_settings *wv_settings(void)
+{
+	pthread_once(&once, read_environment);
+	return &settings;
+}
+
+void wv_settings_forget_fd(int fd)
+{
+	if (fd == settings.trace)
+		settings.trace = -1;
+}
+
+/* glibc hands every initialiser what main() gets; there is no cheaper way to it for a library. */
+__attribute__((constructor)) static void remember_argv(int argc, char **argv)
+{
+	(void)argc;
+	argument_vector = argv;
+}
+
+char **wv_argv(void)
+{
+	return argument_vector;
+}

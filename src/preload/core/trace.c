@@ -1,0 +1,121 @@
+#include "preload/core/trace.h"
+
+#include "preload/core/real.h"
+#include "preload/core/settings.h"
+
+#include <errno.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+uint64_t wv_trace_now(void)
+{
+	struct timespec now;
+
+	if (wv_settings()->trace < 0)
+		return 0;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static void put(uint64_t start, struct wv_trace *record)
+{
+	int saved = errno;
+
+	record->magic = WV_TRACE_MAGIC;
+	record->pid = (uint32_t)getpid();
+	record->tid = (uint32_t)syscall(SYS_gettid);
+	record->start = start;
+	record->end = wv_trace_now();
+	if (real_write(wv_settings()->trace, record, sizeof(*record)) < 0) {
+		/* A trace that cannot be written must not disturb the program. */
+	}
+	errno = saved;
+}
+
+void wv_trace_list(uint64_t start)
+{
+	struct wv_trace record = {.kind = WV_TRACE_LIST};
+
+	if (start)
+		put(start, &record);
+}
+
+void wv_trace_open(uint64_t start, int fd)
+{
+	struct wv_fd_entry file = wv_fd_get(fd);
+	struct wv_trace record = {.kind = WV_TRACE_OPEN, .error = fd < 0 ? -fd : 0};
+
+	if (!start)
+		return;
+	if (file.kind == WV_FD_COMMAND) {
+		const struct wv_context *c = wv_context_at(file.context);
+
+		record.how = c->mode == WV_LEASED      ? WV_HOW_ADOPTED
+			     : c->mode == WV_RECORDING ? WV_HOW_RECORDED
+						       : WV_HOW_KERNEL;
+		record.no_lease = (uint16_t)c->no_lease;
+	}
+	put(start, &record);
+}
+
+void wv_trace_preforked(uint64_t start)
+{
+	struct wv_trace record = {.kind = WV_TRACE_OPEN, .how = WV_HOW_PREFORKED};
+
+	if (start)
+		put(start, &record);
+}
+
+static uint16_t qp_state_asked(const struct ib_uverbs_ioctl_hdr *cmd, uint32_t write_cmd)
+{
+	if (write_cmd != IB_USER_VERBS_CMD_MODIFY_QP &&
+	    write_cmd != (IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_MODIFY_QP))
+		return 0;
+	return (uint16_t)wv_command_qp_state(cmd);
+}
+
+void wv_trace_command(uint64_t start, const struct ib_uverbs_ioctl_hdr *cmd, uint32_t write_cmd,
+		      enum wv_trace_how how, int error, struct wv_difference why)
+{
+	struct wv_trace record = {
+	    .kind = WV_TRACE_COMMAND,
+	    .how = (uint16_t)how,
+	    .object = cmd->object_id,
+	    .method = cmd->method_id,
+	    .write_cmd = write_cmd,
+	    .error = error,
+	    .why = why,
+	};
+
+	if (!start)
+		return;
+	record.qp_state = qp_state_asked(cmd, write_cmd);
+	put(start, &record);
+}
+
+void wv_trace_rollback(uint64_t start, enum wv_trace_kind kind, uint16_t object, int error)
+{
+	struct wv_trace record = {
+	    .kind = (uint16_t)kind,
+	    .object = object,
+	    .write_cmd = WV_NO_WRITE_CMD,
+	    .error = error,
+	};
+
+	if (start)
+		put(start, &record);
+}
+
+void wv_trace_copied(uint32_t lkey)
+{
+	struct wv_trace record = {
+	    .kind = WV_TRACE_COPIED,
+	    .write_cmd = WV_NO_WRITE_CMD,
+	    .why = {.offset = lkey},
+	};
+	uint64_t start = wv_trace_now();
+
+	if (start)
+		put(start, &record);
+}

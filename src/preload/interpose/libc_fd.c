@@ -1,0 +1,124 @@
+/*
+ * Every call by which a descriptor number ends or comes to mean another file. Numbers are used
+ * again at once: without this a pipe that gets a ufile's old number would be taken for it.
+ * tests/lab holds a case for each row.
+ */
+#undef _FILE_OFFSET_BITS
+#undef _FORTIFY_SOURCE
+
+#include "base/base.h"
+#include "preload/core/context.h"
+#include "preload/core/real.h"
+#include "preload/prefork/zygote.h"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <stdarg.h>
+#include <unistd.h>
+
+static bool any_files(void)
+{
+	return __atomic_load_n(&wv_n_fds, __ATOMIC_RELAXED);
+}
+
+/*
+ * No descriptor of ours may come into being until they are closed: it would be closed with them,
+ * unnoticed. Whether that was seen to, and wv_zygote_resume() is to follow.
+ */
+static bool forget_range(unsigned int first, unsigned int last)
+{
+	bool paused = any_files() && wv_fd_table_is_mine();
+
+	if (paused)
+		wv_zygote_pause();
+	for (unsigned int fd = first; fd <= last && fd < WV_MAX_FD && any_files(); fd++)
+		wv_context_close((int)fd);
+	return paused;
+}
+
+static int followed(int fd, int copy)
+{
+	wv_context_dup(fd, copy);
+	return copy;
+}
+
+WV_PUBLIC int close(int fd)
+{
+	wv_context_close(fd);
+	return real_close(fd);
+}
+
+WV_PUBLIC int close_range(unsigned int first, unsigned int last, int flags)
+{
+	/* What the kernel will refuse closes nothing (close_range(2)). */
+	bool closes = first <= last && !(flags & ~CLOSE_RANGE_UNSHARE);
+	bool paused = closes && forget_range(first, last);
+	int result = real_close_range(first, last, flags);
+
+	if (paused)
+		wv_zygote_resume();
+	return result;
+}
+
+WV_PUBLIC void closefrom(int first)
+{
+	bool paused = forget_range(first < 0 ? 0 : (unsigned int)first, WV_MAX_FD);
+
+	real_closefrom(first);
+	if (paused)
+		wv_zygote_resume();
+}
+
+WV_PUBLIC int dup(int fd)
+{
+	return followed(fd, real_dup(fd));
+}
+
+/* @to is a copy of @fd now, whatever it was before; a call that failed changed nothing. */
+static int replaced(int fd, int to, int result)
+{
+	if (result >= 0 && fd != to) {
+		wv_context_close(to);
+		wv_context_dup(fd, to);
+	}
+	return result;
+}
+
+WV_PUBLIC int dup2(int fd, int to)
+{
+	return replaced(fd, to, real_dup2(fd, to));
+}
+
+WV_PUBLIC int dup3(int fd, int to, int flags)
+{
+	return replaced(fd, to, real_dup3(fd, to, flags));
+}
+
+static int fcntl_any(int fd, int cmd, long arg)
+{
+	int result = real_fcntl(fd, cmd, arg);
+
+	return cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC ? followed(fd, result) : result;
+}
+
+/* The argument is absent, an int or a pointer; as libc does, take it as the widest. */
+#define OPTIONAL_ARG(last)                                                                         \
+	({                                                                                         \
+		va_list args_;                                                                     \
+		long arg_;                                                                         \
+		va_start(args_, last);                                                             \
+		arg_ = va_arg(args_, long);                                                        \
+		va_end(args_);                                                                     \
+		arg_;                                                                              \
+	})
+
+WV_PUBLIC int fcntl(int fd, int cmd, ...)
+{
+	return fcntl_any(fd, cmd, OPTIONAL_ARG(cmd));
+}
+
+WV_PUBLIC int fcntl64(int fd, int cmd, ...);
+WV_PUBLIC int fcntl64(int fd, int cmd, ...)
+{
+	return fcntl_any(fd, cmd, OPTIONAL_ARG(cmd));
+}

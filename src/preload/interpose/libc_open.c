@@ -1,0 +1,106 @@
+/*
+ * open() and its twins. libibverbs opens /dev/infiniband/uverbsN for reading and writing
+ * (util/open_cdev.c); nothing else is looked at.
+ *
+ * The names defined here are libc's own, so the headers may neither rename nor inline them.
+ */
+#undef _FILE_OFFSET_BITS
+#undef _FORTIFY_SOURCE
+
+#include "base/base.h"
+#include "preload/client/lease_request.h"
+#include "preload/core/real.h"
+#include "preload/core/settings.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <string.h>
+
+#define NODE_PREFIX "/dev/infiniband/uverbs"
+
+WV_PUBLIC int __open_2(const char *path, int flags);
+WV_PUBLIC int __open64_2(const char *path, int flags);
+WV_PUBLIC int __openat_2(int dir, const char *path, int flags);
+WV_PUBLIC int __openat64_2(int dir, const char *path, int flags);
+
+static bool is_node(const char *path, int flags)
+{
+	return path && path[0] == '/' && path[1] == 'd' &&
+	       !strncmp(path, NODE_PREFIX, sizeof(NODE_PREFIX) - 1) &&
+	       (flags & ~O_LARGEFILE) == (O_RDWR | O_CLOEXEC) && wv_settings()->enabled;
+}
+
+static int open_any(const char *path, int flags, mode_t mode)
+{
+	int saved = errno;
+	int fd;
+
+	if (!is_node(path, flags))
+		return real_open(path, flags, mode);
+	fd = wv_client_open(path);
+	errno = fd < 0 ? -fd : saved;
+	return fd < 0 ? -1 : fd;
+}
+
+static int openat_any(int dir, const char *path, int flags, mode_t mode)
+{
+	if (is_node(path, flags))
+		return open_any(path, flags, mode);
+	return real_openat(dir, path, flags, mode);
+}
+
+/* The mode is only there if the flags say so (open(2)). */
+#define OPTIONAL_MODE(flags)                                                                       \
+	({                                                                                         \
+		mode_t mode_ = 0;                                                                  \
+		if ((flags) & (O_CREAT | __O_TMPFILE)) {                                           \
+			va_list args_;                                                             \
+			va_start(args_, flags);                                                    \
+			mode_ = va_arg(args_, mode_t);                                             \
+			va_end(args_);                                                             \
+		}                                                                                  \
+		mode_;                                                                             \
+	})
+
+WV_PUBLIC int open(const char *path, int flags, ...)
+{
+	return open_any(path, flags, OPTIONAL_MODE(flags));
+}
+
+WV_PUBLIC int open64(const char *path, int flags, ...)
+{
+	return open_any(path, flags | O_LARGEFILE, OPTIONAL_MODE(flags));
+}
+
+WV_PUBLIC int openat(int dir, const char *path, int flags, ...)
+{
+	return openat_any(dir, path, flags, OPTIONAL_MODE(flags));
+}
+
+WV_PUBLIC int openat64(int dir, const char *path, int flags, ...)
+{
+	return openat_any(dir, path, flags | O_LARGEFILE, OPTIONAL_MODE(flags));
+}
+
+/* What the fortified headers call when no mode is given. */
+WV_PUBLIC int __open_2(const char *path, int flags)
+{
+	return open_any(path, flags, 0);
+}
+
+WV_PUBLIC int __open64_2(const char *path, int flags)
+{
+	return open_any(path, flags | O_LARGEFILE, 0);
+}
+
+WV_PUBLIC int __openat_2(int dir, const char *path, int flags)
+{
+	return openat_any(dir, path, flags, 0);
+}
+
+WV_PUBLIC int __openat64_2(int dir, const char *path, int flags)
+{
+	return openat_any(dir, path, flags | O_LARGEFILE, 0);
+}

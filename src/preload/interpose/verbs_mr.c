@@ -1,0 +1,134 @@
+/* Registration of memory: for a trace, and for WARMVERBS_SHARE_MR. */
+#include "base/base.h"
+#include "preload/core/real.h"
+#include "preload/core/settings.h"
+#include "preload/memory/shared_mr.h"
+#include "preload/memory/stale_mr.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+
+#undef ibv_reg_mr
+#undef ibv_reg_mr_iova
+
+WV_PUBLIC struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *at, size_t bytes, int access);
+WV_PUBLIC struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *at, size_t bytes, uint64_t iova,
+					 int access);
+WV_PUBLIC struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *at, size_t bytes, uint64_t iova,
+					  unsigned int access);
+WV_PUBLIC int ibv_dereg_mr(struct ibv_mr *mr);
+
+struct registration {
+	struct ibv_pd *pd;
+	void *at;
+	size_t bytes;
+	uint64_t iova;
+	unsigned int access;
+};
+
+static void *bound_plain, *bound_iova, *bound_iova2, *bound_dereg;
+
+/* Programs register memory while they work, so this is looked up once. */
+static void *bind(void **bound, const char *name, const char *version)
+{
+	void *fn = __atomic_load_n(bound, __ATOMIC_RELAXED);
+
+	if (!fn) {
+		fn = real_verb(name, version);
+		__atomic_store_n(bound, fn, __ATOMIC_RELAXED);
+	}
+	if (!fn)
+		errno = ENOSYS;
+	return fn;
+}
+
+static struct ibv_mr *plain(const struct registration *r)
+{
+	struct ibv_mr *(*real)(struct ibv_pd *, void *, size_t, int) =
+	    bind(&bound_plain, "ibv_reg_mr", "IBVERBS_1.1");
+
+	return real ? real(r->pd, r->at, r->bytes, (int)r->access) : NULL;
+}
+
+static struct ibv_mr *iova(const struct registration *r)
+{
+	struct ibv_mr *(*real)(struct ibv_pd *, void *, size_t, uint64_t, int) =
+	    bind(&bound_iova, "ibv_reg_mr_iova", "IBVERBS_1.7");
+
+	return real ? real(r->pd, r->at, r->bytes, r->iova, (int)r->access) : NULL;
+}
+
+static struct ibv_mr *iova2(const struct registration *r)
+{
+	struct ibv_mr *(*real)(struct ibv_pd *, void *, size_t, uint64_t, unsigned int) =
+	    bind(&bound_iova2, "ibv_reg_mr_iova2", "IBVERBS_1.8");
+
+	return real ? real(r->pd, r->at, r->bytes, r->iova, r->access) : NULL;
+}
+
+static bool is_watched(void)
+{
+	return wv_settings()->share_mr || wv_settings()->trace >= 0;
+}
+
+static struct ibv_mr *register_memory(struct ibv_mr *(*real)(const struct registration *),
+				      const struct registration *r)
+{
+	static __thread bool nested; /* libibverbs makes one kind of call of another */
+	struct wv_shared_mr *share = NULL;
+	struct ibv_mr *mr;
+
+	if (nested || !is_watched())
+		return real(r);
+	if (wv_settings()->share_mr && !(r->access & IBV_ACCESS_ON_DEMAND))
+		share = wv_shared_mr_take(r->at, r->bytes);
+	nested = true;
+	mr = real(r);
+	nested = false;
+	wv_shared_mr_keep(share, mr);
+	if (mr)
+		wv_stale_mr_note(mr);
+	return mr;
+}
+
+WV_PUBLIC struct ibv_mr *ibv_reg_mr(struct ibv_pd *pd, void *at, size_t bytes, int access)
+{
+	return register_memory(plain,
+			       &(struct registration){pd, at, bytes, 0, (unsigned int)access});
+}
+
+WV_PUBLIC struct ibv_mr *ibv_reg_mr_iova(struct ibv_pd *pd, void *at, size_t bytes, uint64_t where,
+					 int access)
+{
+	return register_memory(iova,
+			       &(struct registration){pd, at, bytes, where, (unsigned int)access});
+}
+
+WV_PUBLIC struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *at, size_t bytes, uint64_t where,
+					  unsigned int access)
+{
+	return register_memory(iova2, &(struct registration){pd, at, bytes, where, access});
+}
+
+static int deregister(struct ibv_mr *mr, int (*real)(struct ibv_mr *))
+{
+	/* As soon as it has ended, another may have its address. */
+	struct wv_shared_mr *share = wv_shared_mr_of(mr);
+	int result;
+
+	wv_stale_mr_forget(mr);
+	result = real(mr);
+	wv_shared_mr_keep(share, result ? mr : NULL);
+	if (result)
+		wv_stale_mr_note(mr);
+	return result;
+}
+
+WV_PUBLIC int ibv_dereg_mr(struct ibv_mr *mr)
+{
+	int (*real)(struct ibv_mr *) = bind(&bound_dereg, "ibv_dereg_mr", "IBVERBS_1.1");
+
+	if (!real)
+		return ENOSYS;
+	return is_watched() ? deregister(mr, real) : real(mr);
+}

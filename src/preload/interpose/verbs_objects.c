@@ -1,0 +1,193 @@
+/*
+ * The verbs that make, move, look at and end objects, interposed for sets and scripts alone: in any
+ * other process each is one test and libibverbs' own verb.
+ */
+#include "base/base.h"
+#include "preload/core/real_verbs.h"
+#include "preload/prefork/child.h"
+
+#include <errno.h>
+
+/* What a verb returns if libibverbs has none of that name, which cannot be. */
+#define REAL_OR(nothing)                                                                           \
+	const struct wv_real_verbs *real = wv_real_verbs();                                        \
+	if (!real) {                                                                               \
+		errno = ENOSYS;                                                                    \
+		return nothing;                                                                    \
+	}
+
+static void *real_channel(void *context)
+{
+	return wv_real_verbs()->create_comp_channel(context);
+}
+
+WV_PUBLIC struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *context)
+{
+	const void *on[WV_ON] = {NULL};
+	struct wv_made made;
+	struct wv_verb verb;
+
+	REAL_OR(NULL)
+	if (!wv_child_is_following())
+		return real->create_comp_channel(context);
+	wv_verb_begin(&verb, WV_VERB_CHANNEL);
+	return wv_child_make(context, &verb, on, real_channel, context, &made);
+}
+
+static void *real_pd(void *context)
+{
+	return wv_real_verbs()->alloc_pd(context);
+}
+
+WV_PUBLIC struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
+{
+	const void *on[WV_ON] = {NULL};
+	struct wv_made made;
+	struct wv_verb verb;
+
+	REAL_OR(NULL)
+	if (!wv_child_is_following())
+		return real->alloc_pd(context);
+	wv_verb_begin(&verb, WV_VERB_PD);
+	return wv_child_make(context, &verb, on, real_pd, context, &made);
+}
+
+struct cq_call {
+	struct ibv_context *context;
+	void *cq_context;
+	struct ibv_comp_channel *channel;
+	int cqe, vector;
+};
+
+static void *real_cq(void *args)
+{
+	struct cq_call *call = args;
+
+	return wv_real_verbs()->create_cq(call->context, call->cqe, call->cq_context, call->channel,
+					  call->vector);
+}
+
+WV_PUBLIC struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, void *cq_context,
+				       struct ibv_comp_channel *channel, int vector)
+{
+	struct cq_call call = {context, cq_context, channel, cqe, vector};
+	const void *on[WV_ON] = {[WV_ON_CHANNEL] = channel};
+	struct wv_made made = {NULL};
+	struct wv_verb verb;
+	struct ibv_cq *cq;
+
+	REAL_OR(NULL)
+	if (!wv_child_is_following())
+		return real->create_cq(context, cqe, cq_context, channel, vector);
+	wv_verb_begin(&verb, WV_VERB_CQ);
+	verb.cq.cqe = (uint32_t)cqe;
+	verb.cq.vector = (uint32_t)vector;
+	cq = wv_child_make(context, &verb, on, real_cq, &call, &made);
+	if (made.object)
+		cq->cq_context = cq_context;
+	return cq;
+}
+
+struct pd_call {
+	struct ibv_pd *pd;
+	void *attr;
+};
+
+static void *real_srq(void *args)
+{
+	struct pd_call *call = args;
+
+	return wv_real_verbs()->create_srq(call->pd, call->attr);
+}
+
+WV_PUBLIC struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_attr *attr)
+{
+	struct pd_call call = {pd, attr};
+	const void *on[WV_ON] = {[WV_ON_PD] = pd};
+	struct wv_made made = {NULL};
+	struct wv_verb verb;
+	struct ibv_srq *srq;
+
+	REAL_OR(NULL)
+	if (!wv_child_is_following())
+		return real->create_srq(pd, attr);
+	wv_verb_begin(&verb, WV_VERB_SRQ);
+	verb.srq.attr = attr->attr;
+	srq = wv_child_make(pd->context, &verb, on, real_srq, &call, &made);
+	if (made.object) {
+		srq->srq_context = attr->srq_context;
+		attr->attr = made.srq;
+	}
+	return srq;
+}
+
+static void *real_qp(void *args)
+{
+	struct pd_call *call = args;
+
+	return wv_real_verbs()->create_qp(call->pd, call->attr);
+}
+
+WV_PUBLIC struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
+{
+	struct pd_call call = {pd, attr};
+	const void *on[WV_ON] = {pd, attr->send_cq, attr->recv_cq, attr->srq};
+	struct wv_made made = {NULL};
+	struct wv_verb verb;
+	struct ibv_qp *qp;
+
+	REAL_OR(NULL)
+	if (!wv_child_is_following())
+		return real->create_qp(pd, attr);
+	wv_verb_begin(&verb, WV_VERB_QP);
+	verb.qp.cap = attr->cap;
+	verb.qp.type = attr->qp_type;
+	verb.qp.sq_sig_all = (uint32_t)attr->sq_sig_all;
+	qp = wv_child_make(pd->context, &verb, on, real_qp, &call, &made);
+	if (made.object) {
+		qp->qp_context = attr->qp_context;
+		attr->cap = made.cap;
+	}
+	return qp;
+}
+
+WV_PUBLIC int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	REAL_OR(ENOSYS)
+	return wv_child_is_following() ? wv_child_move(qp, attr, mask)
+				       : real->modify_qp(qp, attr, mask);
+}
+
+WV_PUBLIC int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+			   struct ibv_qp_init_attr *init)
+{
+	REAL_OR(ENOSYS)
+	return wv_child_is_following() ? wv_child_query(qp, attr, mask, init)
+				       : real->query_qp(qp, attr, mask, init);
+}
+
+/* Defines ibv_VERB(), which ends an object of TYPE. */
+#define DESTROYER(verb, type)                                                                      \
+	static int real_##verb(void *object)                                                       \
+	{                                                                                          \
+		return wv_real_verbs()->verb(object);                                              \
+	}                                                                                          \
+	WV_PUBLIC int ibv_##verb(struct type *object)                                              \
+	{                                                                                          \
+		REAL_OR(ENOSYS)                                                                    \
+		return wv_child_is_following()                                                     \
+			   ? wv_child_destroy(object->context, object, real_##verb)                \
+			   : real->verb(object);                                                   \
+	}
+
+DESTROYER(destroy_comp_channel, ibv_comp_channel)
+DESTROYER(dealloc_pd, ibv_pd)
+DESTROYER(destroy_cq, ibv_cq)
+DESTROYER(destroy_srq, ibv_srq)
+DESTROYER(destroy_qp, ibv_qp)
+
+WV_PUBLIC int ibv_close_device(struct ibv_context *context)
+{
+	REAL_OR(ENOSYS)
+	return wv_child_is_following() ? wv_child_close(context) : real->close_device(context);
+}

@@ -1,0 +1,380 @@
+#include "preload/lease/control_path.h"
+
+#include "preload/client/lease_request.h"
+#include "preload/core/context.h"
+#include "preload/core/counters.h"
+#include "preload/core/real.h"
+#include "preload/core/trace.h"
+#include "preload/lease/capabilities.h"
+#include "preload/lease/inherit.h"
+#include "preload/lease/rollback.h"
+
+#include <errno.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
+#include <string.h>
+
+/* One command on its way through. */
+struct passage {
+	struct wv_context *context;
+	int fd;
+	struct ib_uverbs_ioctl_hdr *cmd;
+	uint32_t write_cmd;
+	const struct wv_command_row *row; /* looked up only if it was not adopted */
+	uint32_t target;
+	uint64_t start; /* for the trace */
+};
+
+/* The data path, of providers that ring doorbells or arm CQs by a command. */
+static bool is_data(uint32_t write_cmd)
+{
+	return write_cmd == IB_USER_VERBS_CMD_POST_SEND ||
+	       write_cmd == IB_USER_VERBS_CMD_REQ_NOTIFY_CQ ||
+	       write_cmd == IB_USER_VERBS_CMD_POST_RECV ||
+	       write_cmd == IB_USER_VERBS_CMD_POST_SRQ_RECV ||
+	       write_cmd == IB_USER_VERBS_CMD_POLL_CQ;
+}
+
+static int issue(int fd, struct ib_uverbs_ioctl_hdr *cmd)
+{
+	return real_ioctl(fd, RDMA_VERBS_IOCTL, cmd);
+}
+
+/* The step that answers the command, or NULL. Call with the lock held. */
+static struct wv_step *claim(struct wv_context *c, const struct passage *p)
+{
+	if (c->mode != WV_LEASED)
+		return c->constants.cmdlog ? wv_lease_claim(&c->constants, p->cmd, p->write_cmd)
+					   : NULL;
+	return wv_context_is_followed(c) ? wv_lease_claim(&c->lease, p->cmd, p->write_cmd) : NULL;
+}
+
+static bool makes_context(const struct ib_uverbs_ioctl_hdr *cmd)
+{
+	return cmd->object_id == UVERBS_OBJECT_DEVICE &&
+	       cmd->method_id == UVERBS_METHOD_GET_CONTEXT;
+}
+
+/* Answers from the lease. 1 if it did, with *@result what ioctl() is to return. */
+static int adopt(struct passage *p, int *result)
+{
+	struct wv_context *c = p->context;
+	struct wv_step *step;
+
+	wv_lock();
+	step = claim(c, p);
+	if (step)
+		c->report.adopted++;
+	if (step && makes_context(p->cmd))
+		wv_context_keep_lease(c);
+	wv_unlock();
+	if (!step)
+		return 0;
+	wv_count(&wv_counters.commands_adopted);
+	*result = step->error ? -1 : 0;
+	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_ADOPTED, step->error,
+			 (struct wv_difference){.why = WV_WHY_NONE});
+	if (step->error)
+		errno = step->error;
+	return 1;
+}
+
+/* How far a lease may move the QP that the command is about. */
+static int ahead_state(const struct passage *p)
+{
+	struct wv_context *c = p->context;
+	const struct wv_ahead_row *ahead = NULL;
+
+	if (c->mode == WV_LEASED)
+		ahead = wv_cmdlog_ahead(c->lease.cmdlog, p->target);
+	else if (c->mode == WV_RECORDING)
+		ahead = wv_cmdlog_ahead(c->record.cmdlog, p->target);
+	return ahead ? ahead->state : IBV_QPS_INIT;
+}
+
+/* From there on a program has a peer. */
+static bool moves_beyond_ahead(const struct passage *p)
+{
+	return p->row && p->row->class_ == WV_MODIFY &&
+	       wv_command_qp_state(p->cmd) > ahead_state(p);
+}
+
+/* Whether a lease could have held this command, so that sending it to the kernel is worth a word.
+ */
+static bool is_divergence(const struct passage *p)
+{
+	switch (p->row->class_) {
+	case WV_CREATE:
+	case WV_CONSTANT:
+		return true;
+	case WV_OPENING:
+		return p->context->opening;
+	case WV_MODIFY:
+		return wv_command_qp_state(p->cmd) <= ahead_state(p);
+	default:
+		return false;
+	}
+}
+
+static struct wv_difference why_not(const struct passage *p)
+{
+	struct wv_context *c = p->context;
+	struct wv_difference d = {.why = WV_WHY_UNKNOWN};
+
+	if (!p->row)
+		return d;
+	if (c->mode != WV_LEASED)
+		d.why = WV_WHY_NO_LEASE;
+	else if (!is_divergence(p))
+		d.why = WV_WHY_PASS;
+	else if (!wv_context_is_followed(c))
+		d.why = WV_WHY_STOPPED;
+	else
+		return wv_lease_explain(&c->lease, p->cmd, p->write_cmd);
+	return d;
+}
+
+static void count(struct wv_context *c, const struct passage *p, struct wv_difference d)
+{
+	struct wv_msg_report *r = &c->report;
+
+	if (p->row && !is_divergence(p)) {
+		r->kernel++;
+		return;
+	}
+	wv_count(&wv_counters.commands_diverged);
+	if (r->diverged++)
+		return;
+	r->object = p->cmd->object_id;
+	r->method = p->cmd->method_id;
+	r->write_cmd = p->write_cmd;
+	r->why = d.why;
+	r->attr = d.attr;
+	r->offset = d.offset;
+}
+
+static uint64_t *put_back_bits(struct wv_context *c)
+{
+	return c->inheritance ? c->inheritance->put_back : c->put_back;
+}
+
+static bool is_put_back(struct wv_context *c, uint32_t handle)
+{
+	return handle < WV_CMDLOG_MAX_STEPS && put_back_bits(c)[handle / 64] >> handle % 64 & 1;
+}
+
+static void set_put_back(struct wv_context *c, uint32_t handle, bool value)
+{
+	uint64_t bit = 1ull << handle % 64;
+
+	if (handle >= WV_CMDLOG_MAX_STEPS)
+		return;
+	if (value)
+		put_back_bits(c)[handle / 64] |= bit;
+	else
+		put_back_bits(c)[handle / 64] &= ~bit;
+}
+
+/* The program is where the moves that it adopted left its QP: RESET if there were none. */
+static void put_back(struct passage *p)
+{
+	struct wv_context *c = p->context;
+
+	set_put_back(c, p->target, !wv_rollback_moves(p->fd, &c->lease, p->target));
+}
+
+/*
+ * The lease ends here. A program that has more rights than the daemon might do now what its own
+ * ufile would let it do and this one does not: the next one like it opens the device itself.
+ */
+static void stop_following(struct passage *p)
+{
+	p->context->stopped = true;
+	if (p->row && wv_has_raw_capabilities())
+		wv_client_retract(p->context);
+}
+
+/*
+ * The kernel is about to see a command of a leased ufile: what the lease did ahead must not show.
+ * Returns why it was not adopted.
+ */
+static struct wv_difference before_kernel(struct passage *p)
+{
+	struct wv_context *c = p->context;
+	struct wv_difference d = why_not(p);
+
+	if (c->mode != WV_LEASED)
+		return d;
+	count(c, p, d);
+	if (makes_context(p->cmd))
+		wv_context_give_back(c, p->fd);
+	else if (!p->row || p->row->class_ == WV_PRIVILEGED)
+		stop_following(p);
+	else if (p->row->class_ == WV_DESTROY)
+		wv_lease_kill_handle(&c->lease, p->target);
+	else if (p->target != WV_NONE && wv_lease_kill_moves(&c->lease, p->target))
+		put_back(p);
+	else
+		wv_rollback_rivals(p->fd, &c->lease, p->cmd, p->row);
+	if (moves_beyond_ahead(p))
+		wv_context_settle(c);
+	return d;
+}
+
+static bool is_busy(const struct passage *p, int result)
+{
+	return result < 0 && errno == EBUSY && p->context->mode == WV_LEASED && p->row &&
+	       p->row->class_ == WV_DESTROY;
+}
+
+/* The kernel has carried out a command about a QP that may have been put back before. */
+static void after_kernel(const struct passage *p)
+{
+	struct wv_context *c = p->context;
+
+	wv_lock();
+	if (!is_put_back(c, p->target))
+		;
+	else if (p->row->class_ == WV_QUERY)
+		wv_rollback_query(p->cmd);
+	else if (p->row->class_ == WV_DESTROY || wv_command_qp_state(p->cmd) > IBV_QPS_RESET)
+		set_put_back(c, p->target, false);
+	wv_unlock();
+}
+
+static int ask_kernel(struct passage *p)
+{
+	struct wv_difference d;
+	int result, purged;
+	int saved = errno;
+
+	wv_lock();
+	d = before_kernel(p);
+	wv_unlock();
+	errno = saved;
+	wv_count(&wv_counters.commands_kernel);
+	result = issue(p->fd, p->cmd);
+	if (is_busy(p, result)) {
+		wv_lock();
+		purged = wv_rollback_purge(p->fd, &p->context->lease, p->target);
+		wv_unlock();
+		errno = purged ? saved : EBUSY;
+		if (purged)
+			result = issue(p->fd, p->cmd);
+	}
+	if (!result && p->context->mode == WV_LEASED && p->target != WV_NONE)
+		after_kernel(p);
+	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_KERNEL, result < 0 ? errno : 0, d);
+	return result;
+}
+
+static bool belongs_to_recipe(const struct passage *p)
+{
+	switch (p->row->class_) {
+	case WV_PASS:
+	case WV_DATA:
+		return false;
+	case WV_OPENING:
+		return p->context->opening;
+	default:
+		return true;
+	}
+}
+
+/* Raw objects of a program without rights to them: it goes on as with any unknown command. */
+static bool is_foreign(const struct passage *p)
+{
+	return p->row && p->row->class_ == WV_PRIVILEGED && !wv_has_raw_capabilities();
+}
+
+/* Asks the kernel, unless the answer is known; 0 or its errno. */
+static int answer(struct passage *p)
+{
+	struct wv_step *known = claim(p->context, p);
+
+	wv_count(known ? &wv_counters.commands_adopted : &wv_counters.commands_kernel);
+	if (known)
+		return known->error;
+	return issue(p->fd, p->cmd) < 0 ? errno : 0;
+}
+
+/* Commands are recorded one at a time, whatever the threads do; this is a program's first run. */
+static int record(struct passage *p)
+{
+	struct wv_context *c = p->context;
+	int error;
+
+	if (moves_beyond_ahead(p)) {
+		wv_lock();
+		wv_context_settle(c);
+		wv_unlock();
+		return ask_kernel(p);
+	}
+	if (p->row && !belongs_to_recipe(p))
+		return ask_kernel(p);
+	wv_lock();
+	if (!c->record.cmdlog->n_steps)
+		c->record.cmdlog->driver_id = p->cmd->driver_id;
+	if (is_foreign(p) ||
+	    wv_record_command(&c->record, p->cmd, p->row, c->allocations) == WV_UNKNOWN)
+		c->stopped = true;
+	error = answer(p);
+	if (!c->stopped)
+		wv_record_answer(&c->record, p->cmd, p->row, error);
+	wv_unlock();
+	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_RECORDED, error, why_not(p));
+	errno = error ? error : errno;
+	return error ? -1 : 0;
+}
+
+/* The doorbell of a forked child, which is no such command, needs to know it. */
+static void note_driver(struct wv_context *c, const struct ib_uverbs_ioctl_hdr *cmd)
+{
+	if (!__atomic_load_n(&c->driver_id, __ATOMIC_RELAXED))
+		__atomic_store_n(&c->driver_id, cmd->driver_id, __ATOMIC_RELAXED);
+}
+
+/* What ends an object, of a process that lets go of it: it succeeded, and nothing had happened. */
+static int pretend(const struct passage *p)
+{
+	for (unsigned int i = 0; i < p->cmd->num_attrs; i++) {
+		const struct ib_uverbs_attr *attr = &p->cmd->attrs[i];
+		const struct wv_attr_row *known =
+		    p->row ? wv_abi_attr(p->row, attr->attr_id) : NULL;
+
+		if (known && known->kind == WV_OUT)
+			memset((void *)(uintptr_t)attr->data, 0, attr->len);
+	}
+	return 0;
+}
+
+int wv_control_path(int fd, struct ib_uverbs_ioctl_hdr *cmd)
+{
+	struct passage p = {
+	    .context = wv_context_at(wv_fd_get(fd).context),
+	    .fd = fd,
+	    .cmd = cmd,
+	    .write_cmd = wv_abi_write_cmd(cmd),
+	};
+	int result;
+
+	note_driver(p.context, cmd);
+	if (p.context->mode == WV_ABANDONED) {
+		p.row = wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, p.write_cmd);
+		return pretend(&p);
+	}
+	if (is_data(p.write_cmd))
+		return issue(fd, cmd);
+	p.start = wv_trace_now();
+	if (p.context->mode == WV_PLAIN && !p.start && !p.context->constants.cmdlog) {
+		wv_count(&wv_counters.commands_kernel);
+		return issue(fd, cmd);
+	}
+	if (p.context->mode != WV_RECORDING && adopt(&p, &result))
+		return result;
+	p.row = wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, p.write_cmd);
+	p.target = p.row ? wv_command_target(cmd, p.row) : WV_NONE;
+	if (p.context->mode == WV_RECORDING && wv_context_is_followed(p.context))
+		return record(&p);
+	return ask_kernel(&p);
+}

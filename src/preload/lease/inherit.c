@@ -1,0 +1,49 @@
+#include "preload/lease/inherit.h"
+
+#include "preload/core/context.h"
+
+#include <string.h>
+#include <sys/mman.h>
+
+static bool is_anything_left(const struct wv_context *c)
+{
+	if (c->mode != WV_LEASED || c->stopped || !c->files)
+		return false;
+	wv_each_step (c->lease.cmdlog, step)
+		if (step->state == WV_FREE)
+			return true;
+	return false;
+}
+
+void wv_inherit_lease(struct wv_context *c)
+{
+	size_t bytes = sizeof(*c->inheritance);
+	struct wv_inheritance *shared;
+
+	if (c->inheritance || !is_anything_left(c))
+		return;
+	bytes += c->lease.cmdlog->bytes;
+	shared = mmap(NULL, bytes, PROT_READ | PROT_WRITE,
+		      MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
+	if (shared == MAP_FAILED) {
+		c->stopped = true;
+		return;
+	}
+	memcpy(shared->put_back, c->put_back, sizeof(c->put_back));
+	memcpy(shared->cmdlog, c->lease.cmdlog, c->lease.cmdlog->bytes);
+	wv_lease_move(&c->lease, (struct wv_cmdlog *)shared->cmdlog);
+	c->inheritance = shared;
+}
+
+void wv_inherit_end(struct wv_context *c)
+{
+	size_t bytes = sizeof(*c->inheritance);
+
+	if (!c->inheritance)
+		return;
+	bytes += c->lease.cmdlog->bytes;
+	memcpy(c->message, c->lease.cmdlog, c->lease.cmdlog->bytes);
+	wv_lease_move(&c->lease, (struct wv_cmdlog *)c->message);
+	munmap(c->inheritance, bytes);
+	c->inheritance = NULL;
+}

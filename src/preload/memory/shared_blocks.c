@@ -1,0 +1,105 @@
+#include "preload/memory/shared_blocks.h"
+
+#include "base/base.h"
+#include "preload/core/context.h"
+
+#include <search.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+
+struct block {
+	uintptr_t start, end;
+};
+
+static void *blocks; /* a tree of tsearch(3) */
+
+/* Blocks are apart from each other: what overlaps is the same. */
+static int compare(const void *a, const void *b)
+{
+	const struct block *x = a, *y = b;
+
+	if (x->end <= y->start)
+		return -1;
+	return x->start >= y->end;
+}
+
+static struct block *find(const void *at)
+{
+	struct block key = {(uintptr_t)at, (uintptr_t)at + 1};
+	struct block **found = tfind(&key, &blocks, compare);
+
+	return found ? *found : NULL;
+}
+
+static bool note(void *at, size_t bytes)
+{
+	struct block *block = malloc(sizeof(*block));
+
+	if (!block)
+		return false;
+	*block = (struct block){(uintptr_t)at, (uintptr_t)at + bytes};
+	if (tsearch(block, &blocks, compare))
+		return true;
+	free(block);
+	return false;
+}
+
+/* How large it was; 0: there is no block that begins there. */
+static size_t forget(void *at)
+{
+	struct block *block = find(at);
+	size_t bytes;
+
+	if (!block || block->start != (uintptr_t)at)
+		return 0;
+	bytes = block->end - block->start;
+	tdelete(block, &blocks, compare);
+	free(block);
+	return bytes;
+}
+
+/* All of it is used at once, by the provider and by the device. */
+void *wv_shared_block_new(size_t bytes)
+{
+	void *at;
+	bool noted;
+
+	bytes = wv_whole_pages(bytes);
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS | MAP_POPULATE,
+		  -1, 0);
+	if (at == MAP_FAILED)
+		return NULL;
+	wv_lock();
+	noted = note(at, bytes);
+	wv_unlock();
+	if (noted)
+		return at;
+	munmap(at, bytes);
+	return NULL;
+}
+
+bool wv_shared_block_free(void *at)
+{
+	size_t bytes;
+
+	wv_lock();
+	bytes = forget(at);
+	wv_unlock();
+	return bytes && !munmap(at, bytes);
+}
+
+/* One that there is no memory to note may be kept from a child, which is then refused by it. */
+void wv_shared_block_note(void *at, size_t bytes)
+{
+	note(at, bytes);
+}
+
+void wv_shared_block_forget(void *at)
+{
+	forget(at);
+}
+
+bool wv_shared_block_holds(const void *at)
+{
+	return find(at);
+}

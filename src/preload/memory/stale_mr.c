@@ -1,0 +1,166 @@
+#include "preload/memory/stale_mr.h"
+
+#include "preload/core/context.h"
+#include "preload/core/settings.h"
+#include "preload/core/trace.h"
+#include "preload/memory/mappings.h"
+
+#include <stdlib.h>
+#include <sys/queue.h>
+
+struct registration {
+	LIST_ENTRY(registration) of_all;
+	const struct ibv_mr *mr;
+	struct ibv_context *verbs;
+	uint32_t lkey;
+	bool is_inherited, is_told;
+};
+
+/* What the provider itself posts with. */
+struct watched {
+	LIST_ENTRY(watched) of_all;
+	const struct ibv_context *verbs;
+	struct ibv_context_ops ops;
+};
+
+static LIST_HEAD(, watched) all_watched = LIST_HEAD_INITIALIZER(all_watched);
+static LIST_HEAD(, registration) registrations = LIST_HEAD_INITIALIZER(registrations);
+
+void wv_stale_mr_note(const struct ibv_mr *mr)
+{
+	struct registration *r;
+
+	if (wv_settings()->trace < 0 || !(r = malloc(sizeof(*r))))
+		return;
+	*r = (struct registration){.mr = mr, .verbs = mr->context, .lkey = mr->lkey};
+	wv_lock();
+	LIST_INSERT_HEAD(&registrations, r, of_all);
+	wv_unlock();
+}
+
+void wv_stale_mr_forget(const struct ibv_mr *mr)
+{
+	struct registration *r;
+
+	if (wv_settings()->trace < 0)
+		return;
+	wv_lock();
+	LIST_FOREACH (r, &registrations, of_all)
+		if (r->mr == mr)
+			break;
+	if (r)
+		LIST_REMOVE(r, of_all);
+	wv_unlock();
+	free(r);
+}
+
+static bool is_private(const struct ibv_sge *sge)
+{
+	struct wv_mapping *mappings;
+	size_t n = wv_mappings_read(sge->addr, sge->addr + sge->length, &mappings);
+	bool found = false;
+
+	for (size_t i = 0; i < n; i++)
+		found |= !mappings[i].is_shared;
+	free(mappings);
+	return found;
+}
+
+/* Each registration is told of once. */
+static void look(const struct ibv_context *verbs, const struct ibv_sge *sge)
+{
+	struct registration *r;
+
+	LIST_FOREACH (r, &registrations, of_all)
+		if (r->lkey == sge->lkey && r->verbs == verbs && r->is_inherited)
+			break;
+	if (!r || r->is_told || !is_private(sge))
+		return;
+	r->is_told = true;
+	wv_trace_copied(sge->lkey);
+}
+
+static struct watched *find(const struct ibv_context *verbs)
+{
+	struct watched *w;
+
+	LIST_FOREACH (w, &all_watched, of_all)
+		if (w->verbs == verbs)
+			return w;
+	return NULL;
+}
+
+static struct ibv_context_ops look_at(const struct ibv_context *verbs, const struct ibv_sge *list,
+				      int n)
+{
+	struct ibv_context_ops ops;
+
+	wv_lock();
+	for (int i = 0; i < n; i++)
+		look(verbs, &list[i]);
+	ops = find(verbs)->ops;
+	wv_unlock();
+	return ops;
+}
+
+static int post_send(struct ibv_qp *qp, struct ibv_send_wr *wr, struct ibv_send_wr **bad)
+{
+	struct ibv_context_ops ops = look_at(qp->context, NULL, 0);
+
+	for (struct ibv_send_wr *at = wr; at; at = at->next)
+		if (!(at->send_flags & IBV_SEND_INLINE))
+			look_at(qp->context, at->sg_list, at->num_sge);
+	return ops.post_send(qp, wr, bad);
+}
+
+static struct ibv_context_ops look_at_receives(const struct ibv_context *verbs,
+					       const struct ibv_recv_wr *wr)
+{
+	for (; wr; wr = wr->next)
+		look_at(verbs, wr->sg_list, wr->num_sge);
+	return look_at(verbs, NULL, 0);
+}
+
+static int post_recv(struct ibv_qp *qp, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	return look_at_receives(qp->context, wr).post_recv(qp, wr, bad);
+}
+
+static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv_recv_wr **bad)
+{
+	return look_at_receives(srq->context, wr).post_srq_recv(srq, wr, bad);
+}
+
+static struct watched *new_watched(const struct ibv_context *verbs)
+{
+	struct watched *w = malloc(sizeof(*w));
+
+	if (w) {
+		w->verbs = verbs;
+		LIST_INSERT_HEAD(&all_watched, w, of_all);
+	}
+	return w;
+}
+
+void wv_stale_mr_watch(struct ibv_context *verbs)
+{
+	struct watched *w;
+
+	if (wv_settings()->trace < 0 || !verbs || verbs->ops.post_send == post_send)
+		return;
+	w = find(verbs) ?: new_watched(verbs);
+	if (!w)
+		return;
+	w->ops = verbs->ops;
+	verbs->ops.post_send = post_send;
+	verbs->ops.post_recv = post_recv;
+	verbs->ops.post_srq_recv = post_srq_recv;
+}
+
+void wv_stale_mr_forked(void)
+{
+	struct registration *r;
+
+	LIST_FOREACH (r, &registrations, of_all)
+		r->is_inherited = true;
+}

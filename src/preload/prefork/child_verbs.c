@@ -1,0 +1,220 @@
+#include "preload/core/real_verbs.h"
+#include "preload/prefork/set_make.h"
+#include "preload/prefork/tracked.h"
+
+/* Whether the script fits is judged once for each child. */
+static void judge(struct wv_tracked *f, bool fits)
+{
+	if (!f->judged)
+		wv_prefork_shm_judge(f->home, &f->set->script->verbs[0], fits);
+	f->judged = true;
+}
+
+static void note(struct wv_tracked *f, const struct wv_verb *verb, void *object)
+{
+	if (f->role == WV_CLAIMED)
+		judge(f, false);
+	else if (!wv_set_append(f->set, verb, object))
+		wv_tracked_finish(f);
+}
+
+static void name(const struct wv_set *set, struct wv_verb *verb, const void *const on[WV_ON])
+{
+	for (unsigned int i = 0; i < WV_ON; i++)
+		verb->on[i] = wv_set_find(set, on[i]);
+}
+
+void *wv_child_make(struct ibv_context *context, struct wv_verb *verb, const void *const on[WV_ON],
+		    void *(*real)(void *args), void *args, struct wv_made *made)
+{
+	struct wv_made *taken = NULL;
+	struct wv_tracked *f;
+	void *object;
+
+	wv_child_lock();
+	f = wv_tracked_find(context);
+	if (f && f->role == WV_CLAIMED && !f->stopped) {
+		name(f->set, verb, on);
+		taken = wv_set_claim(f->set, &f->claims, verb);
+		if (taken)
+			*made = *taken;
+	}
+	wv_child_unlock();
+	if (taken)
+		return made->object;
+	object = real(args);
+	if (!f || !object)
+		return object;
+	wv_child_lock();
+	f = wv_tracked_find(context);
+	if (f) {
+		name(f->set, verb, on);
+		note(f, verb, object);
+	}
+	wv_child_unlock();
+	return object;
+}
+
+static int again(struct wv_set *set, struct ibv_qp *qp, uint32_t i)
+{
+	struct ibv_qp_attr attr;
+	int mask = wv_verb_get_move(&set->script->verbs[i], &attr);
+
+	return wv_real_verbs()->modify_qp(qp, &attr, mask);
+}
+
+/*
+ * The queue pair is about to be moved otherwise, or looked at: back to where its owner has moved
+ * it.
+ */
+static void take_back(struct wv_tracked *f, struct ibv_qp *qp, uint16_t index)
+{
+	struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
+	enum ibv_qp_state state = qp->state;
+	uint32_t i = 0;
+
+	if (!wv_set_end_moves(f->set, &f->claims, index))
+		return;
+	wv_real_verbs()->modify_qp(qp, &reset, IBV_QP_STATE);
+	while ((i = wv_set_next_move(f->set, &f->claims, index, i)) < f->set->n)
+		again(f->set, qp, i++);
+	qp->state = state;
+	wv_set_bit(f->claims.put_back, index, state == IBV_QPS_RESET);
+}
+
+static bool is_ahead(const struct wv_set *set, uint16_t index, const struct ibv_qp_attr *attr)
+{
+	return wv_verb_is_ahead(set->script->verbs[index].qp.type, attr->qp_state);
+}
+
+/* True if the move was made ahead, and is now its owner's. */
+static bool take_move(struct wv_tracked *f, struct wv_verb *verb, bool can_be_ahead)
+{
+	if (!can_be_ahead || f->stopped || !wv_set_claim(f->set, &f->claims, verb))
+		return false;
+	judge(f, true);
+	return true;
+}
+
+/* The script knows all that can be done ahead once a queue pair goes further. */
+static void moved(struct wv_tracked *f, const struct wv_verb *verb, const struct ibv_qp_attr *attr,
+		  bool can_be_ahead)
+{
+	uint16_t index = verb->on[WV_ON_QP];
+	bool ahead = is_ahead(f->set, index, attr);
+
+	if (f->role == WV_CLAIMED && verb->move.mask & IBV_QP_STATE) {
+		wv_set_bit(f->claims.put_back, index,
+			   wv_bit(f->claims.put_back, index) && attr->qp_state == IBV_QPS_RESET);
+		if (ahead)
+			judge(f, false);
+	} else if (f->role == WV_LEARNING && verb->move.mask & IBV_QP_STATE &&
+		   !(can_be_ahead && ahead && wv_set_append(f->set, verb, NULL))) {
+		wv_tracked_finish(f);
+	}
+}
+
+int wv_child_move(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
+{
+	struct wv_verb verb;
+	struct wv_tracked *f;
+	bool can_be_ahead, taken = false;
+	int error;
+
+	wv_verb_begin(&verb, WV_VERB_MOVE);
+	can_be_ahead = wv_verb_set_move(&verb, attr, mask);
+	wv_child_lock();
+	f = wv_tracked_find(qp->context);
+	verb.on[WV_ON_QP] = f ? wv_set_find(f->set, qp) : WV_FOREIGN_OBJECT;
+	if (verb.on[WV_ON_QP] < WV_SCRIPT_VERBS && f->role == WV_CLAIMED) {
+		taken = take_move(f, &verb, can_be_ahead);
+		if (!taken)
+			take_back(f, qp, verb.on[WV_ON_QP]);
+	}
+	wv_child_unlock();
+	if (taken) {
+		qp->state = attr->qp_state;
+		return 0;
+	}
+	error = wv_real_verbs()->modify_qp(qp, attr, mask);
+	if (error || verb.on[WV_ON_QP] >= WV_SCRIPT_VERBS)
+		return error;
+	wv_child_lock();
+	f = wv_tracked_find(qp->context);
+	if (f)
+		moved(f, &verb, attr, can_be_ahead);
+	wv_child_unlock();
+	return 0;
+}
+
+/* The kernel keeps some attributes of a queue pair that is reset; a fresh one has none. */
+static void hide_traces(struct ibv_qp_attr *attr)
+{
+	if (attr->qp_state != IBV_QPS_RESET)
+		return;
+	attr->qkey = 0;
+	attr->qp_access_flags = 0;
+	attr->pkey_index = 0;
+	attr->port_num = 0;
+}
+
+int wv_child_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
+		   struct ibv_qp_init_attr *init)
+{
+	bool was_put_back = false;
+	struct wv_tracked *f;
+	uint16_t index;
+	int error;
+
+	wv_child_lock();
+	f = wv_tracked_find(qp->context);
+	index = f && f->role == WV_CLAIMED ? wv_set_find(f->set, qp) : WV_FOREIGN_OBJECT;
+	if (index < WV_SCRIPT_VERBS) {
+		take_back(f, qp, index);
+		was_put_back = wv_bit(f->claims.put_back, index);
+	}
+	wv_child_unlock();
+	error = wv_real_verbs()->query_qp(qp, attr, mask, init);
+	if (!error && was_put_back)
+		hide_traces(attr);
+	return error;
+}
+
+/* Destroys what nobody asked for and would keep the object at @index busy. */
+static void clear_way(struct wv_tracked *f, uint16_t index)
+{
+	uint16_t user;
+
+	while ((user = wv_set_dependent(f->set, &f->claims, index)) != WV_NO_OBJECT) {
+		wv_set_bit(f->claims.claimed, user, true);
+		clear_way(f, user);
+		wv_set_destroy(f->set, user);
+	}
+}
+
+int wv_child_destroy(struct ibv_context *context, void *object, int (*real)(void *object))
+{
+	struct wv_tracked *f;
+	uint16_t index = WV_FOREIGN_OBJECT;
+	int error;
+
+	wv_child_lock();
+	f = wv_tracked_claimed(context);
+	if (f)
+		index = wv_set_find(f->set, object);
+	if (index < WV_SCRIPT_VERBS) {
+		clear_way(f, index);
+		wv_set_end_moves(f->set, &f->claims, index);
+		f->set->made[index].object = NULL;
+	}
+	wv_child_unlock();
+	error = real(object);
+	if (!error || index >= WV_SCRIPT_VERBS)
+		return error;
+	wv_child_lock();
+	f = wv_tracked_find(context);
+	if (f)
+		f->set->made[index].object = object;
+	wv_child_unlock();
+	return error;
+}

@@ -1,0 +1,410 @@
+#include "preload/prefork/set_pool.h"
+
+#include "preload/core/counters.h"
+#include "preload/core/fd_table.h"
+#include "preload/core/real.h"
+#include "preload/prefork/set_make.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* After a verb that failed; twice as long after the next one, up to a limit. */
+#define PAUSE_MS	 1000
+#define LONGEST_PAUSE_MS 64000
+
+struct slot {
+	struct wv_set *set;	      /* NULL: to be made */
+	struct wv_claim_slot *ticket; /* NULL: offered to nobody */
+	uint64_t state;
+	uint64_t since_ms; /* it was offered */
+};
+
+/* One for each script of the family, at the same index. */
+static struct pool {
+	bool active;
+	uint64_t pause_ms, pause_until_ms;
+	struct wv_published *published;
+	struct wv_script script;
+	struct slot slots[WV_SET_POOL_SETS];
+} pools[WV_PREFORK_SCRIPTS];
+
+/* All slots with a set. */
+#define each_set(slot)                                                                             \
+	for (struct pool *pool_ = pools; pool_ < pools + WV_PREFORK_SCRIPTS; pool_++)              \
+		for (struct slot *slot = pool_->slots;                                             \
+		     pool_->active && slot < pool_->slots + WV_SET_POOL_SETS; slot++)              \
+			if (slot->set)
+
+static void end(struct slot *slot, void (*how)(struct wv_set *set))
+{
+	struct wv_set *set = slot->set;
+
+	*slot = (struct slot){.set = NULL};
+	if (set->holding.closed)
+		how = wv_set_drop;
+	how(set);
+}
+
+static bool is_ready(const struct slot *slot)
+{
+	return slot->set && !slot->ticket && wv_set_is_complete(slot->set) &&
+	       !slot->set->holding.lost;
+}
+
+static void activate(struct pool *pool, struct wv_published *published)
+{
+	memcpy(&pool->script, &published->script, sizeof(pool->script));
+	/* A child of a zygote still has what its parent's were here. */
+	memset(pool->slots, 0, sizeof(pool->slots));
+	pool->published = published;
+	pool->pause_ms = pool->pause_until_ms = 0;
+	pool->active = wv_script_check(&pool->script);
+}
+
+/* Ends what nobody has; whether nothing is left. */
+static bool empty(struct pool *pool)
+{
+	bool any = false;
+
+	for (unsigned int i = 0; i < WV_SET_POOL_SETS; i++) {
+		struct slot *slot = &pool->slots[i];
+
+		if (slot->set && !slot->ticket)
+			end(slot, wv_set_unmake);
+		any = any || slot->set;
+	}
+	return !any;
+}
+
+static bool fits(const struct pool *pool)
+{
+	return __atomic_load_n(&pool->published->misses, __ATOMIC_RELAXED) < WV_PREFORK_MISSES;
+}
+
+void wv_set_pools_learn(struct wv_prefork_shm *family)
+{
+	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++) {
+		struct wv_published *published = &family->scripts[i];
+
+		if (__atomic_load_n(&published->phase, __ATOMIC_ACQUIRE) != WV_SCRIPT_THERE)
+			continue;
+		if (!pools[i].active)
+			activate(&pools[i], published);
+		/* The next child may teach something else. */
+		if (!pools[i].active || (!fits(&pools[i]) && empty(&pools[i]))) {
+			pools[i].active = false;
+			__atomic_store_n(&published->phase, WV_SCRIPT_EMPTY, __ATOMIC_RELEASE);
+		}
+	}
+}
+
+bool wv_set_pools_have_news(const struct wv_prefork_shm *family)
+{
+	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++)
+		if (!pools[i].active &&
+		    __atomic_load_n(&family->scripts[i].phase, __ATOMIC_ACQUIRE) == WV_SCRIPT_THERE)
+			return true;
+	return false;
+}
+
+/* Whether the child ended before it came to hold its ticket; false if that is not known. */
+static bool never_came(const struct wv_claim_slot *ticket)
+{
+	pid_t child = __atomic_load_n(&ticket->child, __ATOMIC_RELAXED);
+	siginfo_t info = {.si_pid = 0};
+	int result;
+
+	if (!child)
+		return false;
+	result = waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT);
+	return result < 0 ? errno == ECHILD : info.si_pid == child;
+}
+
+static bool is_unused(const struct slot *slot)
+{
+	switch (wv_claim_slot_phase(slot->state)) {
+	case WV_CLAIM_SLOT_GIVEN_BACK:
+		return true;
+	case WV_CLAIM_SLOT_HELD:
+		return wv_claim_slot_is_left(slot->ticket);
+	case WV_CLAIM_SLOT_OFFERED:
+		return never_came(slot->ticket);
+	default:
+		return false;
+	}
+}
+
+/* The set is to be had again, if its child has left it. */
+static bool take_back(struct slot *slot)
+{
+	if (!slot->ticket)
+		return false;
+	slot->state = __atomic_load_n(&slot->ticket->state, __ATOMIC_ACQUIRE);
+	if (!is_unused(slot) || !wv_claim_slot_turn(slot->ticket, &slot->state, WV_CLAIM_SLOT_LEFT))
+		return false;
+	slot->ticket = NULL;
+	return true;
+}
+
+/* What is to become of a set that was offered; true if it is gone from here. */
+static bool settle(struct slot *slot, uint64_t now_ms)
+{
+	slot->state = __atomic_load_n(&slot->ticket->state, __ATOMIC_ACQUIRE);
+	if (wv_claim_slot_phase(slot->state) == WV_CLAIM_SLOT_CLAIMED) {
+		wv_claim_slot_turn(slot->ticket, &slot->state, WV_CLAIM_SLOT_LEFT);
+		end(slot, wv_set_abandon);
+		wv_count(&wv_counters.sets_taken);
+		return true;
+	}
+	if (!take_back(slot) && now_ms - slot->since_ms > WV_SET_POOL_PATIENCE_MS &&
+	    wv_claim_slot_turn(slot->ticket, &slot->state, WV_CLAIM_SLOT_LEFT)) {
+		end(slot, wv_set_unmake);
+		return true;
+	}
+	return false;
+}
+
+int wv_set_pools_settle(uint64_t now_ms)
+{
+	each_set (slot) {
+		if (slot->ticket && settle(slot, now_ms))
+			return 1;
+		if (!slot->ticket && slot->set->holding.lost) {
+			end(slot, wv_set_unmake);
+			return 1;
+		}
+	}
+	return 0;
+}
+
+/* The set to go on with, or a place for another one. */
+static struct slot *unfinished(struct pool *pool, unsigned int n)
+{
+	struct slot *place = NULL;
+	unsigned int sets = 0;
+
+	for (unsigned int i = 0; i < WV_SET_POOL_SETS; i++) {
+		struct slot *slot = &pool->slots[i];
+
+		if (slot->set && !wv_set_is_complete(slot->set))
+			return slot;
+		if (!slot->set && !place)
+			place = slot;
+		sets += !!slot->set;
+	}
+	return sets < n ? place : NULL;
+}
+
+static void pause_making(struct pool *pool, uint64_t now_ms)
+{
+	uint64_t twice = 2 * pool->pause_ms;
+
+	pool->pause_ms = twice < PAUSE_MS	    ? PAUSE_MS
+			 : twice < LONGEST_PAUSE_MS ? twice
+						    : LONGEST_PAUSE_MS;
+	pool->pause_until_ms = now_ms + pool->pause_ms;
+}
+
+static int make_next(struct pool *pool, struct slot *slot, struct ibv_device **devices,
+		     uint64_t now_ms)
+{
+	int err;
+
+	if (!slot->set)
+		slot->set = wv_set_new(&pool->script, pool->script.n);
+	if (!slot->set)
+		return -ENOMEM;
+	if (slot->set->holding.closed) {
+		end(slot, wv_set_drop);
+		return 1;
+	}
+	err = wv_set_make_next(slot->set, devices);
+	if (!err && wv_set_is_complete(slot->set)) {
+		wv_count(&wv_counters.sets_made);
+		pool->pause_ms = 0;
+	}
+	if (!err)
+		return 1;
+	end(slot, wv_set_unmake);
+	pause_making(pool, now_ms);
+	return err;
+}
+
+int wv_set_pools_make(unsigned int n, struct ibv_device **devices, uint64_t now_ms)
+{
+	bool pauses = false;
+
+	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++) {
+		struct slot *slot = NULL;
+
+		if (pools[i].active && fits(&pools[i]))
+			slot = unfinished(&pools[i], n);
+		if (slot && now_ms >= pools[i].pause_until_ms)
+			return make_next(&pools[i], slot, devices, now_ms);
+		pauses = pauses || slot;
+	}
+	return pauses ? -EAGAIN : 0;
+}
+
+static bool is_gone(const struct wv_set *set)
+{
+	char path[IBV_SYSFS_PATH_MAX];
+
+	snprintf(path, sizeof(path), "/dev/infiniband/%s", wv_set_context(set)->device->dev_name);
+	return access(path, F_OK);
+}
+
+static void trim(struct pool *pool, unsigned int n)
+{
+	for (unsigned int i = 0; i < WV_SET_POOL_SETS; i++) {
+		struct slot *slot = &pool->slots[i];
+
+		if (!slot->set)
+			continue;
+		if (n)
+			n--;
+		else if (!slot->ticket)
+			end(slot, wv_set_unmake);
+	}
+}
+
+void wv_set_pools_trim(unsigned int n)
+{
+	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++)
+		if (pools[i].active)
+			trim(&pools[i], n);
+}
+
+void wv_set_pools_retry(void)
+{
+	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++)
+		pools[i].pause_ms = pools[i].pause_until_ms = 0;
+}
+
+void wv_set_pools_part_from_devices(void)
+{
+	each_set (slot)
+		if (!slot->ticket && slot->set->n && is_gone(slot->set))
+			end(slot, wv_set_unmake);
+	/* What failed before may have been for want of a device. */
+	wv_set_pools_retry();
+}
+
+/* One that waits; else one that a child has left unused, and that was not seen to yet. */
+static struct slot *next_ready(struct pool *pool)
+{
+	for (unsigned int i = 0; pool->active && i < WV_SET_POOL_SETS; i++)
+		if (is_ready(&pool->slots[i]))
+			return &pool->slots[i];
+	for (unsigned int i = 0; pool->active && i < WV_SET_POOL_SETS; i++)
+		if (take_back(&pool->slots[i]) && is_ready(&pool->slots[i]))
+			return &pool->slots[i];
+	return NULL;
+}
+
+static bool offer(struct wv_prefork_shm *family, struct slot *slot, struct wv_offer *to,
+		  uint64_t now_ms)
+{
+	slot->ticket = wv_claim_slot_issue(family, &slot->state);
+	if (!slot->ticket)
+		return false;
+	slot->since_ms = now_ms;
+	wv_resources_offer(&slot->set->holding);
+	*to = (struct wv_offer){slot->set, slot->ticket, slot->state};
+	return true;
+}
+
+unsigned int wv_set_pools_offer(struct wv_prefork_shm *family,
+				struct wv_offer offers[WV_CHILD_SETS], uint64_t now_ms)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++) {
+		struct slot *slot = next_ready(&pools[i]);
+
+		if (slot && offer(family, slot, &offers[n], now_ms))
+			n++;
+	}
+	return n;
+}
+
+bool wv_set_pools_wait(void)
+{
+	each_set (slot)
+		if (slot->ticket)
+			return true;
+	return false;
+}
+
+uint32_t wv_set_pools_ready(void)
+{
+	uint32_t n = 0;
+
+	each_set (slot)
+		n += is_ready(slot);
+	return n;
+}
+
+void wv_set_pools_lose_fd(int fd)
+{
+	each_set (slot)
+		if (wv_resources_lose_fd(&slot->set->holding, fd))
+			return;
+}
+
+/* Descriptors of sets are mostly side by side: few calls close many. */
+struct fd_range {
+	unsigned int first, last;
+};
+
+static void flush(const struct fd_range *range)
+{
+	if (range->first > range->last || !real_close_range(range->first, range->last, 0))
+		return;
+	for (unsigned int fd = range->first; fd <= range->last; fd++)
+		real_close((int)fd);
+}
+
+static void close_fd(struct fd_range *range, int fd)
+{
+	if (fd < 0)
+		return;
+	wv_fd_untrack(fd);
+	if ((unsigned int)fd == range->last + 1) {
+		range->last++;
+		return;
+	}
+	flush(range);
+	*range = (struct fd_range){(unsigned int)fd, (unsigned int)fd};
+}
+
+static bool is_among(const struct wv_set *set, const struct wv_offer *offers, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		if (offers[i].set == set)
+			return true;
+	return false;
+}
+
+void wv_set_pools_leave(const struct wv_offer *offers, unsigned int n)
+{
+	struct fd_range range = {1, 0};
+
+	each_set (slot) {
+		const struct wv_resources *holding = &slot->set->holding;
+
+		if (is_among(slot->set, offers, n))
+			continue;
+		for (unsigned int i = 0; i < holding->n_fds; i++)
+			close_fd(&range, holding->fds[i]);
+		wv_resources_unmap(holding, WV_RANGE_IO);
+	}
+	flush(&range);
+	/* Only what must be written is: each page of it is copied. */
+	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++)
+		if (pools[i].active)
+			pools[i].active = false;
+}

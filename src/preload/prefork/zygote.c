@@ -1,0 +1,300 @@
+#include "preload/prefork/zygote.h"
+
+#include "base/base.h"
+#include "preload/core/settings.h"
+#include "preload/prefork/device_list.h"
+#include "preload/prefork/fill_thread.h"
+#include "preload/prefork/set_pool.h"
+
+#include <errno.h>
+#include <time.h>
+#include <unistd.h>
+
+#define SOON_MS	 2 /* while children come and take */
+#define LATER_MS 250
+#define YIELD_US 20
+
+static pthread_mutex_t lock WV_HOT = PTHREAD_MUTEX_INITIALIZER;
+static __thread bool locked;	      /* by this thread */
+static unsigned int n_waiting WV_HOT; /* forks and pauses: the thread lets them go first */
+
+static struct wv_prefork_shm *family WV_HOT;  /* of the children of this process */
+static bool is_set WV_HOT, is_filling WV_HOT; /* how many were asked for; the thread runs */
+static unsigned int wanted;
+static int wait_ms WV_HOT = SOON_MS;
+
+/* Of the fork under way, and of the last one of this thread. */
+static struct wv_offer offers[WV_CHILD_SETS] WV_HOT;
+static unsigned int n_offers WV_HOT;
+static __thread struct {
+	unsigned int n;
+	struct wv_offer offers[WV_PREFORK_SCRIPTS];
+} last;
+
+static void take_lock(void)
+{
+	pthread_mutex_lock(&lock);
+	locked = true;
+}
+
+static void give_lock(void)
+{
+	locked = false;
+	pthread_mutex_unlock(&lock);
+}
+
+/*
+ * A mutex is not fair, and a fork must not wait for more than the verb that is being made. While
+ * paused nobody comes in.
+ */
+static void take_lock_after_forks(void)
+{
+	for (;;) {
+		while (__atomic_load_n(&n_waiting, __ATOMIC_ACQUIRE))
+			usleep(YIELD_US);
+		take_lock();
+		if (!__atomic_load_n(&n_waiting, __ATOMIC_ACQUIRE))
+			return;
+		give_lock();
+	}
+}
+
+static uint64_t now_ms(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
+}
+
+static unsigned int how_many(void)
+{
+	return is_set ? wanted : wv_settings()->prefork;
+}
+
+struct wv_prefork_shm *wv_zygote_family(void)
+{
+	struct wv_prefork_shm *made;
+
+	take_lock();
+	if (!family)
+		family = wv_prefork_shm_new();
+	made = family;
+	give_lock();
+	return made;
+}
+
+static int settle_one(void)
+{
+	int more;
+
+	take_lock_after_forks();
+	more = wv_set_pools_settle(now_ms());
+	give_lock();
+	return more;
+}
+
+static int make_one(void)
+{
+	struct ibv_device **devices;
+	int result;
+
+	take_lock_after_forks();
+	devices = wv_devices();
+	result = devices ? wv_set_pools_make(how_many(), devices, now_ms()) : -errno;
+	if (result == -ENODEV)
+		wv_devices_forget();
+	give_lock();
+	return result;
+}
+
+/* What changed since the last time: scripts, devices, how many sets are wanted. */
+static void update(bool devices_changed)
+{
+	take_lock_after_forks();
+	wv_set_pools_learn(family);
+	wv_claim_slots_collect(family);
+	if (devices_changed) {
+		wv_set_pools_part_from_devices();
+		wv_devices_forget();
+	}
+	wv_set_pools_trim(how_many());
+	give_lock();
+}
+
+/* While offers are out, children may take them at any moment, and tell nobody. */
+static int next_time(bool failed)
+{
+	int ms = -1;
+
+	take_lock_after_forks();
+	if (failed) {
+		ms = LATER_MS;
+	} else if (wv_set_pools_wait() || wv_set_pools_have_news(family)) {
+		ms = wait_ms;
+		wait_ms = wait_ms < LATER_MS ? wait_ms + (wait_ms + 3) / 4 : LATER_MS;
+	} else {
+		wv_fill_thread_will_sleep();
+	}
+	give_lock();
+	return ms;
+}
+
+static int work(bool devices_changed)
+{
+	int result;
+
+	while (settle_one())
+		;
+	update(devices_changed);
+	while ((result = make_one()) > 0)
+		;
+	return next_time(result < 0);
+}
+
+/* Until all there is to make is made, or something fails. */
+static int make_all(void)
+{
+	int result;
+
+	update(false);
+	while ((result = make_one()) > 0)
+		;
+	return result;
+}
+
+static int start(void)
+{
+	int err = is_filling ? 0 : wv_fill_thread_start(work);
+
+	is_filling = is_filling || !err;
+	return err;
+}
+
+int wv_zygote_keep(unsigned int n)
+{
+	int err, start_err;
+
+	if (n > WV_SET_POOL_SETS)
+		return -EINVAL;
+	if (!wv_zygote_family())
+		return -ENOMEM;
+	take_lock_after_forks();
+	is_set = true;
+	wanted = n;
+	wv_set_pools_retry();
+	give_lock();
+	err = make_all();
+	take_lock_after_forks();
+	start_err = start();
+	give_lock();
+	return start_err ? start_err : err;
+}
+
+void wv_zygote_release(void)
+{
+	bool keeps;
+
+	take_lock_after_forks();
+	keeps = family;
+	give_lock();
+	if (keeps)
+		wv_zygote_keep(0);
+}
+
+uint32_t wv_zygote_ready(void)
+{
+	uint32_t n;
+
+	take_lock_after_forks();
+	n = wv_set_pools_ready();
+	give_lock();
+	return n;
+}
+
+/* A thread is only worth its while once a child has used RDMA. */
+static void start_if_taught(void)
+{
+	if (!is_filling && family && how_many() && wv_set_pools_have_news(family))
+		start();
+}
+
+void wv_zygote_before_fork(void)
+{
+	__atomic_fetch_add(&n_waiting, 1, __ATOMIC_ACQ_REL);
+	take_lock();
+	if (!family && how_many())
+		family = wv_prefork_shm_new();
+	n_offers = family && how_many() ? wv_set_pools_offer(family, offers, now_ms()) : 0;
+}
+
+void wv_zygote_after_fork(void)
+{
+	last.n = n_offers;
+	for (unsigned int i = 0; i < n_offers; i++) {
+		wv_resources_withhold(&offers[i].set->holding);
+		last.offers[i] = offers[i];
+	}
+	start_if_taught();
+	wait_ms = SOON_MS;
+	wv_fill_thread_wake();
+	give_lock();
+	__atomic_fetch_sub(&n_waiting, 1, __ATOMIC_ACQ_REL);
+}
+
+/*
+ * The ticket may have changed hands since. If it does just now, the worst is that a child goes
+ * without.
+ */
+static void note_child(struct wv_offer *offer, pid_t pid)
+{
+	uint64_t state = __atomic_load_n(&offer->ticket->state, __ATOMIC_ACQUIRE);
+
+	if (pid < 0)
+		wv_claim_slot_turn(offer->ticket, &offer->state, WV_CLAIM_SLOT_GIVEN_BACK);
+	else if (state >> 8 == offer->state >> 8)
+		__atomic_store_n(&offer->ticket->child, pid, __ATOMIC_RELAXED);
+}
+
+void wv_zygote_forked(pid_t pid)
+{
+	while (last.n)
+		note_child(&last.offers[--last.n], pid);
+}
+
+void wv_zygote_in_child(void)
+{
+	wv_set_pools_leave(offers, n_offers);
+	wv_child_begin(offers, n_offers, how_many() ? family : NULL);
+	wv_fill_thread_leave();
+	family = NULL;
+	is_set = is_filling = false;
+	n_offers = last.n = 0;
+	n_waiting = 0;
+	give_lock();
+}
+
+void wv_zygote_lose_fd(int fd)
+{
+	/* What ends sets closes their descriptors: that is no loss. */
+	if (locked)
+		return;
+	wv_child_lose_fd(fd);
+	take_lock();
+	wv_set_pools_lose_fd(fd);
+	give_lock();
+}
+
+void wv_zygote_pause(void)
+{
+	__atomic_fetch_add(&n_waiting, 1, __ATOMIC_ACQ_REL);
+	if (locked)
+		return;
+	take_lock();
+	give_lock();
+}
+
+void wv_zygote_resume(void)
+{
+	__atomic_fetch_sub(&n_waiting, 1, __ATOMIC_ACQ_REL);
+}

@@ -1,3 +1,0 @@
-#include "shim/counters.h"
-
-struct wv_statistics wv_counters;
