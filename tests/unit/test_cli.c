@@ -227,27 +227,27 @@ static void test_status_text(void **state)
 	(void)state;
 	capture_begin(&c);
 	assert_int_equal(wv_print_status(status, c.out), 0);
-	capture_expect(
-	    &c,
-	    "warmverbsd 1.2.3 at /run/s, up 1:02:03\n"
-	    "waiting:    2 leases, 2.00 KiB\n"
-	    "at most:    8 leases, 1.00 MiB\n"
-	    "for a user: 4 leases, 512 KiB\n"
-	    "trouble with programs: 2 malformed, 1 denied\n"
-	    "\n"
-	    "device  node                     driver  leased  leases\n"
-	    "rxe0    /dev/infiniband/uverbs0  rxe     yes          2\n"
-	    "x       /dev/infiniband/uverbs1          no           0\n"
-	    "\n"
-	    "user        connected  recipes  leases    memory\n"
-	    "4000000000          1        1       2  2.00 KiB\n"
-	    "\n"
-	    "recipe            user        program  name   ready  requested  hits  misses  records  "
-	    "adopted  diverged  made in\n"
-	    "00000000000000ab  4000000000  ping     night    2/3          2     3       1        1  "
-	    "     16         6  1.44 ms\n"
-	    "00000000000000ab: no lease could be made: no memory\n"
-	    "00000000000000ab: last divergence: CQ_CREATE: another value: cqe\n");
+	capture_expect(&c, "warmverbsd 1.2.3 at /run/s, up 1:02:03\n"
+			   "waiting:    2 leases, 2.00 KiB\n"
+			   "at most:    8 leases, 1.00 MiB\n"
+			   "for a user: 4 leases, 512 KiB\n"
+			   "trouble with programs: 2 malformed, 1 denied\n"
+			   "\n"
+			   "device  node                     driver  leased  leases\n"
+			   "rxe0    /dev/infiniband/uverbs0  rxe     yes          2\n"
+			   "x       /dev/infiniband/uverbs1          no           0\n"
+			   "\n"
+			   "user        connected  recipes  leases    memory\n"
+			   "4000000000          1        1       2  2.00 KiB\n"
+			   "\n"
+			   "recipe            user        program  name   ready  requested  hits  "
+			   "misses  records  "
+			   "adopted  diverged  made in\n"
+			   "00000000000000ab  4000000000  ping     night    2/3          2     3   "
+			   "    1        1  "
+			   "     16         6  1.44 ms\n"
+			   "00000000000000ab: no lease could be made: no memory\n"
+			   "00000000000000ab: last divergence: CQ_CREATE: another value: cqe\n");
 	json_decref(status);
 }
 
