@@ -1,57 +1,34 @@
 #include "preload.h"
 
+#include "base/base.h"
 #include "fixture.h"
-#include "preload/client/lease_request.h"
 #include "preload/core/context.h"
-#include "preload/core/real.h"
 #include "preload/core/trace.h"
-#include "preload/lease/capabilities.h"
 #include "preload/lease/control_path.h"
+#include "preload/lease/lease_end.h"
+#include "wire/trace_record.h"
+
+#include <stdarg.h>
+#include <sys/syscall.h>
 
 #define UFILE 3000 /* a number that this process has not open */
 
 static struct preload *current;
-static struct wv_context context;
+static struct wv_context *context;
+static int trace = -1; /* what the preload says it did */
 
-uint32_t wv_fd_table[WV_MAX_FD];
-uint32_t wv_n_fds;
-uint32_t wv_births;
-
-void wv_lock(void)
+/* Of the preload too, since it is linked into this program. */
+int ioctl(int fd, unsigned long request, ...)
 {
-}
-
-void wv_unlock(void)
-{
-}
-
-struct wv_context *wv_context_at(uint16_t index)
-{
-	(void)index;
-	return &context;
-}
-
-void wv_context_settle(struct wv_context *c)
-{
-	(void)c;
-}
-
-void wv_context_keep_lease(struct wv_context *c)
-{
-	(void)c;
-}
-
-void wv_context_give_back(struct wv_context *c, int fd)
-{
-	(void)c;
-	(void)fd;
-}
-
-int real_ioctl(int fd, unsigned long request, void *arg)
-{
+	va_list args;
+	void *arg;
 	int error;
 
-	assert_int_equal(fd, UFILE);
+	va_start(args, request);
+	arg = va_arg(args, void *);
+	va_end(args);
+	if (fd != UFILE)
+		return (int)syscall(SYS_ioctl, fd, request, arg);
 	assert_int_equal(request, RDMA_VERBS_IOCTL);
 	error = fake_kernel_issue(current->kernel, arg);
 	if (error)
@@ -59,69 +36,86 @@ int real_ioctl(int fd, unsigned long request, void *arg)
 	return error ? -1 : 0;
 }
 
-uint64_t wv_trace_now(void)
+/* Before tests count descriptors. */
+__attribute__((constructor)) static void begin_trace(void)
 {
-	return 1;
+	char path[] = "/tmp/warmverbs-trace-XXXXXX";
+
+	trace = mkstemp(path);
+	setenv(WV_TRACE_ENV, path, 1);
+	wv_trace_begin();
+	unlink(path);
 }
 
-void wv_trace_command(uint64_t start, const struct ib_uverbs_ioctl_hdr *cmd, uint32_t write_cmd,
-		      enum wv_trace_how how, int error, struct wv_difference why)
+static void read_trace(struct preload *p)
 {
-	(void)start;
-	(void)cmd;
-	(void)write_cmd;
-	(void)error;
-	(void)why;
-	assert_true(current->n_trail < sizeof(current->trail) - 1);
-	current->trail[current->n_trail++] = how == WV_HOW_ADOPTED ? 'a' : 'k';
+	struct wv_trace record;
+
+	while (read(trace, &record, sizeof(record)) == sizeof(record)) {
+		if (record.kind == WV_TRACE_COMMAND) {
+			assert_true(p->n_trail < sizeof(p->trail) - 1);
+			p->trail[p->n_trail++] = record.how == WV_HOW_ADOPTED ? 'a' : 'k';
+			continue;
+		}
+		assert_int_equal(record.error, 0);
+		if (record.kind == WV_TRACE_ROLLBACK)
+			p->rollbacks++;
+		else
+			p->purges++;
+	}
 }
 
-void wv_trace_rollback(uint64_t start, enum wv_trace_kind kind, uint16_t object, int error)
+/* Tracks no more what the last test had; its lease is in memory that is gone. */
+static void end_last(void)
 {
-	(void)start;
-	(void)object;
-	assert_int_equal(error, 0);
-	if (kind == WV_TRACE_ROLLBACK)
-		current->rollbacks++;
-	else
-		current->purges++;
+	if (!context)
+		return;
+	for (unsigned int i = 0; context->mode == WV_LEASED && i < WV_CMDLOG_MAX_FDS; i++) {
+		int fd = context->lease.fds[i];
+
+		context->lease.fds[i] = -1;
+		if (wv_fd_get(fd).kind == WV_FD_EVENTS)
+			wv_context_close(fd);
+	}
+	context->mode = WV_PLAIN;
+	context->lease.memory = NULL;
+	wv_context_close(UFILE);
+}
+
+static void take_lease(struct wv_cmdlog *lease, const struct wv_replay *replay)
+{
+	context->mode = WV_LEASED;
+	context->stopped = false;
+	wv_lease_init(&context->lease, lease);
+	/* Sent to another process, they have other numbers there. */
+	for (unsigned int i = 0; i < replay->n_fds; i++) {
+		context->lease.fds[i] = dup(replay->fds[i]);
+		close(replay->fds[i]);
+		wv_context_track(context, context->lease.fds[i], WV_FD_EVENTS, i);
+	}
 }
 
 void preload_begin(struct preload *p, struct fake_kernel *kernel, struct wv_cmdlog *lease,
 		   const struct wv_replay *replay)
 {
-	struct wv_fd_entry file = {.kind = WV_FD_COMMAND};
+	static const struct wv_scope scope;
 
-	*p = (struct preload){.kernel = kernel, .lease = &context.lease};
-	memset(&context, 0, sizeof(context));
-	memcpy(&wv_fd_table[UFILE], &file, sizeof(file));
-	wv_n_fds = 1;
+	assert_true(wv_trace_is_on());
+	end_last();
+	context = wv_context_new(&scope, wv_lease_end);
+	assert_true(wv_context_track(context, UFILE, WV_FD_COMMAND, 0));
+	*p = (struct preload){.kernel = kernel, .lease = &context->lease};
 	current = p;
-	context.mode = lease ? WV_LEASED : WV_PLAIN;
-	context.sock = -1;
-	if (!lease)
-		return;
-	wv_lease_init(&context.lease, lease);
-	/* Sent to another process, they have other numbers there. */
-	for (unsigned int i = 0; i < replay->n_fds; i++) {
-		context.lease.fds[i] = dup(replay->fds[i]);
-		close(replay->fds[i]);
-	}
+	if (lease)
+		take_lease(lease, replay);
 }
 
 int preload_issue(void *preload, struct ib_uverbs_ioctl_hdr *cmd)
 {
+	int error;
+
 	assert_ptr_equal(preload, current);
-	return wv_control_path(UFILE, cmd) ? errno : 0;
-}
-
-/* This program has no rights of its own, and so nothing to take back. */
-bool wv_has_raw_capabilities(void)
-{
-	return false;
-}
-
-void wv_client_retract(const struct wv_context *c)
-{
-	(void)c;
+	error = wv_control_path(UFILE, cmd) ? errno : 0;
+	read_trace(current);
+	return error;
 }

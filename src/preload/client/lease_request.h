@@ -1,62 +1,51 @@
 /*
- * The program's side of the conversation with warmverbsd. Nothing here waits longer than WV_WAIT_MS
- * in all; a daemon that is absent, old or hung is not asked again by this process.
+ * Asking warmverbsd for a lease. A daemon that is absent, old or hung is not asked again by this
+ * process. All but the first two functions are called with the lock of the control path held.
  */
 #pragma once
 
-#include "cmdlog/adopt.h"
-#include "warmverbs.h"
-#include "wire/wire.h"
-
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
 
-struct wv_context;
+/* What is asked for one open of a device. */
+struct wv_lease_request {
+	int node;	      /* the device node, opened by this process; or -errno of that open */
+	int sock;	      /* the answer comes here; -1: nobody was asked */
+	dev_t rdev;	      /* of the node; 0, which no device has: it is none. Set with sock */
+	uint32_t open_number; /* which open of a device it is in the process that will use it */
+	bool ahead;	      /* made for another process, and in no hurry */
+};
 
 /*
  * Opens the node at @path and asks for a lease of it, if that makes sense and nothing is pending;
- * the answer is collected by wv_client_open(). Cheap when there is no daemon.
+ * the answer is collected when the program opens @path. Cheap when there is no daemon.
  */
-void wv_client_request(const char *path);
-
-/*
- * Opens the device node @path for the program, from a lease if there is one. Returns the descriptor
- * or -errno of the open itself.
- */
-int wv_client_open(const char *path);
-
-/* What this thread opens ahead is for a process whose how-manieth open it will be. */
-void wv_client_open_as(uint32_t number);
+void wv_lease_request_begin(const char *path);
 
 /* Drops a request whose answer nobody collected. */
-void wv_client_drop_request(void);
-
-/* Connects to the daemon, without waiting. The socket, or -errno. */
-int wv_client_connect(void);
-
-/* What the daemon is to know of this program, in a request's own form. */
-void wv_client_describe(struct wv_msg_request *request, uint32_t open_number, uint32_t flags);
+void wv_lease_request_drop(void);
 
 /*
- * What the daemon answered, within WV_WAIT_MS: a message type, or -errno. @fds has room for
- * WV_WIRE_MAX_FDS; they are the caller's.
+ * The request for the program's next open, which is of @path: the pending one if it is for that,
+ * else a new one. With @ask false no lease is wanted, and nobody is asked. Its descriptors are the
+ * caller's, untracked.
  */
-int wv_client_receive(int sock, void *message, size_t capacity, int *fds, unsigned int *n_fds);
+struct wv_lease_request wv_lease_request_take(const char *path, bool ask);
 
-/* What this process knows of the daemon. */
-enum wv_daemon wv_client_daemon(void);
+/* The same for an open that is made ahead, as number @open_number; what is pending stays so. */
+struct wv_lease_request wv_lease_request_make(const char *path, bool ask, uint32_t open_number);
 
-/* In a forked child: the request is the parent's. Call with the lock held. */
-void wv_client_forget_request(void);
-
-/* The program closed @fd, which may be one of ours. Call with the lock held. */
-void wv_client_forget_fd(int fd);
+/* The daemon's answer to @r, waiting for it as long as is right; as of wv_client_receive(). */
+int wv_lease_request_answer(const struct wv_lease_request *r, void *message, size_t capacity,
+			    int *fds, unsigned int *n_fds);
 
 /*
- * Tells the daemon that programs like this one get no lease any more: it uses rights that a lease
- * does not give. Call with the lock held.
+ * Tells the daemon that programs like this one get no lease any more: they need capabilities that a
+ * lease does not give. @ufile proves the right to the device.
  */
-void wv_client_retract(const struct wv_context *context);
+void wv_lease_request_retract(int ufile, uint32_t open_number);
 
-void wv_client_send_record(int sock, const struct wv_build_id *provider,
-			   const struct wv_cmdlog *record);
-void wv_client_send_report(int sock, struct wv_msg_report *report, struct wv_lease *lease);
+/* In a forked child: the pending request is the parent's. */
+void wv_lease_request_forked(void);

@@ -1,11 +1,10 @@
 #include "preload/client/pool_request.h"
 
 #include "base/base.h"
-#include "preload/client/lease_request.h"
-#include "preload/client/open_outcome.h"
-#include "preload/core/context.h"
-#include "preload/core/settings.h"
-#include "preload/mlx5/queues.h"
+#include "preload/client/connection.h"
+#include "preload/core/fd_table.h"
+#include "preload/core/lock.h"
+#include "preload/providers.h"
 
 #include <errno.h>
 #include <string.h>
@@ -17,8 +16,16 @@ static struct {
 	uint32_t asked, granted, ready;
 } request = {.sock = -1};
 
+/* The program closed the connection without knowing it: the request has ended. */
+static void closed(int fd)
+{
+	(void)fd;
+	request.sock = -1;
+}
+
 static int connect_locked(void)
 {
+	static const struct wv_fd_owner owner = {.closed = closed};
 	wv_auto_fd sock = -1;
 
 	if (request.sock >= 0)
@@ -27,7 +34,7 @@ static int connect_locked(void)
 	if (sock < 0)
 		return sock;
 	/* What is not tracked might be another file of the program's when it is closed. */
-	if (!wv_fd_track(sock, (struct wv_fd_entry){.kind = WV_FD_PRIVATE}))
+	if (!wv_fd_hide(sock, &owner))
 		return -EMFILE;
 	request.sock = wv_steal_fd(&sock);
 	return 0;
@@ -50,7 +57,7 @@ static int receive_locked(uint32_t leases)
 	struct wv_msg_pool_state state;
 	int fds[WV_WIRE_MAX_FDS];
 	unsigned int n_fds = 0;
-	int type = wv_client_receive(request.sock, &state, sizeof(state), fds, &n_fds);
+	int type = wv_client_receive(request.sock, WV_WAIT_MS, &state, sizeof(state), fds, &n_fds);
 
 	for (unsigned int i = 0; i < n_fds; i++)
 		close(fds[i]);
@@ -79,13 +86,13 @@ static int ask_locked(const struct wv_msg_pool *message)
 /* Leases that programs like this one would not ask for are of no use. */
 static bool is_of_use(void)
 {
-	enum wv_reason reason = wv_why_unasked();
+	enum wv_reason reason = wv_client_why_unasked();
 
 	return (reason == WV_REASON_NONE || reason == WV_REASON_NO_DAEMON) &&
-	       !wv_queues_are_chosen();
+	       !wv_provider_queues_are_chosen();
 }
 
-int wv_pool_request(unsigned int leases)
+int wv_client_request_pool(unsigned int leases)
 {
 	struct wv_msg_pool message;
 	bool again;
@@ -97,7 +104,6 @@ int wv_pool_request(unsigned int leases)
 		return -EOPNOTSUPP;
 	if (!describe(&message, leases))
 		return -ENOSYS;
-	wv_context_prepare();
 	wv_lock();
 	again = request.sock >= 0;
 	err = ask_locked(&message);
@@ -108,9 +114,8 @@ int wv_pool_request(unsigned int leases)
 	return err;
 }
 
-void wv_pool_request_end(void)
+void wv_client_end_pool(void)
 {
-	wv_context_prepare();
 	wv_lock();
 	wv_fd_close_private(&request.sock);
 	wv_unlock();
@@ -125,7 +130,7 @@ static bool stands(void)
 	       errno == EAGAIN;
 }
 
-void wv_pool_request_state(struct wv_status *status)
+void wv_client_pool_state(struct wv_status *status)
 {
 	wv_lock();
 	if (stands()) {
@@ -136,13 +141,7 @@ void wv_pool_request_state(struct wv_status *status)
 	wv_unlock();
 }
 
-void wv_pool_request_forget(void)
+void wv_client_pool_forked(void)
 {
 	wv_fd_close_private(&request.sock);
-}
-
-void wv_pool_request_forget_fd(int fd)
-{
-	if (fd == request.sock)
-		request.sock = -1;
 }

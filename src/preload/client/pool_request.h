@@ -7,16 +7,13 @@
 #include "warmverbs.h"
 
 /* Asks for @leases, anew or for the first time. 0 or -errno; then nothing is asked for any more. */
-int wv_pool_request(unsigned int leases);
+int wv_client_request_pool(unsigned int leases);
 
 /* Asks for none. */
-void wv_pool_request_end(void);
+void wv_client_end_pool(void);
 
 /* Fills in what the daemon answered last; zeros if it has ended the pool request since. */
-void wv_pool_request_state(struct wv_status *status);
+void wv_client_pool_state(struct wv_status *status);
 
-/* In a forked child: the pool request is the parent's. */
-void wv_pool_request_forget(void);
-
-/* The program closed @fd, which may be the connection: the pool request has ended. */
-void wv_pool_request_forget_fd(int fd);
+/* In a forked child, with the lock held: the pool request is the parent's. */
+void wv_client_pool_forked(void);

@@ -2,8 +2,7 @@
 
 #include "base/base.h"
 #include "base/build_id.h"
-#include "preload/core/context.h"
-#include "preload/core/real.h"
+#include "preload/core/lock.h"
 #include "preload/core/settings.h"
 
 #include <dlfcn.h>
@@ -46,11 +45,11 @@ static bool read_list(char *text, size_t capacity)
 
 	if (!list_path(path, sizeof(path)))
 		return false;
-	fd = real_open(path, O_RDONLY | O_CLOEXEC, 0);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
 	if (fd < 0)
 		return false;
-	got = real_read(fd, text, capacity - 1);
-	real_close(fd);
+	got = read(fd, text, capacity - 1);
+	close(fd);
 	text[got > 0 ? got : 0] = '\0';
 	return got > 0;
 }
@@ -81,7 +80,7 @@ static void parse_list(char *text)
 	}
 }
 
-void wv_providers_read(void)
+void wv_provider_list_read(void)
 {
 	char text[2048];
 	bool found;
@@ -128,7 +127,7 @@ static void look_up(const char *path, bool load)
 	wv_unlock();
 }
 
-void wv_providers_load(bool load)
+void wv_provider_list_load(bool load)
 {
 	char path[sizeof(devices[0].provider)];
 
@@ -137,12 +136,12 @@ void wv_providers_load(bool load)
 			look_up(path, load);
 }
 
-bool wv_providers_known(void)
+bool wv_provider_list_known(void)
 {
 	return __atomic_load_n(&known, __ATOMIC_RELAXED);
 }
 
-bool wv_only_device(char *path, size_t capacity)
+bool wv_provider_list_only(char *path, size_t capacity)
 {
 	bool only;
 
@@ -152,7 +151,7 @@ bool wv_only_device(char *path, size_t capacity)
 	return only;
 }
 
-bool wv_provider_id(const char *path, struct wv_build_id *id)
+bool wv_provider_list_id(const char *path, struct wv_build_id *id)
 {
 	for (unsigned int i = 0; i < n_devices; i++) {
 		if (strcmp(devices[i].node, path) || !devices[i].loaded)

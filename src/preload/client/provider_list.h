@@ -11,22 +11,22 @@
 #include <stddef.h>
 
 /* Reads the daemon's list again, if there is one. */
-void wv_providers_read(void);
+void wv_provider_list_read(void);
 
 /*
  * Looks up the listed providers that are loaded already; with @load, loads the others too. Takes
  * the loader's lock: call it with none held, since a plugin may come here from its constructor.
  */
-void wv_providers_load(bool load);
+void wv_provider_list_load(bool load);
 
 /* Whether there was a list, that is, whether there is a daemon worth asking. */
-bool wv_providers_known(void);
+bool wv_provider_list_known(void);
 
 /* Copies the path of the node's only device. False if it has none or several. */
-bool wv_only_device(char *path, size_t capacity);
+bool wv_provider_list_only(char *path, size_t capacity);
 
 /*
  * The build-id of the provider loaded for the device node @path. False if it is not known. Call
  * with the lock held.
  */
-bool wv_provider_id(const char *path, struct wv_build_id *id);
+bool wv_provider_list_id(const char *path, struct wv_build_id *id);

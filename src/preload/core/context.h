@@ -1,28 +1,31 @@
 /*
- * One opened RDMA device of this process: plain, being recorded, or answered from a lease.
+ * One opened RDMA device of this process: plain, being recorded, or answered from a lease. What
+ * that means for its commands is the business of preload/lease.
  */
 #pragma once
 
 #include "cmdlog/adopt.h"
-#include "cmdlog/record.h"
+#include "cmdlog/allocations.h"
 #include "preload/core/fd_table.h"
-#include "preload/mlx5/queues.h"
+#include "preload/core/lock.h"
+#include "preload/core/scope.h"
 #include "wire/wire.h"
 
 #include <stdbool.h>
+
+#define WV_MAX_CONTEXTS 256
 
 enum wv_mode {
 	WV_PLAIN,     /* opened by the program itself; only followed for a trace */
 	WV_RECORDING, /* the same, and the daemon wants to know what it does */
 	WV_LEASED,    /* the ufile is the lease's */
-	WV_ABANDONED, /* its objects are another process's: whatever ends them here is not done */
+	WV_ABANDONED, /* its objects are another process's: destroy commands are not issued */
 };
 
 struct wv_context {
-	uint8_t mode; /* enum wv_mode */
-	bool stopped; /* the lease is followed no further, the recording has ended */
-	bool opening; /* ibv_open_device() has not returned yet */
-	bool in_set;  /* opened ahead of a child that is to have it, see preload/prefork/zygote.h */
+	uint8_t mode;	   /* enum wv_mode */
+	bool stopped;	   /* the lease is followed no further, the recording has ended */
+	bool opening;	   /* ibv_open_device() has not returned yet */
 	uint16_t index;	   /* in the table of contexts */
 	uint16_t files;	   /* tracked numbers that lead here */
 	uint16_t commands; /* of these, numbers of the ufile */
@@ -33,29 +36,21 @@ struct wv_context {
 	uint32_t no_lease;  /* enum wv_no_lease, 0: nobody was asked */
 	uint32_t driver_id; /* of the commands so far; 0: none yet. Read without the lock */
 	struct wv_build_id provider;
-	uint32_t open_number; /* the how-manieth open of this process it was */
+	uint32_t open_number; /* 0 for the first device that this process opened */
+	/* Of a context that was made ahead for a child (scope.h): who is told of its descriptors.
+	 */
+	const struct wv_fd_owner *owner;
+	void (*end)(struct wv_context *c); /* the last command number is gone; with the lock held */
 	struct wv_lease lease;
 	struct wv_lease constants; /* answers without a lease, inside ibv_open_device() */
-	uint64_t put_back[WV_CMDLOG_MAX_STEPS /
-			  64]; /* bit per handle of a QP, see wv_rollback_query() */
-	struct wv_inheritance
-	    *inheritance; /* of a lease, once forked; see preload/lease/inherit.h */
+	uint64_t put_back[WV_CMDLOG_MAX_STEPS / 64]; /* bit per handle of a QP put back to RESET */
+	struct wv_inheritance *inheritance;	     /* of a lease, once forked; lease/inherit.h */
 	struct wv_cmdlog_writer record;
 	struct wv_allocations *allocations; /* of queues, while recording; kept for the next */
-	struct wv_allocators own;	    /* of the program */
 	struct ibv_context *verbs;	    /* while the program has it open, as far as we saw */
-	struct ibv_cq *spares; /* of an inherited one; see preload/mlx5/doorbell_records.h */
-	bool parted;	       /* the same */
 	struct wv_msg_report report;
 	_Alignas(8) uint8_t message[WV_WIRE_MAX]; /* the lease as received, or the recording */
 };
-
-/*
- * The lock of the control path: guards every context and the pending request. The data path never
- * takes it.
- */
-void wv_lock(void);
-void wv_unlock(void);
 
 /*
  * How many forks lie between this process and the one that loaded the library: says of a context
@@ -70,12 +65,12 @@ static inline bool wv_context_is_inherited(const struct wv_context *c)
 }
 
 /*
- * Whether another process uses it too. What was made ahead for a child is that child's alone, from
- * when it takes it (preload/prefork/child.h).
+ * Whether another process uses it too. What was made ahead for a child is that child's alone from
+ * the moment it takes it.
  */
 static inline bool wv_context_is_shared(const struct wv_context *c)
 {
-	return wv_context_is_inherited(c) && !(c->in_set && c->birth + 1 == wv_births);
+	return wv_context_is_inherited(c) && !(c->owner && c->birth + 1 == wv_births);
 }
 
 /* Whether its lease is still adopted from, or it is still recorded. */
@@ -84,12 +79,21 @@ static inline bool wv_context_is_followed(const struct wv_context *c)
 	return !c->stopped && !wv_context_is_inherited(c);
 }
 
-/* Once per process, before the lock is taken for the first time: may take the loader's lock. */
-void wv_context_prepare(void);
+/*
+ * A plain context for a thread in @scope, or NULL: too many, or no memory. @end is called when its
+ * last command number is closed. Its memory is used again, never unmapped. Call with the lock held.
+ */
+struct wv_context *wv_context_new(const struct wv_scope *scope, void (*end)(struct wv_context *c));
 
-/* A fresh context, or NULL: too many, or no memory. Its memory is used again, never unmapped. */
-struct wv_context *wv_context_new(enum wv_mode mode);
+/* The context with that index, which must exist. */
 struct wv_context *wv_context_at(uint16_t index);
+
+/* The context after @c, the first one if that is NULL; NULL after the last. */
+struct wv_context *wv_context_after(const struct wv_context *c);
+
+/* Loops over all contexts that ever were; those without files are not in use. */
+#define wv_each_context(c)                                                                         \
+	for (struct wv_context *c = wv_context_after(NULL); c; c = wv_context_after(c))
 
 /*
  * Makes @fd a number of @context. On failure the number is too large to track, and stays the
@@ -100,35 +104,20 @@ bool wv_context_track(struct wv_context *context, int fd, enum wv_fd_kind kind, 
 /* The context that @fd is a command number of, or NULL. Call with the lock held. */
 struct wv_context *wv_context_of(int fd);
 
+/* @fd, which is the sock or the node of a context, is private. Call with the lock held. */
+void wv_context_hide_fd(int fd);
+
 /*
- * @fd is about to be closed or replaced: stops tracking it, and when it was the last number of a
- * ufile tells the daemon the outcome and closes what the program never asked for.
+ * @fd is about to be closed or replaced: stops tracking it, and ends its context if it was the last
+ * number of a ufile. Takes the lock.
  */
 void wv_context_close(int fd);
 
-/* @copy is a new number of the same file as @fd. */
+/* @copy is a new number of the same file as @fd. Takes the lock. */
 void wv_context_dup(int fd, int copy);
-
-/* Sends the recording or the report, if there still is one to send. Call with the lock held. */
-void wv_context_settle(struct wv_context *context);
-
-/* The program's context is the lease's: its own node is not needed any more. With the lock held. */
-void wv_context_keep_lease(struct wv_context *context);
-
-/*
- * The program wants another context than the lease has, and the kernel makes only one for a ufile:
- * @fd becomes the node that the program opened itself, and the lease ends. With the lock held.
- */
-void wv_context_give_back(struct wv_context *context, int fd);
 
 /* ibv_open_device() has returned. Call with the lock held. */
 void wv_context_opened(struct wv_context *context);
-
-/*
- * All that a child is to find in the context of @fd has been made: tells the daemon, and closes
- * what the lease brought beyond it. Takes the lock.
- */
-void wv_context_complete(int fd);
 
 /*
  * The objects of @fd's context are a child's now: commands are no longer given to the kernel but
@@ -142,15 +131,12 @@ void wv_context_abandon(int fd);
  */
 bool wv_context_is_seen(int fd);
 
-/* The how-manieth open of its process the one of @fd was. Takes the lock. */
+/* Which open of a device of its process the one of @fd was, from 0. Takes the lock. */
 uint32_t wv_context_open_number(int fd);
-
-/* Before fork(), with the lock held: what is left of leases is one for parent and child. */
-void wv_context_share_leases(void);
 
 /*
  * In a forked child, with the lock held: it has the descriptors of its parent and may use them, but
- * what is left of a lease is the parent's to adopt. Both adopting the same object would be two
- * owners.
+ * what is left of a lease is the parent's to adopt, since two owners must not adopt the same
+ * object.
  */
-void wv_context_leave_parent(void);
+void wv_contexts_forked(void);

@@ -4,10 +4,13 @@
 
 #include <unistd.h>
 
+#define MAX_OWNERS 16 /* each is a static object of some module */
+
 uint32_t wv_fd_table[WV_MAX_FD];
 uint32_t wv_n_fds WV_HOT;
 
-static pid_t owner WV_HOT;
+static pid_t owner_process WV_HOT;
+static const struct wv_fd_owner *owners[MAX_OWNERS];
 
 union word {
 	uint32_t word;
@@ -20,8 +23,8 @@ bool wv_fd_track(int fd, struct wv_fd_entry file)
 
 	if (fd < 0 || fd >= WV_MAX_FD)
 		return false;
-	if (!owner)
-		owner = getpid();
+	if (!owner_process)
+		owner_process = getpid();
 	if (!__atomic_exchange_n(&wv_fd_table[fd], u.word, __ATOMIC_ACQ_REL))
 		__atomic_fetch_add(&wv_n_fds, 1, __ATOMIC_RELAXED);
 	return true;
@@ -39,6 +42,29 @@ struct wv_fd_entry wv_fd_untrack(int fd)
 	return u.file;
 }
 
+/* The number of @owner, new or known already. */
+static uint8_t number_of(const struct wv_fd_owner *owner)
+{
+	uint8_t i = 0;
+
+	while (i < MAX_OWNERS - 1 && owners[i] && owners[i] != owner)
+		i++;
+	owners[i] = owner;
+	return i;
+}
+
+bool wv_fd_hide(int fd, const struct wv_fd_owner *owner)
+{
+	struct wv_fd_entry file = {.kind = WV_FD_PRIVATE, .slot = number_of(owner)};
+
+	return wv_fd_track(fd, file);
+}
+
+const struct wv_fd_owner *wv_fd_owner(struct wv_fd_entry file)
+{
+	return owners[file.slot];
+}
+
 void wv_fd_close_private(int *fd)
 {
 	if (*fd < 0)
@@ -50,10 +76,10 @@ void wv_fd_close_private(int *fd)
 
 bool wv_fd_table_is_mine(void)
 {
-	return owner == getpid();
+	return owner_process == getpid();
 }
 
 void wv_fd_table_adopt_process(void)
 {
-	owner = getpid();
+	owner_process = getpid();
 }

@@ -2,8 +2,8 @@
  * Which descriptor numbers of this process are ours to look at, and whose they are.
  *
  * Numbers are used again as soon as they are closed, by files of any kind; so every call that ends
- * or makes a descriptor is interposed (preload/interpose/libc_fd.c), and what is not tracked here
- * is not touched.
+ * or makes a descriptor is interposed (interpose/libc_fd.c), and what is not tracked here is not
+ * touched.
  */
 #pragma once
 
@@ -19,10 +19,18 @@ enum wv_fd_kind {
 	WV_FD_PRIVATE, /* the preload's own: the program does not know of it */
 };
 
+/* Who is told when the program closes a descriptor that it does not know to be ours. */
+struct wv_fd_owner {
+	/* Before it is closed, with no lock held; may be NULL. */
+	void (*closing)(int fd);
+	/* After it was forgotten here, with the lock of the control path held; may be NULL. */
+	void (*closed)(int fd);
+};
+
 struct wv_fd_entry {
-	uint8_t kind; /* enum wv_fd_kind */
-	uint8_t slot;
-	uint16_t context; /* index for wv_context_at() */
+	uint8_t kind;	  /* enum wv_fd_kind */
+	uint8_t slot;	  /* EVENTS: of the lease; PRIVATE: number of the owner */
+	uint16_t context; /* COMMAND, EVENTS: index for wv_context_at() */
 };
 
 extern uint32_t wv_fd_table[WV_MAX_FD]; /* struct wv_fd_entry, read and written as one word */
@@ -45,6 +53,15 @@ bool wv_fd_track(int fd, struct wv_fd_entry file);
 
 /* Stops tracking @fd; what it was. */
 struct wv_fd_entry wv_fd_untrack(int fd);
+
+/*
+ * Tracks @fd as private and @owner's, who stays valid for ever. False if the number is too large:
+ * the program might then close it unnoticed. Call with the lock of the control path held.
+ */
+bool wv_fd_hide(int fd, const struct wv_fd_owner *owner);
+
+/* The owner of a private descriptor. */
+const struct wv_fd_owner *wv_fd_owner(struct wv_fd_entry file);
 
 /* Closes *@fd, which is the preload's own, and sets it to -1; nothing if it is that already. */
 void wv_fd_close_private(int *fd);

@@ -2,56 +2,28 @@
 
 #include <dlfcn.h>
 
-WV_UNSANITIZED static void *bind(void **bound, const char *symbol)
-{
-	void *fn = __atomic_load_n(bound, __ATOMIC_RELAXED);
+#define VERBS_LIBRARY "libibverbs.so.1"
 
-	if (__builtin_expect(!fn, 0)) {
-		fn = dlsym(RTLD_NEXT, symbol);
-		__atomic_store_n(bound, fn, __ATOMIC_RELAXED);
-	}
+struct wv_real wv_real;
+
+static bool verbs_bound, memory_verbs_bound;
+
+WV_UNSANITIZED void *wv_real_bind(void **bound, const char *name)
+{
+	void *fn = dlsym(RTLD_NEXT, name);
+
+	__atomic_store_n(bound, fn, __ATOMIC_RELAXED);
 	return fn;
 }
 
-/* Defines real_NAME, which binds symbol SYMBOL once and calls it. */
-#define REAL(result, name, symbol, params, args)                                                   \
-	static void *bound_##name;                                                                 \
-	WV_UNSANITIZED result real_##name params                                                   \
-	{                                                                                          \
-		return ((result(*) params)bind(&bound_##name, symbol))args;                        \
-	}
-
-/* The 64-bit names: the same function on 64-bit machines, and right for large files elsewhere. */
-REAL(int, open, "open64", (const char *path, int flags, mode_t mode), (path, flags, mode))
-REAL(int, openat, "openat64", (int dir, const char *path, int flags, mode_t mode),
-     (dir, path, flags, mode))
-REAL(int, close, "close", (int fd), (fd))
-REAL(int, close_range, "close_range", (unsigned int first, unsigned int last, int flags),
-     (first, last, flags))
-REAL(void, closefrom, "closefrom", (int first), (first))
-REAL(int, dup, "dup", (int fd), (fd))
-REAL(int, dup2, "dup2", (int fd, int to), (fd, to))
-REAL(int, dup3, "dup3", (int fd, int to, int flags), (fd, to, flags))
-REAL(int, fcntl, "fcntl64", (int fd, int cmd, long arg), (fd, cmd, arg))
-REAL(int, ioctl, "ioctl", (int fd, unsigned long request, void *arg), (fd, request, arg))
-REAL(ssize_t, read, "read", (int fd, void *buffer, size_t bytes), (fd, buffer, bytes))
-REAL(ssize_t, write, "write", (int fd, const void *buffer, size_t bytes), (fd, buffer, bytes))
-REAL(void *, mmap, "mmap64",
-     (void *hint, size_t bytes, int protection, int flags, int fd, off64_t offset),
-     (hint, bytes, protection, flags, fd, offset))
-REAL(pid_t, fork, "fork", (void), ())
-REAL(FILE *, fopen, "fopen64", (const char *path, const char *mode), (path, mode))
-
-void real_bind(void)
+void wv_real_bind_libc(void)
 {
-	bind(&bound_open, "open64");
-	bind(&bound_close, "close");
-	bind(&bound_ioctl, "ioctl");
-	bind(&bound_read, "read");
-	bind(&bound_write, "write");
+#define BIND(name) wv_real_bind((void **)&wv_real.name, #name);
+	WV_REAL_LIBC(BIND)
+#undef BIND
 }
 
-static void *symbol(const char *library, int how, const char *name, const char *version)
+static void *find(const char *library, int how, const char *name, const char *version)
 {
 	void *fn = dlvsym(RTLD_NEXT, name, version);
 	void *loaded;
@@ -62,13 +34,48 @@ static void *symbol(const char *library, int how, const char *name, const char *
 	return loaded ? dlvsym(loaded, name, version) : NULL;
 }
 
-void *real_symbol(const char *library, const char *name, const char *version)
+void *wv_real_symbol(const char *library, const char *name, const char *version)
 {
-	return symbol(library, RTLD_NOLOAD, name, version);
+	return find(library, RTLD_NOLOAD, name, version);
 }
 
-/* The linker leaves libibverbs out of a program that finds all its verbs here (--as-needed). */
-void *real_verb(const char *name, const char *version)
+static bool bind_verb(void **bound, const char *name, const char *version)
 {
-	return symbol("libibverbs.so.1", 0, name, version);
+	void *verb = find(VERBS_LIBRARY, 0, name, version);
+
+	__atomic_store_n(bound, verb, __ATOMIC_RELAXED);
+	return verb;
+}
+
+#define BIND_VERB(name, version) all &= bind_verb((void **)&wv_real.name, "ibv_" #name, version);
+
+/* Threads that do this at once write the same. */
+static bool bind_verbs(void)
+{
+	bool all = true;
+
+	WV_REAL_VERBS(BIND_VERB)
+	__atomic_store_n(&verbs_bound, all, __ATOMIC_RELEASE);
+	return all;
+}
+
+const struct wv_real *wv_real_verbs(void)
+{
+	return __atomic_load_n(&verbs_bound, __ATOMIC_ACQUIRE) || bind_verbs() ? &wv_real : NULL;
+}
+
+static void bind_memory_verbs(void)
+{
+	bool all = true;
+
+	WV_REAL_MEMORY_VERBS(BIND_VERB)
+	(void)all; /* callers test the one that they need */
+	__atomic_store_n(&memory_verbs_bound, true, __ATOMIC_RELEASE);
+}
+
+const struct wv_real *wv_real_memory_verbs(void)
+{
+	if (!__atomic_load_n(&memory_verbs_bound, __ATOMIC_ACQUIRE))
+		bind_memory_verbs();
+	return &wv_real;
 }

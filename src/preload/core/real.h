@@ -1,44 +1,120 @@
 /*
- * The calls behind those that are interposed: the next definition in the search order, so that
- * other preloads and libc keep their say. The preload itself calls these, never its own public
- * names. Bound at first use: a library that is preloaded into every process of a machine must not
- * look up anything at start.
+ * The functions behind those that this library interposes: the next definition in the search order,
+ * so that other preloads and libc keep their say.
+ *
+ * All of them stand in one table and are bound before this library takes its first lock: binding
+ * takes the loader's lock, and the constructor of a plugin may hold that one while it waits for
+ * ours. Only a call that passes through earlier binds its function at its first use, since a
+ * library that is preloaded into every process of a machine must not look up anything at start.
+ *
+ * Only interposed functions name REAL(). Everywhere else in this library close() and its like are
+ * the real ones already: the linker sees to it (--wrap, see interpose/wrap.c).
  */
 #pragma once
 
-#include <stddef.h>
+#include <fcntl.h>
+#include <infiniband/verbs.h>
+#include <stdbool.h>
 #include <stdio.h>
-#include <sys/types.h>
-
-int real_open(const char *path, int flags, mode_t mode);
-int real_openat(int dir, const char *path, int flags, mode_t mode);
-int real_close(int fd);
-int real_close_range(unsigned int first, unsigned int last, int flags);
-void real_closefrom(int first);
-int real_dup(int fd);
-int real_dup2(int fd, int to);
-int real_dup3(int fd, int to, int flags);
-int real_fcntl(int fd, int cmd, long arg);
-int real_ioctl(int fd, unsigned long request, void *arg);
-ssize_t real_read(int fd, void *buffer, size_t bytes);
-ssize_t real_write(int fd, const void *buffer, size_t bytes);
-void *real_mmap(void *hint, size_t bytes, int protection, int flags, int fd, off64_t offset);
-pid_t real_fork(void);
-FILE *real_fopen(const char *path, const char *mode);
-
-/* Of what sanitizers call before they are ready to be told of calls. */
-#define WV_UNSANITIZED __attribute__((no_sanitize("thread")))
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /*
- * Binds the calls that are made with a lock held: binding takes the loader's lock, which a plugin's
- * constructor may hold while it waits for ours.
+ * libc's, by their 64-bit names: the same function on 64-bit machines, and right for large files
+ * elsewhere.
  */
-void real_bind(void);
+#define WV_REAL_LIBC(SYMBOL)                                                                       \
+	SYMBOL(open64)                                                                             \
+	SYMBOL(openat64)                                                                           \
+	SYMBOL(close)                                                                              \
+	SYMBOL(close_range)                                                                        \
+	SYMBOL(closefrom)                                                                          \
+	SYMBOL(dup)                                                                                \
+	SYMBOL(dup2)                                                                               \
+	SYMBOL(dup3)                                                                               \
+	SYMBOL(fcntl64)                                                                            \
+	SYMBOL(ioctl)                                                                              \
+	SYMBOL(read)                                                                               \
+	SYMBOL(write)                                                                              \
+	SYMBOL(mmap64)                                                                             \
+	SYMBOL(fopen64)                                                                            \
+	SYMBOL(fork)
+
+/* libibverbs', with their symbol versions. A libibverbs without one of these cannot be used. */
+#define WV_REAL_VERBS(VERB)                                                                        \
+	VERB(get_device_list, "IBVERBS_1.1")                                                       \
+	VERB(free_device_list, "IBVERBS_1.1")                                                      \
+	VERB(open_device, "IBVERBS_1.1")                                                           \
+	VERB(close_device, "IBVERBS_1.1")                                                          \
+	VERB(create_comp_channel, "IBVERBS_1.0")                                                   \
+	VERB(destroy_comp_channel, "IBVERBS_1.0")                                                  \
+	VERB(alloc_pd, "IBVERBS_1.1")                                                              \
+	VERB(dealloc_pd, "IBVERBS_1.1")                                                            \
+	VERB(create_cq, "IBVERBS_1.1")                                                             \
+	VERB(destroy_cq, "IBVERBS_1.1")                                                            \
+	VERB(create_srq, "IBVERBS_1.1")                                                            \
+	VERB(destroy_srq, "IBVERBS_1.1")                                                           \
+	VERB(create_qp, "IBVERBS_1.1")                                                             \
+	VERB(destroy_qp, "IBVERBS_1.1")                                                            \
+	VERB(modify_qp, "IBVERBS_1.1")                                                             \
+	VERB(query_qp, "IBVERBS_1.1")
+
+/* Those about memory, which most programs call later or never; older libraries lack the last ones.
+ */
+#define WV_REAL_MEMORY_VERBS(VERB)                                                                 \
+	VERB(dontfork_range, "IBVERBS_1.1")                                                        \
+	VERB(dofork_range, "IBVERBS_1.1")                                                          \
+	VERB(reg_mr, "IBVERBS_1.1")                                                                \
+	VERB(dereg_mr, "IBVERBS_1.1")                                                              \
+	VERB(reg_mr_iova, "IBVERBS_1.7")                                                           \
+	VERB(reg_mr_iova2, "IBVERBS_1.8")
+
+/* For providers alone, and so in no public header (libibverbs/driver.h). */
+int ibv_dontfork_range(void *base, size_t size);
+int ibv_dofork_range(void *base, size_t size);
+
+#define WV_REAL_FUNCTION(name)	    __typeof__(&name) name;
+#define WV_REAL_VERB(name, version) __typeof__(&ibv_##name) name;
+struct wv_real {
+	WV_REAL_LIBC(WV_REAL_FUNCTION)
+	WV_REAL_VERBS(WV_REAL_VERB)
+	WV_REAL_MEMORY_VERBS(WV_REAL_VERB)
+};
+
+extern struct wv_real wv_real;
+
+/* What sanitizers call before they are ready to be told of calls. */
+#define WV_UNSANITIZED __attribute__((no_sanitize("thread")))
+
+/* The function of libc that comes next; bound at the first use if wv_real_bind_libc() did not. */
+#define REAL(name)                                                                                 \
+	({                                                                                         \
+		void *fn_ = __atomic_load_n((void **)&wv_real.name, __ATOMIC_RELAXED);             \
+		if (__builtin_expect(!fn_, 0))                                                     \
+			fn_ = wv_real_bind((void **)&wv_real.name, #name);                         \
+		(__typeof__(&name))fn_;                                                            \
+	})
+
+/* Binds libc's function @name into @bound and returns it. */
+void *wv_real_bind(void **bound, const char *name);
+
+/* Binds all functions of libc. Call with no lock held. */
+void wv_real_bind_libc(void);
+
+/*
+ * The table with libibverbs' verbs bound, or NULL if there is no libibverbs. libibverbs is loaded
+ * if it is not: the linker leaves it out of a program that finds all its verbs here (--as-needed).
+ * From any thread; the first call takes the loader's lock, so make it with no lock held.
+ */
+const struct wv_real *wv_real_verbs(void);
+
+/* The same for the verbs about memory, of which those that libibverbs lacks are NULL; never NULL.
+ */
+const struct wv_real *wv_real_memory_verbs(void);
 
 /*
  * The next definition of @name at its symbol version, or that of @library where it was loaded with
- * RTLD_LOCAL; NULL if it is not loaded.
+ * RTLD_LOCAL; NULL if it is not loaded. Takes the loader's lock.
  */
-void *real_symbol(const char *library, const char *name, const char *version);
-/* The same for a verb of libibverbs, which is loaded if it is not. */
-void *real_verb(const char *name, const char *version);
+void *wv_real_symbol(const char *library, const char *name, const char *version);

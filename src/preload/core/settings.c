@@ -1,13 +1,9 @@
 #include "preload/core/settings.h"
 
-#include "preload/core/context.h"
-#include "preload/core/fd_table.h"
-#include "preload/core/real.h"
-#include "preload/prefork/set_pool.h"
 #include "wire/trace_record.h"
 #include "wire/wire.h"
 
-#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,7 +30,7 @@ static unsigned int sets_wanted(const char *text)
 	n = strtoul(text, &end, 10);
 	if (*end)
 		return 0;
-	return n < WV_SET_POOL_SETS ? (unsigned int)n : WV_SET_POOL_SETS;
+	return n < UINT_MAX ? (unsigned int)n : UINT_MAX;
 }
 
 static void read_environment(void)
@@ -51,27 +47,13 @@ static void read_environment(void)
 	settings.socket = socket && *socket ? socket : WV_SOCKET_DEFAULT;
 	settings.name = name ? name : "";
 	settings.prefork = settings.enabled ? sets_wanted(getenv("WARMVERBS_PREFORK")) : 0;
-	settings.trace = -1;
-	if (settings.enabled && trace && *trace)
-		settings.trace =
-		    real_open(trace, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
-	if (settings.trace < 0)
-		return;
-	/* A child that is forked from now on has a descriptor of ours. */
-	wv_context_prepare();
-	wv_fd_track(settings.trace, (struct wv_fd_entry){.kind = WV_FD_PRIVATE});
+	settings.trace = settings.enabled && trace && *trace ? trace : NULL;
 }
 
 const struct wv_settings *wv_settings(void)
 {
 	pthread_once(&once, read_environment);
 	return &settings;
-}
-
-void wv_settings_forget_fd(int fd)
-{
-	if (fd == settings.trace)
-		settings.trace = -1;
 }
 
 /* glibc hands every initialiser what main() gets; there is no cheaper way to it for a library. */

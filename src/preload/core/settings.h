@@ -11,13 +11,10 @@ struct wv_settings {
 	unsigned int prefork; /* WARMVERBS_PREFORK: sets to keep ready for children, or 0 */
 	const char *socket;   /* path of the daemon's socket */
 	const char *name;     /* WARMVERBS_NAME, or "" */
-	int trace;	      /* descriptor of the file WARMVERBS_TRACE names, or -1 */
+	const char *trace;    /* WARMVERBS_TRACE: path of the file, or NULL */
 };
 
 const struct wv_settings *wv_settings(void);
-
-/* The program closed @fd, which may be the trace: the number may be a file of its own next. */
-void wv_settings_forget_fd(int fd);
 
 /* The program's argument vector, as it was at start; NULL if unknown. */
 char **wv_argv(void);

@@ -1,18 +1,45 @@
 #include "preload/core/trace.h"
 
-#include "preload/core/real.h"
+#include "cmdlog/record.h"
+#include "preload/core/fd_table.h"
 #include "preload/core/settings.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
+
+static int file = -1;
+
+/* The number may be a file of the program's next. */
+static void closed(int fd)
+{
+	(void)fd;
+	file = -1;
+}
+
+void wv_trace_begin(void)
+{
+	static const struct wv_fd_owner owner = {.closed = closed};
+	const char *path = wv_settings()->trace;
+
+	if (path)
+		file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+	if (file >= 0)
+		wv_fd_hide(file, &owner);
+}
+
+bool wv_trace_is_on(void)
+{
+	return file >= 0;
+}
 
 uint64_t wv_trace_now(void)
 {
 	struct timespec now;
 
-	if (wv_settings()->trace < 0)
+	if (file < 0)
 		return 0;
 	clock_gettime(CLOCK_MONOTONIC, &now);
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
@@ -27,7 +54,7 @@ static void put(uint64_t start, struct wv_trace *record)
 	record->tid = (uint32_t)syscall(SYS_gettid);
 	record->start = start;
 	record->end = wv_trace_now();
-	if (real_write(wv_settings()->trace, record, sizeof(*record)) < 0) {
+	if (write(file, record, sizeof(*record)) < 0) {
 		/* A trace that cannot be written must not disturb the program. */
 	}
 	errno = saved;
@@ -43,13 +70,13 @@ void wv_trace_list(uint64_t start)
 
 void wv_trace_open(uint64_t start, int fd)
 {
-	struct wv_fd_entry file = wv_fd_get(fd);
+	struct wv_fd_entry entry = wv_fd_get(fd);
 	struct wv_trace record = {.kind = WV_TRACE_OPEN, .error = fd < 0 ? -fd : 0};
 
 	if (!start)
 		return;
-	if (file.kind == WV_FD_COMMAND) {
-		const struct wv_context *c = wv_context_at(file.context);
+	if (entry.kind == WV_FD_COMMAND) {
+		const struct wv_context *c = wv_context_at(entry.context);
 
 		record.how = c->mode == WV_LEASED      ? WV_HOW_ADOPTED
 			     : c->mode == WV_RECORDING ? WV_HOW_RECORDED

@@ -4,6 +4,10 @@
 #include "preload/core/context.h"
 #include "wire/trace_record.h"
 
+/* Opens the file that WARMVERBS_TRACE names, if it names one. Once per process. */
+void wv_trace_begin(void);
+bool wv_trace_is_on(void);
+
 /* Now in nanoseconds, or 0 if nothing is traced. Keeps errno, as all of these do. */
 uint64_t wv_trace_now(void);
 

@@ -1,11 +1,13 @@
-/* The public functions, which say nothing that others do not know. */
+/* The public functions: thin wrappers. */
 #include "base/base.h"
+#include "preload/client/connection.h"
 #include "preload/client/lease_request.h"
-#include "preload/client/open_outcome.h"
 #include "preload/client/pool_request.h"
-#include "preload/core/context.h"
 #include "preload/core/counters.h"
+#include "preload/core/real.h"
 #include "preload/core/settings.h"
+#include "preload/interpose/prepare.h"
+#include "preload/lease/open_outcome.h"
 #include "preload/prefork/child.h"
 #include "preload/prefork/zygote.h"
 #include "warmverbs.h"
@@ -30,15 +32,15 @@ static int hand_out(void *to, size_t size, const void *from, size_t bytes)
 
 WV_PUBLIC int wv_query_status(struct wv_status *status, size_t size)
 {
-	int saved = errno; /* the first to ask reads the settings */
-	struct wv_status now = {
-	    .enabled = wv_settings()->enabled,
-	    .daemon = wv_client_daemon(),
-	    .sets_ready = wv_zygote_ready(),
-	    .reason = wv_settings()->enabled ? wv_open_outcome_reason() : WV_REASON_DISABLED,
-	};
+	int saved = errno;
+	struct wv_status now = {0};
 
-	wv_pool_request_state(&now);
+	wv_prepare();
+	now.enabled = wv_settings()->enabled;
+	now.daemon = wv_client_daemon();
+	now.reason = now.enabled ? wv_open_outcome_reason() : WV_REASON_DISABLED;
+	now.sets_ready = wv_zygote_ready();
+	wv_client_pool_state(&now);
 	errno = saved;
 	return hand_out(status, size, &now, sizeof(now));
 }
@@ -76,8 +78,10 @@ WV_PUBLIC int wv_query_statistics(struct wv_statistics *statistics, size_t size)
 WV_PUBLIC int wv_request_pool(unsigned int leases)
 {
 	int saved = errno;
-	int err = wv_pool_request(leases);
+	int err;
 
+	wv_prepare();
+	err = wv_client_request_pool(leases);
 	errno = saved;
 	return -err;
 }
@@ -85,17 +89,17 @@ WV_PUBLIC int wv_request_pool(unsigned int leases)
 /* Learns from a rehearsal what children will do. 0 or what went wrong. */
 static int learn(int (*rehearse)(void *arg), void *arg)
 {
-	struct wv_prefork_shm *family = wv_zygote_family();
+	struct wv_prefork_shm *shm = wv_zygote_shm();
 	int error;
 
-	if (!family)
+	if (!shm)
 		return ENOMEM;
-	wv_child_rehearse(family);
+	wv_child_rehearse(shm);
 	error = rehearse(arg);
 	wv_child_end_rehearsal();
 	if (error)
 		return error;
-	return wv_prefork_shm_is_taught(family) ? 0 : ENODATA;
+	return wv_prefork_shm_is_taught(shm) ? 0 : ENODATA;
 }
 
 WV_PUBLIC int wv_prefork(unsigned int sets, int (*rehearse)(void *arg), void *arg)
@@ -107,7 +111,8 @@ WV_PUBLIC int wv_prefork(unsigned int sets, int (*rehearse)(void *arg), void *ar
 		return EOPNOTSUPP;
 	if (sets > WV_SET_POOL_SETS)
 		return EINVAL;
-	wv_context_prepare();
+	wv_prepare();
+	wv_real_verbs(); /* before a lock is taken */
 	if (rehearse && sets)
 		error = learn(rehearse, arg);
 	if (!error)
@@ -120,8 +125,9 @@ WV_PUBLIC void wv_release(void)
 {
 	int saved = errno;
 
-	wv_pool_request_end();
+	wv_prepare();
+	wv_client_end_pool();
 	wv_zygote_release();
-	wv_client_drop_request();
+	wv_lease_request_drop();
 	errno = saved;
 }

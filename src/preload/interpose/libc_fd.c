@@ -1,7 +1,7 @@
 /*
  * Every call by which a descriptor number ends or comes to mean another file. Numbers are used
  * again at once: without this a pipe that gets a ufile's old number would be taken for it.
- * tests/lab holds a case for each row.
+ * tests/lab holds a case for each call.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -36,7 +36,7 @@ static bool forget_range(unsigned int first, unsigned int last)
 	return paused;
 }
 
-static int followed(int fd, int copy)
+static int tracked(int fd, int copy)
 {
 	wv_context_dup(fd, copy);
 	return copy;
@@ -45,7 +45,7 @@ static int followed(int fd, int copy)
 WV_PUBLIC int close(int fd)
 {
 	wv_context_close(fd);
-	return real_close(fd);
+	return REAL(close)(fd);
 }
 
 WV_PUBLIC int close_range(unsigned int first, unsigned int last, int flags)
@@ -53,7 +53,7 @@ WV_PUBLIC int close_range(unsigned int first, unsigned int last, int flags)
 	/* What the kernel will refuse closes nothing (close_range(2)). */
 	bool closes = first <= last && !(flags & ~CLOSE_RANGE_UNSHARE);
 	bool paused = closes && forget_range(first, last);
-	int result = real_close_range(first, last, flags);
+	int result = REAL(close_range)(first, last, flags);
 
 	if (paused)
 		wv_zygote_resume();
@@ -64,14 +64,14 @@ WV_PUBLIC void closefrom(int first)
 {
 	bool paused = forget_range(first < 0 ? 0 : (unsigned int)first, WV_MAX_FD);
 
-	real_closefrom(first);
+	REAL(closefrom)(first);
 	if (paused)
 		wv_zygote_resume();
 }
 
 WV_PUBLIC int dup(int fd)
 {
-	return followed(fd, real_dup(fd));
+	return tracked(fd, REAL(dup)(fd));
 }
 
 /* @to is a copy of @fd now, whatever it was before; a call that failed changed nothing. */
@@ -86,19 +86,19 @@ static int replaced(int fd, int to, int result)
 
 WV_PUBLIC int dup2(int fd, int to)
 {
-	return replaced(fd, to, real_dup2(fd, to));
+	return replaced(fd, to, REAL(dup2)(fd, to));
 }
 
 WV_PUBLIC int dup3(int fd, int to, int flags)
 {
-	return replaced(fd, to, real_dup3(fd, to, flags));
+	return replaced(fd, to, REAL(dup3)(fd, to, flags));
 }
 
 static int fcntl_any(int fd, int cmd, long arg)
 {
-	int result = real_fcntl(fd, cmd, arg);
+	int result = REAL(fcntl64)(fd, cmd, arg);
 
-	return cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC ? followed(fd, result) : result;
+	return cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC ? tracked(fd, result) : result;
 }
 
 /* The argument is absent, an int or a pointer; as libc does, take it as the widest. */

@@ -5,10 +5,10 @@
 #include "base/base.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/real.h"
+#include "preload/core/scope.h"
 #include "preload/lease/control_path.h"
 #include "preload/lease/doorbell.h"
 #include "preload/lease/event_handles.h"
-#include "preload/mlx5/doorbell_records.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
@@ -24,22 +24,22 @@ WV_PUBLIC int ioctl(int fd, unsigned long request, ...)
 	arg = va_arg(args, void *);
 	va_end(args);
 	if (request != RDMA_VERBS_IOCTL || wv_fd_get(fd).kind != WV_FD_COMMAND)
-		return real_ioctl(fd, request, arg);
-	return wv_dbrec_parting() ? wv_dbrec_answer(arg) : wv_control_path(fd, arg);
+		return REAL(ioctl)(fd, request, arg);
+	return wv_scope.answer ? wv_scope.answer(arg) : wv_control_path(fd, arg);
 }
 
 WV_PUBLIC ssize_t write(int fd, const void *buffer, size_t bytes)
 {
 	if (wv_fd_get(fd).kind == WV_FD_COMMAND)
 		return wv_doorbell(fd, buffer, bytes);
-	return real_write(fd, buffer, bytes);
+	return REAL(write)(fd, buffer, bytes);
 }
 
 WV_PUBLIC ssize_t read(int fd, void *buffer, size_t bytes)
 {
 	if (wv_fd_get(fd).kind == WV_FD_EVENTS)
 		return wv_read_event(fd, buffer, bytes);
-	return real_read(fd, buffer, bytes);
+	return REAL(read)(fd, buffer, bytes);
 }
 
 /* What the fortified headers call; the size of the buffer is checked as libc would. */

@@ -8,9 +8,10 @@
 #undef _FORTIFY_SOURCE
 
 #include "base/base.h"
-#include "preload/client/lease_request.h"
 #include "preload/core/real.h"
 #include "preload/core/settings.h"
+#include "preload/interpose/prepare.h"
+#include "preload/lease/device_open.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,8 +39,9 @@ static int open_any(const char *path, int flags, mode_t mode)
 	int fd;
 
 	if (!is_node(path, flags))
-		return real_open(path, flags, mode);
-	fd = wv_client_open(path);
+		return REAL(open64)(path, flags, mode);
+	wv_prepare();
+	fd = wv_device_open(path, &wv_scope);
 	errno = fd < 0 ? -fd : saved;
 	return fd < 0 ? -1 : fd;
 }
@@ -48,7 +50,7 @@ static int openat_any(int dir, const char *path, int flags, mode_t mode)
 {
 	if (is_node(path, flags))
 		return open_any(path, flags, mode);
-	return real_openat(dir, path, flags, mode);
+	return REAL(openat64)(dir, path, flags, mode);
 }
 
 /* The mode is only there if the flags say so (open(2)). */

@@ -2,6 +2,7 @@
 #include "base/base.h"
 #include "preload/core/real.h"
 #include "preload/core/settings.h"
+#include "preload/interpose/prepare.h"
 #include "preload/memory/shared_mr.h"
 #include "preload/memory/stale_mr.h"
 
@@ -26,49 +27,37 @@ struct registration {
 	unsigned int access;
 };
 
-static void *bound_plain, *bound_iova, *bound_iova2, *bound_dereg;
-
-/* Programs register memory while they work, so this is looked up once. */
-static void *bind(void **bound, const char *name, const char *version)
+/* What a verb returns if libibverbs has none of that name. */
+static void *lacking(void)
 {
-	void *fn = __atomic_load_n(bound, __ATOMIC_RELAXED);
-
-	if (!fn) {
-		fn = real_verb(name, version);
-		__atomic_store_n(bound, fn, __ATOMIC_RELAXED);
-	}
-	if (!fn)
-		errno = ENOSYS;
-	return fn;
+	errno = ENOSYS;
+	return NULL;
 }
 
 static struct ibv_mr *plain(const struct registration *r)
 {
-	struct ibv_mr *(*real)(struct ibv_pd *, void *, size_t, int) =
-	    bind(&bound_plain, "ibv_reg_mr", "IBVERBS_1.1");
+	__typeof__(wv_real.reg_mr) real = wv_real_memory_verbs()->reg_mr;
 
-	return real ? real(r->pd, r->at, r->bytes, (int)r->access) : NULL;
+	return real ? real(r->pd, r->at, r->bytes, (int)r->access) : lacking();
 }
 
 static struct ibv_mr *iova(const struct registration *r)
 {
-	struct ibv_mr *(*real)(struct ibv_pd *, void *, size_t, uint64_t, int) =
-	    bind(&bound_iova, "ibv_reg_mr_iova", "IBVERBS_1.7");
+	__typeof__(wv_real.reg_mr_iova) real = wv_real_memory_verbs()->reg_mr_iova;
 
-	return real ? real(r->pd, r->at, r->bytes, r->iova, (int)r->access) : NULL;
+	return real ? real(r->pd, r->at, r->bytes, r->iova, (int)r->access) : lacking();
 }
 
 static struct ibv_mr *iova2(const struct registration *r)
 {
-	struct ibv_mr *(*real)(struct ibv_pd *, void *, size_t, uint64_t, unsigned int) =
-	    bind(&bound_iova2, "ibv_reg_mr_iova2", "IBVERBS_1.8");
+	__typeof__(wv_real.reg_mr_iova2) real = wv_real_memory_verbs()->reg_mr_iova2;
 
-	return real ? real(r->pd, r->at, r->bytes, r->iova, r->access) : NULL;
+	return real ? real(r->pd, r->at, r->bytes, r->iova, r->access) : lacking();
 }
 
 static bool is_watched(void)
 {
-	return wv_settings()->share_mr || wv_settings()->trace >= 0;
+	return wv_settings()->share_mr || wv_settings()->trace;
 }
 
 static struct ibv_mr *register_memory(struct ibv_mr *(*real)(const struct registration *),
@@ -80,6 +69,8 @@ static struct ibv_mr *register_memory(struct ibv_mr *(*real)(const struct regist
 
 	if (nested || !is_watched())
 		return real(r);
+	wv_prepare();
+	wv_real_memory_verbs(); /* before a lock is taken */
 	if (wv_settings()->share_mr && !(r->access & IBV_ACCESS_ON_DEMAND))
 		share = wv_shared_mr_take(r->at, r->bytes);
 	nested = true;
@@ -126,7 +117,7 @@ static int deregister(struct ibv_mr *mr, int (*real)(struct ibv_mr *))
 
 WV_PUBLIC int ibv_dereg_mr(struct ibv_mr *mr)
 {
-	int (*real)(struct ibv_mr *) = bind(&bound_dereg, "ibv_dereg_mr", "IBVERBS_1.1");
+	__typeof__(wv_real.dereg_mr) real = wv_real_memory_verbs()->dereg_mr;
 
 	if (!real)
 		return ENOSYS;

@@ -3,14 +3,15 @@
  * other process each is one test and libibverbs' own verb.
  */
 #include "base/base.h"
-#include "preload/core/real_verbs.h"
+#include "preload/core/real.h"
 #include "preload/prefork/child.h"
+#include "preload/prefork/child_verbs.h"
 
 #include <errno.h>
 
 /* What a verb returns if libibverbs has none of that name, which cannot be. */
 #define REAL_OR(nothing)                                                                           \
-	const struct wv_real_verbs *real = wv_real_verbs();                                        \
+	const struct wv_real *real = wv_real_verbs();                                              \
 	if (!real) {                                                                               \
 		errno = ENOSYS;                                                                    \
 		return nothing;                                                                    \
@@ -28,7 +29,7 @@ WV_PUBLIC struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *c
 	struct wv_verb verb;
 
 	REAL_OR(NULL)
-	if (!wv_child_is_following())
+	if (!wv_child_is_tracking())
 		return real->create_comp_channel(context);
 	wv_verb_begin(&verb, WV_VERB_CHANNEL);
 	return wv_child_make(context, &verb, on, real_channel, context, &made);
@@ -46,7 +47,7 @@ WV_PUBLIC struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 	struct wv_verb verb;
 
 	REAL_OR(NULL)
-	if (!wv_child_is_following())
+	if (!wv_child_is_tracking())
 		return real->alloc_pd(context);
 	wv_verb_begin(&verb, WV_VERB_PD);
 	return wv_child_make(context, &verb, on, real_pd, context, &made);
@@ -77,7 +78,7 @@ WV_PUBLIC struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, voi
 	struct ibv_cq *cq;
 
 	REAL_OR(NULL)
-	if (!wv_child_is_following())
+	if (!wv_child_is_tracking())
 		return real->create_cq(context, cqe, cq_context, channel, vector);
 	wv_verb_begin(&verb, WV_VERB_CQ);
 	verb.cq.cqe = (uint32_t)cqe;
@@ -109,7 +110,7 @@ WV_PUBLIC struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_
 	struct ibv_srq *srq;
 
 	REAL_OR(NULL)
-	if (!wv_child_is_following())
+	if (!wv_child_is_tracking())
 		return real->create_srq(pd, attr);
 	wv_verb_begin(&verb, WV_VERB_SRQ);
 	verb.srq.attr = attr->attr;
@@ -137,7 +138,7 @@ WV_PUBLIC struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_att
 	struct ibv_qp *qp;
 
 	REAL_OR(NULL)
-	if (!wv_child_is_following())
+	if (!wv_child_is_tracking())
 		return real->create_qp(pd, attr);
 	wv_verb_begin(&verb, WV_VERB_QP);
 	verb.qp.cap = attr->cap;
@@ -154,16 +155,16 @@ WV_PUBLIC struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_att
 WV_PUBLIC int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	REAL_OR(ENOSYS)
-	return wv_child_is_following() ? wv_child_move(qp, attr, mask)
-				       : real->modify_qp(qp, attr, mask);
+	return wv_child_is_tracking() ? wv_child_move(qp, attr, mask)
+				      : real->modify_qp(qp, attr, mask);
 }
 
 WV_PUBLIC int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 			   struct ibv_qp_init_attr *init)
 {
 	REAL_OR(ENOSYS)
-	return wv_child_is_following() ? wv_child_query(qp, attr, mask, init)
-				       : real->query_qp(qp, attr, mask, init);
+	return wv_child_is_tracking() ? wv_child_query(qp, attr, mask, init)
+				      : real->query_qp(qp, attr, mask, init);
 }
 
 /* Defines ibv_VERB(), which ends an object of TYPE. */
@@ -175,7 +176,7 @@ WV_PUBLIC int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask
 	WV_PUBLIC int ibv_##verb(struct type *object)                                              \
 	{                                                                                          \
 		REAL_OR(ENOSYS)                                                                    \
-		return wv_child_is_following()                                                     \
+		return wv_child_is_tracking()                                                      \
 			   ? wv_child_destroy(object->context, object, real_##verb)                \
 			   : real->verb(object);                                                   \
 	}
@@ -189,5 +190,5 @@ DESTROYER(destroy_qp, ibv_qp)
 WV_PUBLIC int ibv_close_device(struct ibv_context *context)
 {
 	REAL_OR(ENOSYS)
-	return wv_child_is_following() ? wv_child_close(context) : real->close_device(context);
+	return wv_child_is_tracking() ? wv_child_close(context) : real->close_device(context);
 }

@@ -1,18 +1,20 @@
 #include "preload/lease/control_path.h"
 
+#include "cmdlog/record.h"
 #include "preload/client/lease_request.h"
 #include "preload/core/context.h"
 #include "preload/core/counters.h"
-#include "preload/core/real.h"
 #include "preload/core/trace.h"
 #include "preload/lease/capabilities.h"
 #include "preload/lease/inherit.h"
+#include "preload/lease/lease_end.h"
 #include "preload/lease/rollback.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <string.h>
+#include <sys/ioctl.h>
 
 /* One command on its way through. */
 struct passage {
@@ -37,7 +39,7 @@ static bool is_data(uint32_t write_cmd)
 
 static int issue(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 {
-	return real_ioctl(fd, RDMA_VERBS_IOCTL, cmd);
+	return ioctl(fd, RDMA_VERBS_IOCTL, cmd);
 }
 
 /* The step that answers the command, or NULL. Call with the lock held. */
@@ -66,7 +68,7 @@ static int adopt(struct passage *p, int *result)
 	if (step)
 		c->report.adopted++;
 	if (step && makes_context(p->cmd))
-		wv_context_keep_lease(c);
+		wv_lease_keep(c);
 	wv_unlock();
 	if (!step)
 		return 0;
@@ -191,7 +193,7 @@ static void stop_following(struct passage *p)
 {
 	p->context->stopped = true;
 	if (p->row && wv_has_raw_capabilities())
-		wv_client_retract(p->context);
+		wv_lease_request_retract(p->context->ufile, p->context->open_number);
 }
 
 /*
@@ -207,7 +209,7 @@ static struct wv_difference before_kernel(struct passage *p)
 		return d;
 	count(c, p, d);
 	if (makes_context(p->cmd))
-		wv_context_give_back(c, p->fd);
+		wv_lease_give_back(c, p->fd);
 	else if (!p->row || p->row->class_ == WV_PRIVILEGED)
 		stop_following(p);
 	else if (p->row->class_ == WV_DESTROY)
@@ -217,7 +219,7 @@ static struct wv_difference before_kernel(struct passage *p)
 	else
 		wv_rollback_rivals(p->fd, &c->lease, p->cmd, p->row);
 	if (moves_beyond_ahead(p))
-		wv_context_settle(c);
+		wv_lease_settle(c);
 	return d;
 }
 
@@ -306,7 +308,7 @@ static int record(struct passage *p)
 
 	if (moves_beyond_ahead(p)) {
 		wv_lock();
-		wv_context_settle(c);
+		wv_lease_settle(c);
 		wv_unlock();
 		return ask_kernel(p);
 	}

@@ -1,10 +1,11 @@
 #include "preload/lease/doorbell.h"
 
 #include "preload/core/context.h"
-#include "preload/core/real.h"
 
 #include <stdbool.h>
 #include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
 
 /* Commands without a private part, so that the whole request is CORE_IN. */
 static bool can_be_ioctl(uint32_t command)
@@ -47,7 +48,7 @@ static ssize_t ring_by_ioctl(int fd, uint32_t driver_id, const struct ib_uverbs_
 		memcpy(&cmd.attrs[2].data, request, sizeof(cmd.attrs[2].data));
 	cmd.hdr.num_attrs = cmd.attrs[2].len ? 3 : 2;
 	cmd.hdr.length = (uint16_t)(sizeof(cmd.hdr) + cmd.hdr.num_attrs * sizeof(cmd.attrs[0]));
-	return real_ioctl(fd, RDMA_VERBS_IOCTL, &cmd) < 0 ? -1 : (ssize_t)bytes;
+	return ioctl(fd, RDMA_VERBS_IOCTL, &cmd) < 0 ? -1 : (ssize_t)bytes;
 }
 
 static bool is_of_another(const struct wv_context *c)
@@ -62,6 +63,6 @@ ssize_t wv_doorbell(int fd, const void *buffer, size_t bytes)
 
 	if (!is_of_another(c) || bytes < sizeof(*hdr) + sizeof(uint64_t) ||
 	    !can_be_ioctl(hdr->command))
-		return real_write(fd, buffer, bytes);
+		return write(fd, buffer, bytes);
 	return ring_by_ioctl(fd, c->driver_id, hdr, bytes);
 }

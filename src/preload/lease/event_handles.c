@@ -1,9 +1,9 @@
 #include "preload/lease/event_handles.h"
 
 #include "preload/core/context.h"
-#include "preload/core/real.h"
 
 #include <string.h>
+#include <unistd.h>
 
 /* Both kinds of event begin with the user handle (ib_user_verbs.h). */
 _Static_assert(offsetof(struct ib_uverbs_comp_event_desc, cq_handle) == 0, "completion event");
@@ -32,7 +32,7 @@ ssize_t wv_read_event(int fd, void *buffer, size_t bytes)
 
 	/* The kernel gives one event to a read (ib_uverbs_event_read()). */
 	do
-		got = real_read(fd, buffer, bytes);
+		got = read(fd, buffer, bytes);
 	while (got >= (ssize_t)sizeof(uint64_t) && !translate(fd, buffer));
 	return got;
 }

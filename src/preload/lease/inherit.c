@@ -15,7 +15,7 @@ static bool is_anything_left(const struct wv_context *c)
 	return false;
 }
 
-void wv_inherit_lease(struct wv_context *c)
+static void inherit(struct wv_context *c)
 {
 	size_t bytes = sizeof(*c->inheritance);
 	struct wv_inheritance *shared;
@@ -33,6 +33,11 @@ void wv_inherit_lease(struct wv_context *c)
 	memcpy(shared->cmdlog, c->lease.cmdlog, c->lease.cmdlog->bytes);
 	wv_lease_move(&c->lease, (struct wv_cmdlog *)shared->cmdlog);
 	c->inheritance = shared;
+}
+
+void wv_inherit_leases(void)
+{
+	wv_each_context(c) inherit(c);
 }
 
 void wv_inherit_end(struct wv_context *c)

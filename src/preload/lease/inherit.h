@@ -16,10 +16,10 @@ struct wv_inheritance {
 };
 
 /*
- * Before fork(): what is left of the lease of @c, if anything, becomes visible to both sides.
- * Without memory for it, the lease ends here. Call with the lock held.
+ * Before fork(): what is left of each lease, if anything, becomes visible to both sides. Without
+ * memory for it, the lease ends here. Call with the lock held.
  */
-void wv_inherit_lease(struct wv_context *c);
+void wv_inherit_leases(void);
 
 /* The lease has ended in this process. Call with the lock held. */
 void wv_inherit_end(struct wv_context *c);

@@ -3,11 +3,11 @@
 #include "base/base.h"
 #include "cmdlog/command.h"
 #include "cmdlog/record.h"
-#include "preload/core/real.h"
 #include "preload/core/trace.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
+#include <sys/ioctl.h>
 
 #define MAX_PLUGS 64 /* handles taken on the way to the one that is wanted */
 
@@ -19,7 +19,7 @@ struct small_command {
 
 static int issue(int ufile, struct ib_uverbs_ioctl_hdr *cmd)
 {
-	return real_ioctl(ufile, RDMA_VERBS_IOCTL, cmd) < 0 ? errno : 0;
+	return ioctl(ufile, RDMA_VERBS_IOCTL, cmd) < 0 ? errno : 0;
 }
 
 static int issue_small(int ufile, struct small_command *cmd, uint32_t driver_id)

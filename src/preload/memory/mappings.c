@@ -1,8 +1,7 @@
 #include "preload/memory/mappings.h"
 
-#include "preload/core/real.h"
-
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -37,7 +36,7 @@ static bool append(struct wv_mapping **all, size_t n, struct wv_mapping m)
 
 size_t wv_mappings_read(uintptr_t start, uintptr_t end, struct wv_mapping **mappings)
 {
-	FILE *file = real_fopen("/proc/self/maps", "re");
+	FILE *file = fopen("/proc/self/maps", "re");
 	char *line = NULL;
 	size_t n = 0, room = 0;
 

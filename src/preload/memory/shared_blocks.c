@@ -1,7 +1,7 @@
 #include "preload/memory/shared_blocks.h"
 
 #include "base/base.h"
-#include "preload/core/context.h"
+#include "preload/core/lock.h"
 
 #include <search.h>
 #include <stdlib.h>

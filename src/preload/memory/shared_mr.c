@@ -1,7 +1,7 @@
 #include "preload/memory/shared_mr.h"
 
 #include "base/base.h"
-#include "preload/core/context.h"
+#include "preload/core/lock.h"
 #include "preload/memory/mappings.h"
 
 #include <search.h>
@@ -148,7 +148,6 @@ struct wv_shared_mr *wv_shared_mr_take(void *at, size_t bytes)
 
 	if (start >= end)
 		return NULL;
-	wv_context_prepare();
 	wv_lock();
 	make_pieces(start, end);
 	share = use_pieces(start, end);

@@ -1,7 +1,6 @@
 #include "preload/memory/stale_mr.h"
 
 #include "preload/core/context.h"
-#include "preload/core/settings.h"
 #include "preload/core/trace.h"
 #include "preload/memory/mappings.h"
 
@@ -30,7 +29,7 @@ void wv_stale_mr_note(const struct ibv_mr *mr)
 {
 	struct registration *r;
 
-	if (wv_settings()->trace < 0 || !(r = malloc(sizeof(*r))))
+	if (!wv_trace_is_on() || !(r = malloc(sizeof(*r))))
 		return;
 	*r = (struct registration){.mr = mr, .verbs = mr->context, .lkey = mr->lkey};
 	wv_lock();
@@ -42,7 +41,7 @@ void wv_stale_mr_forget(const struct ibv_mr *mr)
 {
 	struct registration *r;
 
-	if (wv_settings()->trace < 0)
+	if (!wv_trace_is_on())
 		return;
 	wv_lock();
 	LIST_FOREACH (r, &registrations, of_all)
@@ -142,11 +141,11 @@ static struct watched *new_watched(const struct ibv_context *verbs)
 	return w;
 }
 
-void wv_stale_mr_watch(struct ibv_context *verbs)
+static void watch(struct ibv_context *verbs)
 {
 	struct watched *w;
 
-	if (wv_settings()->trace < 0 || !verbs || verbs->ops.post_send == post_send)
+	if (!wv_trace_is_on() || !verbs || verbs->ops.post_send == post_send)
 		return;
 	w = find(verbs) ?: new_watched(verbs);
 	if (!w)
@@ -163,4 +162,5 @@ void wv_stale_mr_forked(void)
 
 	LIST_FOREACH (r, &registrations, of_all)
 		r->is_inherited = true;
+	wv_each_context(c) watch(c->verbs);
 }

@@ -11,10 +11,7 @@ void wv_stale_mr_note(const struct ibv_mr *mr);
 void wv_stale_mr_forget(const struct ibv_mr *mr);
 
 /*
- * In a forked child: @verbs is inherited, if it is not NULL, and posts to it are looked at. Call
- * with the lock held.
+ * In a forked child: what is registered by now was so before, and posts to inherited contexts are
+ * looked at. Call with the lock held.
  */
-void wv_stale_mr_watch(struct ibv_context *verbs);
-
-/* In a forked child: what is registered by now was so before. Call with the lock held. */
 void wv_stale_mr_forked(void);

@@ -2,7 +2,7 @@
 
 #include "base/base.h"
 #include "preload/core/context.h"
-#include "preload/core/real_verbs.h"
+#include "preload/core/real.h"
 #include "preload/memory/shared_blocks.h"
 
 #include <errno.h>
@@ -17,10 +17,17 @@ enum asked { NOT_PARTING, NOTHING, QUEUE, RECORDS };
 
 static __thread enum asked asked __attribute__((tls_model("initial-exec")));
 
-static pthread_mutex_t parting = PTHREAD_MUTEX_INITIALIZER;
-static void *spare_queue; /* of all of them */
+static pthread_mutex_t parting WV_HOT = PTHREAD_MUTEX_INITIALIZER;
+static unsigned int n_parted WV_HOT; /* contexts */
+static void *spare_queue;	     /* of all of them */
 
-bool wv_dbrec_parting(void)
+/* By index of the context. */
+static struct inherited {
+	struct ibv_cq *spares; /* the last one, which holds those before it */
+	bool is_parted;
+} inherited[WV_MAX_CONTEXTS];
+
+bool wv_dbrec_is_parting(void)
 {
 	return asked != NOT_PARTING;
 }
@@ -34,7 +41,8 @@ void *wv_dbrec_memory(size_t bytes)
 	return spare_queue;
 }
 
-int wv_dbrec_answer(struct ib_uverbs_ioctl_hdr *cmd)
+/* The command by which the provider makes a spare, answered in the kernel's stead. */
+static int answer(struct ib_uverbs_ioctl_hdr *cmd)
 {
 	if (cmd->object_id != UVERBS_OBJECT_CQ || cmd->method_id != UVERBS_METHOD_CQ_CREATE) {
 		errno = EOPNOTSUPP;
@@ -56,19 +64,26 @@ int wv_dbrec_answer(struct ib_uverbs_ioctl_hdr *cmd)
 }
 
 /* Each holds the one before it, so that none is lost. */
-static int make_spares(struct wv_context *c)
+static int make_spares(struct wv_context *c, struct inherited *of)
 {
-	const struct wv_real_verbs *real = wv_real_verbs();
+	const struct wv_real *real = wv_real_verbs();
 	struct ibv_cq *cq = NULL;
 
+	wv_scope.answer = answer;
 	do {
 		asked = NOTHING;
-		cq = real ? real->create_cq(c->verbs, 1, c->spares, NULL, 0) : NULL;
+		cq = real ? real->create_cq(c->verbs, 1, of->spares, NULL, 0) : NULL;
 		if (cq)
-			c->spares = cq;
+			of->spares = cq;
 	} while (cq && asked < RECORDS);
 	asked = NOT_PARTING;
+	wv_scope.answer = NULL;
 	return cq ? 0 : -ENOMEM;
+}
+
+void wv_dbrec_begin(const struct wv_context *c)
+{
+	inherited[c->index] = (struct inherited){.spares = NULL};
 }
 
 /*
@@ -77,21 +92,28 @@ static int make_spares(struct wv_context *c)
  */
 int wv_dbrec_part(struct wv_context *c)
 {
+	struct inherited *of = &inherited[c->index];
 	int err = 0;
 
-	if (!wv_context_is_shared(c) || __atomic_load_n(&c->parted, __ATOMIC_ACQUIRE))
+	if (!wv_context_is_shared(c) || __atomic_load_n(&of->is_parted, __ATOMIC_ACQUIRE))
 		return 0;
 	pthread_mutex_lock(&parting);
-	if (!c->parted)
-		err = make_spares(c);
+	if (!of->is_parted)
+		err = make_spares(c, of);
+	n_parted += !err && !of->is_parted;
 	if (!err)
-		__atomic_store_n(&c->parted, true, __ATOMIC_RELEASE);
+		__atomic_store_n(&of->is_parted, true, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&parting);
 	return err;
 }
 
+/* Only what must be written is: a child gets a copy of each page that it writes to. */
 void wv_dbrec_forked(void)
 {
+	for (unsigned int i = 0; n_parted && i < WV_MAX_CONTEXTS; i++) {
+		n_parted -= inherited[i].is_parted;
+		inherited[i].is_parted = false;
+	}
 	pthread_mutex_init(&parting, NULL);
 	asked = NOT_PARTING;
 }

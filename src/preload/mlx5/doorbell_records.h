@@ -7,12 +7,13 @@
  */
 #pragma once
 
-#include "abi/abi.h"
-
 #include <stdbool.h>
 #include <stddef.h>
 
 struct wv_context;
+
+/* The context has just been opened by this process: there is nobody to be parted from. */
+void wv_dbrec_begin(const struct wv_context *c);
 
 /*
  * Before the memory of a queue is given to the provider. 0, or -errno if the child could not be
@@ -21,13 +22,10 @@ struct wv_context;
 int wv_dbrec_part(struct wv_context *c);
 
 /* Whether this thread is doing that: what the provider asks for is for a spare. */
-bool wv_dbrec_parting(void);
+bool wv_dbrec_is_parting(void);
 
 /* The memory that the provider asks for meanwhile. */
 void *wv_dbrec_memory(size_t bytes);
-
-/* Answers the provider's command in the kernel's stead. What ioctl() is to return. */
-int wv_dbrec_answer(struct ib_uverbs_ioctl_hdr *cmd);
 
 /* In a forked child, which is as yet parted from nobody. */
 void wv_dbrec_forked(void);

@@ -6,9 +6,15 @@
 #include "preload/memory/shared_blocks.h"
 #include "preload/mlx5/doorbell_records.h"
 
-#include <infiniband/mlx5dv.h>
 #include <search.h>
 #include <stdlib.h>
+
+/* What a program gives queues their memory by, instead of this library. */
+static struct allocators {
+	bool placed;			   /* the provider asks this library, which asks them */
+	struct mlx5dv_ctx_allocators from; /* .alloc is NULL: the program has none */
+	void *given;			   /* what came from there: a tree of tsearch(3) */
+} allocators[WV_MAX_CONTEXTS];		   /* by index of the context */
 
 static const char *const choices[] = {
     "MLX_CQ_ALLOC_TYPE",
@@ -22,12 +28,17 @@ static const char *const choices[] = {
     "HUGE_RWQ",
 };
 
-bool wv_queues_are_chosen(void)
+bool wv_mlx5_queues_are_chosen(void)
 {
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(choices); i++)
 		if (getenv(choices[i]))
 			return true;
 	return false;
+}
+
+static struct allocators *of(const struct wv_context *c)
+{
+	return &allocators[c->index];
 }
 
 static void *from_lease(struct wv_context *c, size_t bytes)
@@ -55,28 +66,38 @@ static int compare(const void *a, const void *b)
 }
 
 /* From the program's own allocator; @at is noted, so that it goes back there. */
-static void *from_program(struct wv_context *c, size_t bytes)
+static void *from_program(struct allocators *own, size_t bytes)
 {
-	void *at = c->own.from.alloc(bytes, c->own.from.data);
+	void *at = own->from.alloc(bytes, own->from.data);
 
 	wv_lock();
 	if (at)
-		tsearch(at, &c->own.given, compare);
+		tsearch(at, &own->given, compare);
 	wv_unlock();
 	return at;
 }
 
 /* Whether @at is the program's, which then has it back. */
-static bool to_program(struct wv_context *c, void *at)
+static bool to_program(struct allocators *own, void *at)
 {
 	bool is_own;
 
 	wv_lock();
-	is_own = tdelete(at, &c->own.given, compare);
+	is_own = tdelete(at, &own->given, compare);
 	wv_unlock();
 	if (is_own)
-		c->own.from.free(at, c->own.from.data);
+		own->from.free(at, own->from.data);
 	return is_own;
+}
+
+/* What is made ahead must know of it. */
+static void *new_block(size_t bytes)
+{
+	void *at = wv_shared_block_new(bytes);
+
+	if (at && wv_scope.maker)
+		wv_scope.maker->mapped(wv_scope.maker->data, at, wv_whole_pages(bytes), -1);
+	return at;
 }
 
 /* libmlx5 asks for no alignment, but masks pages (dbrec.c). Nothing is asked for an empty queue. */
@@ -85,16 +106,16 @@ static void *alloc_queue(size_t bytes, void *context)
 	struct wv_context *c = context;
 	void *at = NULL;
 
-	if (c->own.from.alloc)
-		return from_program(c, bytes);
-	if (wv_dbrec_parting())
+	if (of(c)->from.alloc)
+		return from_program(of(c), bytes);
+	if (wv_dbrec_is_parting())
 		return wv_dbrec_memory(bytes);
 	if (wv_dbrec_part(c) || !bytes)
 		return NULL;
 	at = from_lease(c, bytes);
 	if (at)
 		return at;
-	at = wv_shared_block_new(bytes);
+	at = new_block(bytes);
 	if (at)
 		note(c, at, bytes);
 	return at;
@@ -106,7 +127,7 @@ static void free_queue(void *at, void *context)
 	struct wv_context *c = context;
 	bool leased;
 
-	if (c->own.from.alloc && to_program(c, at))
+	if (of(c)->from.alloc && to_program(of(c), at))
 		return;
 	wv_lock();
 	leased =
@@ -118,52 +139,23 @@ static void free_queue(void *at, void *context)
 		wv_shared_block_free(at);
 }
 
-static bool place_mlx5(struct ibv_context *verbs, struct wv_context *c)
+bool wv_mlx5_place_queues(struct ibv_context *verbs, struct wv_context *c)
 {
 	int (*set)(struct ibv_context *, enum mlx5dv_set_ctx_attr_type, void *) =
-	    real_symbol("libmlx5.so.1", "mlx5dv_set_context_attr", "MLX5_1.2");
+	    wv_real_symbol("libmlx5.so.1", "mlx5dv_set_context_attr", "MLX5_1.2");
 	struct mlx5dv_ctx_allocators ours = {.alloc = alloc_queue, .free = free_queue, .data = c};
 
-	c->own.placed = set && !set(verbs, MLX5DV_CTX_ATTR_BUF_ALLOCATORS, &ours);
-	return c->own.placed;
+	*of(c) = (struct allocators){.placed = false};
+	wv_dbrec_begin(c);
+	if (wv_mlx5_queues_are_chosen())
+		return true;
+	of(c)->placed = set && !set(verbs, MLX5DV_CTX_ATTR_BUF_ALLOCATORS, &ours);
+	return of(c)->placed;
 }
 
-static const struct placer {
-	uint32_t driver_id;
-	bool (*place)(struct ibv_context *verbs, struct wv_context *c);
-} placers[] = {
-    {RDMA_DRIVER_MLX5, place_mlx5},
-};
-
-static bool place(struct ibv_context *verbs, struct wv_context *c, uint32_t driver_id)
+bool wv_mlx5_delegate_queues(struct wv_context *c, const struct mlx5dv_ctx_allocators *from)
 {
-	for (unsigned int i = 0; i < WV_ARRAY_SIZE(placers); i++)
-		if (placers[i].driver_id == driver_id)
-			return placers[i].place(verbs, c);
-	return true; /* the kernel keeps the queues */
-}
-
-static bool prepare_recording(struct wv_context *c)
-{
-	if (!c->allocations)
-		c->allocations = calloc(1, sizeof(*c->allocations));
-	return c->allocations;
-}
-
-void wv_queues_place(struct ibv_context *verbs, struct wv_context *c)
-{
-	c->verbs = verbs;
-	if (wv_queues_are_chosen())
-		return;
-	if (c->mode == WV_RECORDING && !prepare_recording(c))
-		c->stopped = true;
-	else if (!place(verbs, c, c->driver_id))
-		c->stopped = true;
-}
-
-bool wv_queues_delegate(struct wv_context *c, const struct mlx5dv_ctx_allocators *from)
-{
-	if (c->own.placed)
-		c->own.from = *from;
-	return c->own.placed;
+	if (of(c)->placed)
+		of(c)->from = *from;
+	return of(c)->placed;
 }

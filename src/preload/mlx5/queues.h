@@ -1,7 +1,6 @@
 /*
- * Memory for queues, where a provider takes it from the program: from the lease that brings it, or
- * shared with children of fork() (preload/memory/shared_blocks.h); noted while a program is
- * recorded.
+ * Memory for queues, which libmlx5 takes from the program: from the lease that brings it, or shared
+ * with children of fork() (memory/shared_blocks.h); noted while a program is recorded.
  */
 #pragma once
 
@@ -10,27 +9,15 @@
 
 struct wv_context;
 
-/* What a program gives queues their memory by, instead of us. */
-struct wv_allocators {
-	bool placed;			   /* the provider asks us, and we ask them */
-	struct mlx5dv_ctx_allocators from; /* .alloc is NULL: the program has none */
-	void *given;			   /* what came from there: a tree of tsearch(3) */
-};
+/* Huge or contiguous pages (libmlx5's buf.c); as of struct wv_provider. */
+bool wv_mlx5_queues_are_chosen(void);
+
+/* As of struct wv_provider. */
+bool wv_mlx5_place_queues(struct ibv_context *verbs, struct wv_context *c);
 
 /*
- * Whether the environment chooses the memory of queues (huge or contiguous pages; libmlx5's buf.c).
- * We would override that choice, so such a program is left alone.
+ * The program brings allocators of its own for @c. What libmlx5 has from this library comes back to
+ * it all the same. True if they are taken note of; false: the provider is to have them. Call with
+ * no lock held.
  */
-bool wv_queues_are_chosen(void);
-
-/*
- * Makes the provider of @verbs ask us for the memory of its queues, if it is one that does that.
- * Where it cannot be done, the context is followed no further. Call with no lock held.
- */
-void wv_queues_place(struct ibv_context *verbs, struct wv_context *c);
-
-/*
- * The program of @c brings allocators of its own. What it has from us goes back to us all the same.
- * True if they are taken note of; false: the provider is to have them. Call with no lock held.
- */
-bool wv_queues_delegate(struct wv_context *c, const struct mlx5dv_ctx_allocators *from);
+bool wv_mlx5_delegate_queues(struct wv_context *c, const struct mlx5dv_ctx_allocators *from);

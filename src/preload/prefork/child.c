@@ -1,126 +1,71 @@
 #include "preload/prefork/child.h"
 
 #include "base/base.h"
-#include "preload/client/open_outcome.h"
 #include "preload/core/context.h"
-#include "preload/core/fd_table.h"
 #include "preload/core/real.h"
-#include "preload/core/real_verbs.h"
 #include "preload/core/trace.h"
-#include "preload/interpose/verbs_device.h"
+#include "preload/lease/device_verbs.h"
+#include "preload/lease/open_outcome.h"
 #include "preload/prefork/context_ops.h"
 #include "preload/prefork/device_list.h"
 #include "preload/prefork/set_make.h"
-#include "preload/prefork/tracked.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
-bool wv_child_follows;
+/* Near what tracked_context.c has: a child writes to both. */
+static uint32_t n_opens WV_HOT; /* of devices, since the birth of this process */
+static struct wv_device_copies lists WV_HOT;
 
-/* All that a child writes to on its way, near together: each page of it is copied for it first. */
-static struct {
-	pthread_mutex_t lock;
-	struct wv_prefork_shm *home; /* of its parent */
-	uint32_t opens;		     /* of devices, since its birth */
-	uint32_t n;
-	uint32_t rehearsals; /* under way */
-	struct wv_device_copies lists;
-	struct wv_tracked followed[WV_CHILD_SETS];
-} self WV_HOT = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-static __thread bool locked; /* by this thread */
 static __thread struct wv_prefork_shm *rehearsing;
 static __thread uint32_t rehearsed; /* opens */
 
-/* The latest first, so that one may end on the way. */
-#define each_followed(f) for (struct wv_tracked *f = self.followed + self.n; f-- > self.followed;)
-
-void wv_child_lock(void)
-{
-	pthread_mutex_lock(&self.lock);
-	locked = true;
-}
-
-void wv_child_unlock(void)
-{
-	locked = false;
-	pthread_mutex_unlock(&self.lock);
-}
-
-static void consider(void)
-{
-	__atomic_store_n(&wv_child_follows, self.n || self.home || self.rehearsals,
-			 __ATOMIC_RELAXED);
-}
-
-static void forget(struct wv_tracked *f)
-{
-	*f = self.followed[--self.n];
-	consider();
-}
-
-struct wv_tracked *wv_tracked_find(const struct ibv_context *context)
-{
-	each_followed (f)
-		if (f->role != WV_OFFERED && wv_set_context(f->set) == context)
-			return f;
-	return NULL;
-}
-
 static void close_fds(struct wv_set *set)
 {
-	for (unsigned int i = 0; i < set->holding.n_fds; i++) {
-		int fd = set->holding.fds[i];
-
-		set->holding.fds[i] = -1;
-		if (fd < 0)
-			continue;
-		wv_fd_untrack(fd);
-		real_close(fd);
-	}
+	for (unsigned int i = 0; i < set->resources.n_fds; i++)
+		wv_fd_close_private(&set->resources.fds[i]);
 }
 
 /* Lets go of a set that was offered and not used. Its memory is a copy, and small: it stays. */
 static void drop(struct wv_set *set)
 {
 	close_fds(set);
-	wv_resources_unmap(&set->holding, WV_RANGE_ALL);
+	wv_resources_unmap(&set->resources, WV_RANGE_ALL);
 }
 
 /* What a parent had, its child has as it is: an opened device like any other. */
 static void part_from_parent(void)
 {
-	each_followed (f) {
-		if (f->role == WV_OFFERED)
-			drop(f->set);
+	wv_each_tracked(t)
+	{
+		if (t->role == WV_OFFERED)
+			drop(t->set);
 		else
-			wv_context_ops_restore(f->set);
+			wv_context_ops_restore(t->set);
 	}
-	self.n = self.opens = self.rehearsals = 0;
+	wv_tracked_clear();
+	n_opens = 0;
 	rehearsing = NULL;
 }
 
 void wv_child_begin(const struct wv_offer *offers, unsigned int n, struct wv_prefork_shm *home)
 {
 	part_from_parent();
-	self.home = home;
+	wv_tracked_set_home(home);
 	for (unsigned int i = 0; i < n; i++) {
-		struct wv_tracked f = {
+		struct wv_tracked t = {
 		    .role = WV_OFFERED,
 		    .set = offers[i].set,
 		    .home = home,
-		    .ticket = offers[i].ticket,
+		    .claim = offers[i].claim,
 		    .state = offers[i].state,
 		};
 
-		if (self.n < WV_CHILD_SETS && wv_claim_slot_hold(f.ticket, &f.state))
-			self.followed[self.n++] = f;
+		if (!wv_tracked_has_room() || !wv_claim_slot_hold(t.claim, &t.state))
+			drop(t.set);
 		else
-			drop(f.set);
+			wv_tracked_add(&t);
 	}
-	consider();
 }
 
 void wv_child_rehearse(struct wv_prefork_shm *home)
@@ -128,8 +73,7 @@ void wv_child_rehearse(struct wv_prefork_shm *home)
 	wv_child_lock();
 	rehearsing = home;
 	rehearsed = 0;
-	self.rehearsals++;
-	consider();
+	wv_tracked_count_rehearsals(1);
 	wv_child_unlock();
 }
 
@@ -138,9 +82,8 @@ struct ibv_device **wv_child_list(int *n)
 	struct ibv_device **list = NULL;
 
 	wv_child_lock();
-	each_followed (f)
-		if (f->role == WV_OFFERED && !list)
-			list = wv_devices_copy(&self.lists, n);
+	wv_each_tracked(t) if (t->role == WV_OFFERED && !list) list =
+	    wv_device_list_copy(&lists, n);
 	wv_child_unlock();
 	return list;
 }
@@ -150,25 +93,25 @@ bool wv_child_end_list(struct ibv_device **list)
 	bool ended;
 
 	wv_child_lock();
-	ended = wv_devices_end_copy(&self.lists, list);
+	ended = wv_device_list_end_copy(&lists, list);
 	wv_child_unlock();
 	return ended;
 }
 
 /* The set's context, if it begins with @open and is still to be had. */
-static struct ibv_context *claim(struct wv_tracked *f, const struct wv_verb *open)
+static struct ibv_context *claim(struct wv_tracked *t, const struct wv_verb *open)
 {
-	struct wv_made *made = wv_set_claim(f->set, &f->claims, open);
+	struct wv_made *made = wv_set_claim(t->set, &t->claims, open);
 
 	if (!made)
 		return NULL;
-	if (!wv_claim_slot_leave(f->ticket, &f->state, WV_CLAIM_SLOT_CLAIMED)) {
-		drop(f->set);
-		forget(f);
+	if (!wv_claim_slot_leave(t->claim, &t->state, WV_CLAIM_SLOT_CLAIMED)) {
+		drop(t->set);
+		wv_tracked_remove(t);
 		return NULL;
 	}
-	f->role = WV_CLAIMED;
-	wv_resources_give_fds(&f->set->holding);
+	t->role = WV_CLAIMED;
+	wv_resources_give_fds(&t->set->resources);
 	return made->object;
 }
 
@@ -177,8 +120,9 @@ static struct ibv_context *take(const struct wv_verb *open)
 	/* What is rehearsed is for others. */
 	if (rehearsing)
 		return NULL;
-	each_followed (f) {
-		struct ibv_context *context = f->role == WV_OFFERED ? claim(f, open) : NULL;
+	wv_each_tracked(t)
+	{
+		struct ibv_context *context = t->role == WV_OFFERED ? claim(t, open) : NULL;
 
 		if (context)
 			return context;
@@ -189,12 +133,11 @@ static struct ibv_context *take(const struct wv_verb *open)
 /* Whom to teach what is opened now; NULL: nobody, it is known, or there is no room. */
 static struct wv_prefork_shm *pupil(const struct wv_verb *open)
 {
-	struct wv_prefork_shm *family = rehearsing ? rehearsing : self.home;
+	struct wv_prefork_shm *shm = rehearsing ? rehearsing : wv_tracked_home();
 
-	if (!family || self.n == WV_CHILD_SETS ||
-	    (!rehearsing && wv_prefork_shm_knows(family, open)))
+	if (!shm || !wv_tracked_has_room() || (!rehearsing && wv_prefork_shm_knows(shm, open)))
 		return NULL;
-	return family;
+	return shm;
 }
 
 static struct wv_set *empty_set(void)
@@ -210,19 +153,14 @@ static struct wv_set *empty_set(void)
 static void learn(struct ibv_context *context, const struct wv_verb *open,
 		  struct wv_prefork_shm *home)
 {
-	struct wv_set *set = empty_set();
+	struct wv_tracked t = {.role = WV_LEARNING, .set = empty_set(), .home = home};
 
-	if (!set)
+	if (!t.set)
 		return;
-	set->script->open_number = wv_context_open_number(context->cmd_fd);
-	wv_set_append(set, open, context);
-	wv_context_ops_take_over(set);
-	self.followed[self.n++] = (struct wv_tracked){
-	    .role = WV_LEARNING,
-	    .set = set,
-	    .home = home,
-	};
-	consider();
+	t.set->script->open_number = wv_context_open_number(context->cmd_fd);
+	wv_set_append(t.set, open, context);
+	wv_context_ops_take_over(t.set);
+	wv_tracked_add(&t);
 }
 
 /* What was opened plainly, as @open, is perhaps worth teaching. */
@@ -249,119 +187,79 @@ struct ibv_context *wv_child_open(struct ibv_device *device)
 	wv_verb_begin(&open, WV_VERB_OPEN);
 	memcpy(open.open.device, device->name, strnlen(device->name, IBV_SYSFS_NAME_MAX - 1));
 	wv_child_lock();
-	open.open.ordinal = rehearsing ? rehearsed++ : self.opens++;
+	open.open.ordinal = rehearsing ? rehearsed++ : n_opens++;
 	context = take(&open);
 	wv_child_unlock();
 	if (!context)
-		return opened(wv_open_plainly(device), &open);
+		return opened(wv_open_device(device), &open);
 	wv_open_outcome_note_preforked();
 	wv_trace_preforked(start);
 	return context;
 }
 
-static void end(struct wv_tracked *f)
-{
-	wv_context_ops_restore(f->set);
-	if (f->role == WV_LEARNING)
-		free(f->set->script);
-	wv_set_free(f->set);
-	forget(f);
-}
-
-void wv_tracked_finish(struct wv_tracked *f)
-{
-	wv_prefork_shm_publish(f->home, f->set->script, f->home != self.home);
-	end(f);
-}
-
-struct wv_tracked *wv_tracked_claimed(const struct ibv_context *context)
-{
-	struct wv_tracked *f = wv_tracked_find(context);
-
-	if (!f || f->role == WV_CLAIMED)
-		return f;
-	wv_tracked_finish(f);
-	return NULL;
-}
-
 void wv_child_end_rehearsal(void)
 {
 	wv_child_lock();
-	each_followed (f)
-		if (f->role == WV_LEARNING && f->home == rehearsing)
-			wv_tracked_finish(f);
+	wv_each_tracked(t) if (t->role == WV_LEARNING && t->home == rehearsing)
+	    wv_tracked_finish(t);
 	rehearsing = NULL;
-	self.rehearsals--;
-	consider();
+	wv_tracked_count_rehearsals(-1);
 	wv_child_unlock();
 }
 
 void wv_child_end(void)
 {
-	if (pthread_mutex_trylock(&self.lock))
+	if (wv_child_try_lock())
 		return;
-	each_followed (f)
-		if (f->role == WV_LEARNING)
-			wv_tracked_finish(f);
-	pthread_mutex_unlock(&self.lock);
+	wv_each_tracked(t) if (t->role == WV_LEARNING) wv_tracked_finish(t);
+	wv_child_unlock();
 }
 
 /* What nobody took of the set would keep its context busy. */
-static void end_claimed(struct wv_tracked *f)
+static void end_claimed(struct wv_tracked *t)
 {
 	uint16_t index;
 
-	while ((index = wv_set_last_unclaimed(f->set, &f->claims)) != WV_NO_OBJECT)
-		wv_set_destroy(f->set, index);
-	end(f);
+	while ((index = wv_set_last_unclaimed(t->set, &t->claims)) != WV_NO_OBJECT)
+		wv_set_destroy(t->set, index);
+	wv_tracked_end(t);
 }
 
 int wv_child_close(struct ibv_context *context)
 {
-	struct wv_tracked *f;
+	struct wv_tracked *t;
 
 	wv_child_lock();
-	f = wv_tracked_claimed(context);
-	if (f)
-		end_claimed(f);
+	t = wv_tracked_claimed(context);
+	if (t)
+		end_claimed(t);
 	wv_child_unlock();
 	return wv_real_verbs()->close_device(context);
 }
 
 void wv_child_stop(struct ibv_context *context)
 {
-	struct wv_tracked *f;
+	struct wv_tracked *t;
 
 	wv_child_lock();
-	f = wv_tracked_claimed(context);
-	if (f)
-		f->stopped = true;
+	t = wv_tracked_claimed(context);
+	if (t)
+		t->stopped = true;
 	wv_child_unlock();
-}
-
-bool wv_child_ops(const struct ibv_context *context, struct wv_context_ops *ops)
-{
-	struct wv_tracked *f;
-
-	wv_child_lock();
-	f = wv_tracked_find(context);
-	if (f)
-		*ops = f->set->ops;
-	wv_child_unlock();
-	return f;
 }
 
 void wv_child_lose_fd(int fd)
 {
-	if (locked)
+	if (wv_child_is_locked())
 		return;
 	wv_child_lock();
-	each_followed (f) {
-		if (f->role != WV_OFFERED || !wv_resources_lose_fd(&f->set->holding, fd))
+	wv_each_tracked(t)
+	{
+		if (t->role != WV_OFFERED || !wv_resources_lose_fd(&t->set->resources, fd))
 			continue;
-		drop(f->set);
-		wv_claim_slot_leave(f->ticket, &f->state, WV_CLAIM_SLOT_GIVEN_BACK);
-		forget(f);
+		drop(t->set);
+		wv_claim_slot_leave(t->claim, &t->state, WV_CLAIM_SLOT_GIVEN_BACK);
+		wv_tracked_remove(t);
 	}
 	wv_child_unlock();
 }

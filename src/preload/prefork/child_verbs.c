@@ -1,6 +1,8 @@
-#include "preload/core/real_verbs.h"
+#include "preload/prefork/child_verbs.h"
+
+#include "preload/core/real.h"
 #include "preload/prefork/set_make.h"
-#include "preload/prefork/tracked.h"
+#include "preload/prefork/tracked_context.h"
 
 /* Whether the script fits is judged once for each child. */
 static void judge(struct wv_tracked *f, bool fits)
@@ -217,4 +219,16 @@ int wv_child_destroy(struct ibv_context *context, void *object, int (*real)(void
 		f->set->made[index].object = object;
 	wv_child_unlock();
 	return error;
+}
+
+bool wv_child_ops(const struct ibv_context *context, struct wv_context_ops *ops)
+{
+	struct wv_tracked *t;
+
+	wv_child_lock();
+	t = wv_tracked_find(context);
+	if (t)
+		*ops = t->set->ops;
+	wv_child_unlock();
+	return t;
 }

@@ -1,132 +1,10 @@
 #include "preload/prefork/context_ops.h"
 
-#include "preload/prefork/child.h"
+static const struct wv_context_ops *ours;
 
-#include <stddef.h>
-
-/* What a set can be made with; other creations are the provider's alone. */
-#define CQ_MASK	 ((uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS)
-#define SRQ_MASK ((uint32_t)(IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD))
-#define QP_MASK                                                                                    \
-	((uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |                          \
-		    IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
-
-struct call {
-	struct ibv_context *context;
-	void *attr;
-};
-
-/* What the context would have been asked without us. */
-static struct wv_context_ops behind(struct ibv_context *context)
+void wv_context_ops_interpose(const struct wv_context_ops *ops)
 {
-	const struct verbs_context *own = verbs_get_ctx(context);
-	struct wv_context_ops ops;
-
-	if (!wv_child_ops(context, &ops))
-		/* Another thread has just ended its script: these are the provider's again. */
-		ops = (struct wv_context_ops){own->create_cq_ex, own->create_srq_ex,
-					      own->create_qp_ex};
-	return ops;
-}
-
-static void *real_cq(void *args)
-{
-	struct call *call = args;
-
-	return behind(call->context).create_cq_ex(call->context, call->attr);
-}
-
-static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
-{
-	struct call call = {context, attr};
-	const void *on[WV_ON] = {[WV_ON_CHANNEL] = attr->channel};
-	struct wv_made made = {NULL};
-	struct wv_verb verb;
-	struct ibv_cq *cq;
-
-	if (attr->comp_mask & ~CQ_MASK)
-		return real_cq(&call);
-	wv_verb_begin(&verb, WV_VERB_CQ);
-	verb.extended = 1;
-	verb.cq.cqe = attr->cqe;
-	verb.cq.vector = attr->comp_vector;
-	verb.cq.wc_flags = attr->wc_flags;
-	verb.cq.comp_mask = attr->comp_mask;
-	verb.cq.flags = attr->comp_mask & CQ_MASK ? attr->flags : 0;
-	cq = wv_child_make(context, &verb, on, real_cq, &call, &made);
-	if (made.object)
-		cq->cq_context = attr->cq_context;
-	return (struct ibv_cq_ex *)cq;
-}
-
-static void *real_srq(void *args)
-{
-	struct call *call = args;
-
-	return behind(call->context).create_srq_ex(call->context, call->attr);
-}
-
-static bool is_plain_srq(const struct ibv_srq_init_attr_ex *attr)
-{
-	return !(attr->comp_mask & ~SRQ_MASK) && attr->comp_mask & IBV_SRQ_INIT_ATTR_PD &&
-	       (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) || attr->srq_type == IBV_SRQT_BASIC);
-}
-
-static struct ibv_srq *create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
-{
-	struct call call = {context, attr};
-	const void *on[WV_ON] = {[WV_ON_PD] = attr->pd};
-	struct wv_made made = {NULL};
-	struct wv_verb verb;
-	struct ibv_srq *srq;
-
-	if (!is_plain_srq(attr))
-		return real_srq(&call);
-	wv_verb_begin(&verb, WV_VERB_SRQ);
-	verb.extended = 1;
-	verb.srq.attr = attr->attr;
-	verb.srq.comp_mask = attr->comp_mask;
-	srq = wv_child_make(context, &verb, on, real_srq, &call, &made);
-	if (made.object) {
-		srq->srq_context = attr->srq_context;
-		attr->attr = made.srq;
-	}
-	return srq;
-}
-
-static void *real_qp(void *args)
-{
-	struct call *call = args;
-
-	return behind(call->context).create_qp_ex(call->context, call->attr);
-}
-
-static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
-{
-	struct call call = {context, attr};
-	const void *on[WV_ON] = {attr->pd, attr->send_cq, attr->recv_cq, attr->srq};
-	struct wv_made made = {NULL};
-	struct wv_verb verb;
-	struct ibv_qp *qp;
-
-	if (attr->comp_mask & ~QP_MASK || !(attr->comp_mask & IBV_QP_INIT_ATTR_PD))
-		return real_qp(&call);
-	wv_verb_begin(&verb, WV_VERB_QP);
-	verb.extended = 1;
-	verb.qp.cap = attr->cap;
-	verb.qp.type = attr->qp_type;
-	verb.qp.sq_sig_all = (uint32_t)attr->sq_sig_all;
-	verb.qp.comp_mask = attr->comp_mask;
-	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS)
-		verb.qp.create_flags = attr->create_flags;
-	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
-		verb.qp.send_ops_flags = attr->send_ops_flags;
-	qp = wv_child_make(context, &verb, on, real_qp, &call, &made);
-	if (made.object) {
-		qp->qp_context = attr->qp_context;
-		attr->cap = made.cap;
-	}
-	return qp;
+	ours = ops;
 }
 
 /* A context may be older than a verb, or its provider lack it: then it stays as it is. */
@@ -134,7 +12,7 @@ static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_in
 	do {                                                                                       \
 		(ops)->name = (context)->name;                                                     \
 		if ((context)->name)                                                               \
-			(context)->name = name;                                                    \
+			(context)->name = ours->name;                                              \
 	} while (0)
 
 void wv_context_ops_take_over(struct wv_set *set)

@@ -6,7 +6,10 @@
 
 #include "preload/prefork/set.h"
 
-/* Puts ours in the place of the context's own functions, which the set keeps. */
+/* What takes the place of a context's own functions; @ops stays valid. Once per process. */
+void wv_context_ops_interpose(const struct wv_context_ops *ops);
+
+/* Puts them into the context of the set, which keeps the context's own. */
 void wv_context_ops_take_over(struct wv_set *set);
 
 /* Back to the context's own. */

@@ -1,7 +1,7 @@
 #include "preload/prefork/device_list.h"
 
-#include "preload/core/real_verbs.h"
-#include "preload/interpose/verbs_device.h"
+#include "preload/core/real.h"
+#include "preload/lease/device_verbs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,21 +9,21 @@
 static struct ibv_device **devices;
 static int n_devices;
 
-struct ibv_device **wv_devices(void)
+struct ibv_device **wv_device_list(void)
 {
 	if (!devices)
-		devices = wv_list_plainly(&n_devices, false);
+		devices = wv_list_devices(&n_devices, false);
 	return devices;
 }
 
-void wv_devices_forget(void)
+void wv_device_list_forget(void)
 {
 	if (devices)
 		wv_real_verbs()->free_device_list(devices);
 	devices = NULL;
 }
 
-struct ibv_device **wv_devices_copy(struct wv_device_copies *to, int *n)
+struct ibv_device **wv_device_list_copy(struct wv_device_copies *to, int *n)
 {
 	size_t bytes = ((size_t)n_devices + 1) * sizeof(*devices);
 	struct ibv_device **copy;
@@ -42,7 +42,7 @@ struct ibv_device **wv_devices_copy(struct wv_device_copies *to, int *n)
 	return to->copies[i] = copy;
 }
 
-bool wv_devices_end_copy(struct wv_device_copies *of, struct ibv_device **list)
+bool wv_device_list_end_copy(struct wv_device_copies *of, struct ibv_device **list)
 {
 	for (unsigned int i = 0; i < WV_DEVICES_COPIES; i++) {
 		if (!list || of->copies[i] != list)

@@ -1,9 +1,8 @@
 #include "preload/prefork/fill_thread.h"
 
 #include "base/base.h"
-#include "preload/core/context.h"
 #include "preload/core/fd_table.h"
-#include "preload/core/real.h"
+#include "preload/core/lock.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -29,10 +28,21 @@ static int woken WV_HOT = -1, nodes WV_HOT = -1;
 static int (*work)(bool devices_changed);
 static sem_t begun;
 
+/* The program closed it without knowing it. */
+static void closed(int fd)
+{
+	if (fd == woken)
+		woken = -1;
+	if (fd == nodes)
+		nodes = -1;
+}
+
 static int hidden(int fd)
 {
+	static const struct wv_fd_owner owner = {.closed = closed};
+
 	if (fd >= 0)
-		wv_fd_track(fd, (struct wv_fd_entry){.kind = WV_FD_PRIVATE});
+		wv_fd_hide(fd, &owner);
 	return fd;
 }
 
@@ -55,7 +65,7 @@ static bool drain(int fd)
 	char events[4096];
 	bool any = false;
 
-	while (fd >= 0 && real_read(fd, events, sizeof(events)) > 0)
+	while (fd >= 0 && read(fd, events, sizeof(events)) > 0)
 		any = true;
 	return any;
 }
@@ -148,12 +158,4 @@ void wv_fill_thread_leave(void)
 	wv_fd_close_private(&woken);
 	wv_fd_close_private(&nodes);
 	running = sleeping = false;
-}
-
-void wv_fill_thread_forget_fd(int fd)
-{
-	if (fd == woken)
-		woken = -1;
-	if (fd == nodes)
-		nodes = -1;
 }

@@ -21,6 +21,3 @@ void wv_fill_thread_will_sleep(void);
 
 /* In a child, which has no such thread. */
 void wv_fill_thread_leave(void);
-
-/* The program closed @fd. Call with the lock of the control path held. */
-void wv_fill_thread_forget_fd(int fd);

@@ -29,49 +29,49 @@ static void init_holder(pthread_mutex_t *mutex)
 	pthread_mutexattr_destroy(&attr);
 }
 
-struct wv_claim_slot *wv_claim_slot_issue(struct wv_prefork_shm *family, uint64_t *state)
+struct wv_claim_slot *wv_claim_slot_issue(struct wv_prefork_shm *shm, uint64_t *state)
 {
 	for (unsigned int i = 0; i < WV_PREFORK_SLOTS; i++) {
-		struct wv_claim_slot *ticket = &family->tickets[i];
-		uint64_t now = __atomic_load_n(&ticket->state, __ATOMIC_ACQUIRE);
+		struct wv_claim_slot *claim = &shm->slots[i];
+		uint64_t now = __atomic_load_n(&claim->state, __ATOMIC_ACQUIRE);
 
 		if (wv_claim_slot_phase(now) != WV_CLAIM_SLOT_FREE)
 			continue;
-		init_holder(&ticket->holder);
-		__atomic_store_n(&ticket->child, 0, __ATOMIC_RELAXED);
+		init_holder(&claim->holder);
+		__atomic_store_n(&claim->child, 0, __ATOMIC_RELAXED);
 		*state = ((now >> 8) + 1) << 8 | WV_CLAIM_SLOT_OFFERED;
-		__atomic_store_n(&ticket->state, *state, __ATOMIC_RELEASE);
-		return ticket;
+		__atomic_store_n(&claim->state, *state, __ATOMIC_RELEASE);
+		return claim;
 	}
 	return NULL;
 }
 
-bool wv_claim_slot_turn(struct wv_claim_slot *ticket, uint64_t *state, enum wv_phase phase)
+bool wv_claim_slot_turn(struct wv_claim_slot *claim, uint64_t *state, enum wv_phase phase)
 {
 	uint64_t next = (*state & ~0xffull) | phase;
 
-	if (!swap(&ticket->state, *state, next))
+	if (!swap(&claim->state, *state, next))
 		return false;
 	*state = next;
 	return true;
 }
 
-bool wv_claim_slot_hold(struct wv_claim_slot *ticket, uint64_t *state)
+bool wv_claim_slot_hold(struct wv_claim_slot *claim, uint64_t *state)
 {
 	/* Never waits: whoever holds it has it from a later generation. */
-	if (pthread_mutex_trylock(&ticket->holder))
+	if (pthread_mutex_trylock(&claim->holder))
 		return false;
-	if (wv_claim_slot_turn(ticket, state, WV_CLAIM_SLOT_HELD))
+	if (wv_claim_slot_turn(claim, state, WV_CLAIM_SLOT_HELD))
 		return true;
-	pthread_mutex_unlock(&ticket->holder);
+	pthread_mutex_unlock(&claim->holder);
 	return false;
 }
 
-bool wv_claim_slot_leave(struct wv_claim_slot *ticket, uint64_t *state, enum wv_phase phase)
+bool wv_claim_slot_leave(struct wv_claim_slot *claim, uint64_t *state, enum wv_phase phase)
 {
-	bool turned = wv_claim_slot_turn(ticket, state, phase);
+	bool turned = wv_claim_slot_turn(claim, state, phase);
 
-	pthread_mutex_unlock(&ticket->holder);
+	pthread_mutex_unlock(&claim->holder);
 	return turned;
 }
 
@@ -79,22 +79,22 @@ bool wv_claim_slot_leave(struct wv_claim_slot *ticket, uint64_t *state, enum wv_
  * The word that the kernel clears when the owner ends (futex(2), get_robust_list(2)). To lock it
  * here would follow pointers that any child can write to, and children may have fewer rights.
  */
-bool wv_claim_slot_is_left(const struct wv_claim_slot *ticket)
+bool wv_claim_slot_is_left(const struct wv_claim_slot *claim)
 {
-	int word = __atomic_load_n(&ticket->holder.__data.__lock, __ATOMIC_ACQUIRE);
+	int word = __atomic_load_n(&claim->holder.__data.__lock, __ATOMIC_ACQUIRE);
 
 	return !(word & FUTEX_TID_MASK);
 }
 
-void wv_claim_slots_collect(struct wv_prefork_shm *family)
+void wv_claim_slots_collect(struct wv_prefork_shm *shm)
 {
 	for (unsigned int i = 0; i < WV_PREFORK_SLOTS; i++) {
-		struct wv_claim_slot *ticket = &family->tickets[i];
-		uint64_t state = __atomic_load_n(&ticket->state, __ATOMIC_ACQUIRE);
+		struct wv_claim_slot *claim = &shm->slots[i];
+		uint64_t state = __atomic_load_n(&claim->state, __ATOMIC_ACQUIRE);
 
 		if (wv_claim_slot_phase(state) == WV_CLAIM_SLOT_LEFT &&
-		    wv_claim_slot_is_left(ticket))
-			wv_claim_slot_turn(ticket, &state, WV_CLAIM_SLOT_FREE);
+		    wv_claim_slot_is_left(claim))
+			wv_claim_slot_turn(claim, &state, WV_CLAIM_SLOT_FREE);
 	}
 }
 
@@ -104,10 +104,10 @@ static bool is_in_use(const struct wv_published *p)
 	       __atomic_load_n(&p->misses, __ATOMIC_RELAXED) < WV_PREFORK_MISSES;
 }
 
-static struct wv_published *find(struct wv_prefork_shm *family, const struct wv_verb *open)
+static struct wv_published *find(struct wv_prefork_shm *shm, const struct wv_verb *open)
 {
 	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++) {
-		struct wv_published *p = &family->scripts[i];
+		struct wv_published *p = &shm->scripts[i];
 
 		if (is_in_use(p) && !memcmp(&p->script.verbs[0], open, sizeof(*open)))
 			return p;
@@ -115,9 +115,9 @@ static struct wv_published *find(struct wv_prefork_shm *family, const struct wv_
 	return NULL;
 }
 
-bool wv_prefork_shm_knows(struct wv_prefork_shm *family, const struct wv_verb *open)
+bool wv_prefork_shm_knows(struct wv_prefork_shm *shm, const struct wv_verb *open)
 {
-	return find(family, open);
+	return find(shm, open);
 }
 
 static bool is_same(const struct wv_script *a, const struct wv_script *b)
@@ -126,25 +126,25 @@ static bool is_same(const struct wv_script *a, const struct wv_script *b)
 	       !memcmp(a->verbs, b->verbs, a->n * sizeof(a->verbs[0]));
 }
 
-bool wv_prefork_shm_is_taught(const struct wv_prefork_shm *family)
+bool wv_prefork_shm_is_taught(const struct wv_prefork_shm *shm)
 {
 	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++)
-		if (is_in_use(&family->scripts[i]))
+		if (is_in_use(&shm->scripts[i]))
 			return true;
 	return false;
 }
 
-bool wv_prefork_shm_publish(struct wv_prefork_shm *family, const struct wv_script *script,
+bool wv_prefork_shm_publish(struct wv_prefork_shm *shm, const struct wv_script *script,
 			    bool instead)
 {
-	struct wv_published *known = find(family, &script->verbs[0]);
+	struct wv_published *known = find(shm, &script->verbs[0]);
 
 	if (known && (!instead || is_same(&known->script, script)))
 		return false;
 	if (known)
 		__atomic_store_n(&known->misses, WV_PREFORK_MISSES, __ATOMIC_RELAXED);
 	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++) {
-		struct wv_published *p = &family->scripts[i];
+		struct wv_published *p = &shm->scripts[i];
 		uint32_t empty = WV_SCRIPT_EMPTY;
 
 		if (!__atomic_compare_exchange_n(&p->phase, &empty, WV_SCRIPT_WRITING, false,
@@ -160,9 +160,9 @@ bool wv_prefork_shm_publish(struct wv_prefork_shm *family, const struct wv_scrip
 	return false;
 }
 
-void wv_prefork_shm_judge(struct wv_prefork_shm *family, const struct wv_verb *open, bool fits)
+void wv_prefork_shm_judge(struct wv_prefork_shm *shm, const struct wv_verb *open, bool fits)
 {
-	struct wv_published *p = find(family, open);
+	struct wv_published *p = find(shm, open);
 
 	if (!p)
 		return;

@@ -1,5 +1,5 @@
 /*
- * Memory that a process shares with its children: tickets, by which sets are offered, and the
+ * Memory that a process shares with its children: slots, by which sets are offered, and the
  * scripts that children have taught. Children are trusted with it as with the rest of the process
  * that they are copies of, but may end at any moment.
  */
@@ -42,7 +42,7 @@ struct wv_published {
 };
 
 struct wv_prefork_shm {
-	struct wv_claim_slot tickets[WV_PREFORK_SLOTS];
+	struct wv_claim_slot slots[WV_PREFORK_SLOTS];
 	struct wv_published scripts[WV_PREFORK_SCRIPTS];
 };
 
@@ -54,36 +54,36 @@ static inline enum wv_phase wv_claim_slot_phase(uint64_t state)
 	return (enum wv_phase)(state & 0xff);
 }
 
-/* A free ticket in phase OFFERED, or NULL. *@state: what the child is to be given with it. */
-struct wv_claim_slot *wv_claim_slot_issue(struct wv_prefork_shm *family, uint64_t *state);
+/* A free claim in phase OFFERED, or NULL. *@state: what the child is to be given with it. */
+struct wv_claim_slot *wv_claim_slot_issue(struct wv_prefork_shm *shm, uint64_t *state);
 
 /* From @state to another phase of its generation. False: somebody was quicker. */
-bool wv_claim_slot_turn(struct wv_claim_slot *ticket, uint64_t *state, enum wv_phase phase);
+bool wv_claim_slot_turn(struct wv_claim_slot *claim, uint64_t *state, enum wv_phase phase);
 
 /* The child's side: takes hold of what it was offered. False: it is not offered any more. */
-bool wv_claim_slot_hold(struct wv_claim_slot *ticket, uint64_t *state);
+bool wv_claim_slot_hold(struct wv_claim_slot *claim, uint64_t *state);
 
 /* The holder moves on to @phase and lets go. False: it was revoked; let go of all the same. */
-bool wv_claim_slot_leave(struct wv_claim_slot *ticket, uint64_t *state, enum wv_phase phase);
+bool wv_claim_slot_leave(struct wv_claim_slot *claim, uint64_t *state, enum wv_phase phase);
 
 /* Tickets that nobody holds any more are free again. */
-void wv_claim_slots_collect(struct wv_prefork_shm *family);
+void wv_claim_slots_collect(struct wv_prefork_shm *shm);
 
 /* The parent's side: whether nobody holds it, or whoever did has ended. */
-bool wv_claim_slot_is_left(const struct wv_claim_slot *ticket);
+bool wv_claim_slot_is_left(const struct wv_claim_slot *claim);
 
 /* Whether @open, the first verb of a script, is taught already. */
-bool wv_prefork_shm_knows(struct wv_prefork_shm *family, const struct wv_verb *open);
+bool wv_prefork_shm_knows(struct wv_prefork_shm *shm, const struct wv_verb *open);
 
 /*
  * Teaches a script; with @instead, in the place of another that begins alike. False: there is one
  * that begins alike, or no room.
  */
-bool wv_prefork_shm_publish(struct wv_prefork_shm *family, const struct wv_script *script,
+bool wv_prefork_shm_publish(struct wv_prefork_shm *shm, const struct wv_script *script,
 			    bool instead);
 
 /* Whether there is a script at all. */
-bool wv_prefork_shm_is_taught(const struct wv_prefork_shm *family);
+bool wv_prefork_shm_is_taught(const struct wv_prefork_shm *shm);
 
 /* A child of the script that begins with @open has found it fitting, or not. */
-void wv_prefork_shm_judge(struct wv_prefork_shm *family, const struct wv_verb *open, bool fits);
+void wv_prefork_shm_judge(struct wv_prefork_shm *shm, const struct wv_verb *open, bool fits);

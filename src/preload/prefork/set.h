@@ -29,7 +29,7 @@ struct wv_set {
 	struct wv_script *script;
 	uint32_t n; /* verbs that have been carried out */
 	struct wv_context_ops ops;
-	struct wv_resources holding;
+	struct wv_resources resources;
 	struct wv_made made[]; /* as many as it was made for */
 };
 

@@ -1,10 +1,10 @@
 #include "preload/prefork/set_make.h"
 
 #include "base/base.h"
-#include "preload/client/lease_request.h"
 #include "preload/core/context.h"
-#include "preload/core/real_verbs.h"
-#include "preload/interpose/verbs_device.h"
+#include "preload/core/real.h"
+#include "preload/lease/device_verbs.h"
+#include "preload/lease/lease_end.h"
 #include "preload/prefork/context_ops.h"
 
 #include <errno.h>
@@ -21,7 +21,7 @@ struct wv_set *wv_set_new(struct wv_script *script, uint32_t n)
 
 void wv_set_free(struct wv_set *set)
 {
-	free(set->holding.ranges);
+	free(set->resources.ranges);
 	free(set);
 }
 
@@ -43,10 +43,8 @@ static void *make_open(struct wv_set *set, const struct wv_verb *verb, struct ib
 		if (!strcmp((*devices)->name, verb->open.device))
 			break;
 	errno = ENODEV;
-	if (*devices) {
-		wv_client_open_as(set->script->open_number);
-		context = wv_open_plainly(*devices);
-	}
+	if (*devices)
+		context = wv_open_device(*devices);
 	if (!context)
 		return NULL;
 	if (!wv_context_is_seen(context->cmd_fd)) {
@@ -55,8 +53,8 @@ static void *make_open(struct wv_set *set, const struct wv_verb *verb, struct ib
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
-	wv_resources_add_fd(&set->holding, context->cmd_fd);
-	wv_resources_add_fd(&set->holding, context->async_fd);
+	wv_resources_add_fd(&set->resources, context->cmd_fd);
+	wv_resources_add_fd(&set->resources, context->async_fd);
 	return context;
 }
 
@@ -67,7 +65,7 @@ static void *make_channel(struct wv_set *set, const struct wv_verb *verb)
 
 	(void)verb;
 	if (channel)
-		wv_resources_add_fd(&set->holding, channel->fd);
+		wv_resources_add_fd(&set->resources, channel->fd);
 	return channel;
 }
 
@@ -182,23 +180,29 @@ static int make(struct wv_set *set, const struct wv_verb *verb, struct ibv_devic
 int wv_set_make_next(struct wv_set *set, struct ibv_device **devices)
 {
 	const struct wv_verb *verb = &set->script->verbs[set->n];
+	const struct wv_maker maker = {
+	    .owner = set->resources.owner,
+	    .open_number = set->script->open_number,
+	    .mapped = wv_resources_mapped,
+	    .data = &set->resources,
+	};
 	void *made = NULL;
 	int err;
 
-	wv_making = &set->holding;
+	wv_scope.maker = &maker;
 	err = make(set, verb, devices, &made);
-	wv_making = NULL;
+	wv_scope.maker = NULL;
 	if (err)
 		return err;
 	set->made[set->n++].object = made;
 	if (verb->kind == WV_VERB_OPEN)
 		wv_context_ops_take_over(set);
 	if (wv_set_is_complete(set))
-		wv_context_complete(wv_set_context(set)->cmd_fd);
-	return set->holding.lost ? -EMFILE : 0;
+		wv_lease_complete(wv_set_context(set)->cmd_fd);
+	return set->resources.lost ? -EMFILE : 0;
 }
 
-static int destroy(const struct wv_real_verbs *real, const struct wv_verb *verb, void *object)
+static int destroy(const struct wv_real *real, const struct wv_verb *verb, void *object)
 {
 	switch (verb->kind) {
 	case WV_VERB_CHANNEL:
@@ -234,13 +238,13 @@ void wv_set_unmake(struct wv_set *set)
 
 void wv_set_abandon(struct wv_set *set)
 {
-	wv_resources_part_from_queues(&set->holding);
+	wv_resources_part_from_queues(&set->resources);
 	wv_context_abandon(wv_set_context(set)->cmd_fd);
 	wv_set_unmake(set);
 }
 
 void wv_set_drop(struct wv_set *set)
 {
-	wv_resources_drop(&set->holding);
+	wv_resources_drop(&set->resources);
 	wv_set_free(set);
 }

@@ -2,7 +2,6 @@
 
 #include "preload/core/counters.h"
 #include "preload/core/fd_table.h"
-#include "preload/core/real.h"
 #include "preload/prefork/set_make.h"
 
 #include <errno.h>
@@ -16,13 +15,13 @@
 #define LONGEST_PAUSE_MS 64000
 
 struct slot {
-	struct wv_set *set;	      /* NULL: to be made */
-	struct wv_claim_slot *ticket; /* NULL: offered to nobody */
+	struct wv_set *set;	     /* NULL: to be made */
+	struct wv_claim_slot *claim; /* NULL: offered to nobody */
 	uint64_t state;
 	uint64_t since_ms; /* it was offered */
 };
 
-/* One for each script of the family, at the same index. */
+/* One for each script of the shm, at the same index. */
 static struct pool {
 	bool active;
 	uint64_t pause_ms, pause_until_ms;
@@ -43,15 +42,15 @@ static void end(struct slot *slot, void (*how)(struct wv_set *set))
 	struct wv_set *set = slot->set;
 
 	*slot = (struct slot){.set = NULL};
-	if (set->holding.closed)
+	if (set->resources.closed)
 		how = wv_set_drop;
 	how(set);
 }
 
 static bool is_ready(const struct slot *slot)
 {
-	return slot->set && !slot->ticket && wv_set_is_complete(slot->set) &&
-	       !slot->set->holding.lost;
+	return slot->set && !slot->claim && wv_set_is_complete(slot->set) &&
+	       !slot->set->resources.lost;
 }
 
 static void activate(struct pool *pool, struct wv_published *published)
@@ -72,7 +71,7 @@ static bool empty(struct pool *pool)
 	for (unsigned int i = 0; i < WV_SET_POOL_SETS; i++) {
 		struct slot *slot = &pool->slots[i];
 
-		if (slot->set && !slot->ticket)
+		if (slot->set && !slot->claim)
 			end(slot, wv_set_unmake);
 		any = any || slot->set;
 	}
@@ -84,10 +83,10 @@ static bool fits(const struct pool *pool)
 	return __atomic_load_n(&pool->published->misses, __ATOMIC_RELAXED) < WV_PREFORK_MISSES;
 }
 
-void wv_set_pools_learn(struct wv_prefork_shm *family)
+void wv_set_pools_learn(struct wv_prefork_shm *shm)
 {
 	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++) {
-		struct wv_published *published = &family->scripts[i];
+		struct wv_published *published = &shm->scripts[i];
 
 		if (__atomic_load_n(&published->phase, __ATOMIC_ACQUIRE) != WV_SCRIPT_THERE)
 			continue;
@@ -101,19 +100,19 @@ void wv_set_pools_learn(struct wv_prefork_shm *family)
 	}
 }
 
-bool wv_set_pools_have_news(const struct wv_prefork_shm *family)
+bool wv_set_pools_have_news(const struct wv_prefork_shm *shm)
 {
 	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++)
 		if (!pools[i].active &&
-		    __atomic_load_n(&family->scripts[i].phase, __ATOMIC_ACQUIRE) == WV_SCRIPT_THERE)
+		    __atomic_load_n(&shm->scripts[i].phase, __ATOMIC_ACQUIRE) == WV_SCRIPT_THERE)
 			return true;
 	return false;
 }
 
-/* Whether the child ended before it came to hold its ticket; false if that is not known. */
-static bool never_came(const struct wv_claim_slot *ticket)
+/* Whether the child ended before it came to hold its claim; false if that is not known. */
+static bool never_came(const struct wv_claim_slot *claim)
 {
-	pid_t child = __atomic_load_n(&ticket->child, __ATOMIC_RELAXED);
+	pid_t child = __atomic_load_n(&claim->child, __ATOMIC_RELAXED);
 	siginfo_t info = {.si_pid = 0};
 	int result;
 
@@ -129,9 +128,9 @@ static bool is_unused(const struct slot *slot)
 	case WV_CLAIM_SLOT_GIVEN_BACK:
 		return true;
 	case WV_CLAIM_SLOT_HELD:
-		return wv_claim_slot_is_left(slot->ticket);
+		return wv_claim_slot_is_left(slot->claim);
 	case WV_CLAIM_SLOT_OFFERED:
-		return never_came(slot->ticket);
+		return never_came(slot->claim);
 	default:
 		return false;
 	}
@@ -140,27 +139,27 @@ static bool is_unused(const struct slot *slot)
 /* The set is to be had again, if its child has left it. */
 static bool take_back(struct slot *slot)
 {
-	if (!slot->ticket)
+	if (!slot->claim)
 		return false;
-	slot->state = __atomic_load_n(&slot->ticket->state, __ATOMIC_ACQUIRE);
-	if (!is_unused(slot) || !wv_claim_slot_turn(slot->ticket, &slot->state, WV_CLAIM_SLOT_LEFT))
+	slot->state = __atomic_load_n(&slot->claim->state, __ATOMIC_ACQUIRE);
+	if (!is_unused(slot) || !wv_claim_slot_turn(slot->claim, &slot->state, WV_CLAIM_SLOT_LEFT))
 		return false;
-	slot->ticket = NULL;
+	slot->claim = NULL;
 	return true;
 }
 
 /* What is to become of a set that was offered; true if it is gone from here. */
 static bool settle(struct slot *slot, uint64_t now_ms)
 {
-	slot->state = __atomic_load_n(&slot->ticket->state, __ATOMIC_ACQUIRE);
+	slot->state = __atomic_load_n(&slot->claim->state, __ATOMIC_ACQUIRE);
 	if (wv_claim_slot_phase(slot->state) == WV_CLAIM_SLOT_CLAIMED) {
-		wv_claim_slot_turn(slot->ticket, &slot->state, WV_CLAIM_SLOT_LEFT);
+		wv_claim_slot_turn(slot->claim, &slot->state, WV_CLAIM_SLOT_LEFT);
 		end(slot, wv_set_abandon);
 		wv_count(&wv_counters.sets_taken);
 		return true;
 	}
 	if (!take_back(slot) && now_ms - slot->since_ms > WV_SET_POOL_PATIENCE_MS &&
-	    wv_claim_slot_turn(slot->ticket, &slot->state, WV_CLAIM_SLOT_LEFT)) {
+	    wv_claim_slot_turn(slot->claim, &slot->state, WV_CLAIM_SLOT_LEFT)) {
 		end(slot, wv_set_unmake);
 		return true;
 	}
@@ -170,9 +169,9 @@ static bool settle(struct slot *slot, uint64_t now_ms)
 int wv_set_pools_settle(uint64_t now_ms)
 {
 	each_set (slot) {
-		if (slot->ticket && settle(slot, now_ms))
+		if (slot->claim && settle(slot, now_ms))
 			return 1;
-		if (!slot->ticket && slot->set->holding.lost) {
+		if (!slot->claim && slot->set->resources.lost) {
 			end(slot, wv_set_unmake);
 			return 1;
 		}
@@ -208,7 +207,7 @@ static void pause_making(struct pool *pool, uint64_t now_ms)
 	pool->pause_until_ms = now_ms + pool->pause_ms;
 }
 
-static int make_next(struct pool *pool, struct slot *slot, struct ibv_device **devices,
+static int make_next(struct pool *pool, struct slot *slot, const struct wv_set_terms *terms,
 		     uint64_t now_ms)
 {
 	int err;
@@ -217,11 +216,12 @@ static int make_next(struct pool *pool, struct slot *slot, struct ibv_device **d
 		slot->set = wv_set_new(&pool->script, pool->script.n);
 	if (!slot->set)
 		return -ENOMEM;
-	if (slot->set->holding.closed) {
+	slot->set->resources.owner = terms->owner;
+	if (slot->set->resources.closed) {
 		end(slot, wv_set_drop);
 		return 1;
 	}
-	err = wv_set_make_next(slot->set, devices);
+	err = wv_set_make_next(slot->set, terms->devices);
 	if (!err && wv_set_is_complete(slot->set)) {
 		wv_count(&wv_counters.sets_made);
 		pool->pause_ms = 0;
@@ -233,7 +233,7 @@ static int make_next(struct pool *pool, struct slot *slot, struct ibv_device **d
 	return err;
 }
 
-int wv_set_pools_make(unsigned int n, struct ibv_device **devices, uint64_t now_ms)
+int wv_set_pools_make(const struct wv_set_terms *terms, uint64_t now_ms)
 {
 	bool pauses = false;
 
@@ -241,9 +241,9 @@ int wv_set_pools_make(unsigned int n, struct ibv_device **devices, uint64_t now_
 		struct slot *slot = NULL;
 
 		if (pools[i].active && fits(&pools[i]))
-			slot = unfinished(&pools[i], n);
+			slot = unfinished(&pools[i], terms->sets);
 		if (slot && now_ms >= pools[i].pause_until_ms)
-			return make_next(&pools[i], slot, devices, now_ms);
+			return make_next(&pools[i], slot, terms, now_ms);
 		pauses = pauses || slot;
 	}
 	return pauses ? -EAGAIN : 0;
@@ -266,7 +266,7 @@ static void trim(struct pool *pool, unsigned int n)
 			continue;
 		if (n)
 			n--;
-		else if (!slot->ticket)
+		else if (!slot->claim)
 			end(slot, wv_set_unmake);
 	}
 }
@@ -287,7 +287,7 @@ void wv_set_pools_retry(void)
 void wv_set_pools_part_from_devices(void)
 {
 	each_set (slot)
-		if (!slot->ticket && slot->set->n && is_gone(slot->set))
+		if (!slot->claim && slot->set->n && is_gone(slot->set))
 			end(slot, wv_set_unmake);
 	/* What failed before may have been for want of a device. */
 	wv_set_pools_retry();
@@ -305,27 +305,27 @@ static struct slot *next_ready(struct pool *pool)
 	return NULL;
 }
 
-static bool offer(struct wv_prefork_shm *family, struct slot *slot, struct wv_offer *to,
+static bool offer(struct wv_prefork_shm *shm, struct slot *slot, struct wv_offer *to,
 		  uint64_t now_ms)
 {
-	slot->ticket = wv_claim_slot_issue(family, &slot->state);
-	if (!slot->ticket)
+	slot->claim = wv_claim_slot_issue(shm, &slot->state);
+	if (!slot->claim)
 		return false;
 	slot->since_ms = now_ms;
-	wv_resources_offer(&slot->set->holding);
-	*to = (struct wv_offer){slot->set, slot->ticket, slot->state};
+	wv_resources_offer(&slot->set->resources);
+	*to = (struct wv_offer){slot->set, slot->claim, slot->state};
 	return true;
 }
 
-unsigned int wv_set_pools_offer(struct wv_prefork_shm *family,
-				struct wv_offer offers[WV_CHILD_SETS], uint64_t now_ms)
+unsigned int wv_set_pools_offer(struct wv_prefork_shm *shm, struct wv_offer offers[WV_CHILD_SETS],
+				uint64_t now_ms)
 {
 	unsigned int n = 0;
 
 	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++) {
 		struct slot *slot = next_ready(&pools[i]);
 
-		if (slot && offer(family, slot, &offers[n], now_ms))
+		if (slot && offer(shm, slot, &offers[n], now_ms))
 			n++;
 	}
 	return n;
@@ -334,7 +334,7 @@ unsigned int wv_set_pools_offer(struct wv_prefork_shm *family,
 bool wv_set_pools_wait(void)
 {
 	each_set (slot)
-		if (slot->ticket)
+		if (slot->claim)
 			return true;
 	return false;
 }
@@ -351,7 +351,7 @@ uint32_t wv_set_pools_ready(void)
 void wv_set_pools_lose_fd(int fd)
 {
 	each_set (slot)
-		if (wv_resources_lose_fd(&slot->set->holding, fd))
+		if (wv_resources_lose_fd(&slot->set->resources, fd))
 			return;
 }
 
@@ -362,10 +362,10 @@ struct fd_range {
 
 static void flush(const struct fd_range *range)
 {
-	if (range->first > range->last || !real_close_range(range->first, range->last, 0))
+	if (range->first > range->last || !close_range(range->first, range->last, 0))
 		return;
 	for (unsigned int fd = range->first; fd <= range->last; fd++)
-		real_close((int)fd);
+		close((int)fd);
 }
 
 static void close_fd(struct fd_range *range, int fd)
@@ -394,13 +394,13 @@ void wv_set_pools_leave(const struct wv_offer *offers, unsigned int n)
 	struct fd_range range = {1, 0};
 
 	each_set (slot) {
-		const struct wv_resources *holding = &slot->set->holding;
+		const struct wv_resources *resources = &slot->set->resources;
 
 		if (is_among(slot->set, offers, n))
 			continue;
-		for (unsigned int i = 0; i < holding->n_fds; i++)
-			close_fd(&range, holding->fds[i]);
-		wv_resources_unmap(holding, WV_RANGE_IO);
+		for (unsigned int i = 0; i < resources->n_fds; i++)
+			close_fd(&range, resources->fds[i]);
+		wv_resources_unmap(resources, WV_RANGE_IO);
 	}
 	flush(&range);
 	/* Only what must be written is: each page of it is copied. */

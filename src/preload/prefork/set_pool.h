@@ -16,7 +16,7 @@
  * Makes pools of what children have taught, and ends those of scripts that do not fit them any
  * more.
  */
-void wv_set_pools_learn(struct wv_prefork_shm *family);
+void wv_set_pools_learn(struct wv_prefork_shm *shm);
 
 /*
  * Lets go of the next set that a child has, and takes back those that children left unused. Returns
@@ -24,18 +24,25 @@ void wv_set_pools_learn(struct wv_prefork_shm *family);
  */
 int wv_set_pools_settle(uint64_t now_ms);
 
+/* What is to be made, and with what. */
+struct wv_set_terms {
+	unsigned int sets;		 /* of each script */
+	struct ibv_device **devices;	 /* to open, ended by NULL */
+	const struct wv_fd_owner *owner; /* of the descriptors of sets */
+};
+
 /*
- * Goes one verb further towards @n sets of each script, with @devices to open. 1: there may be more
+ * Goes one verb further towards the sets of each script that @terms ask for. 1: there may be more
  * to do; 0: all is there; -errno of the verb, whose script is left alone for a while; or -EAGAIN
  * if all that there is to do is left alone at present.
  */
-int wv_set_pools_make(unsigned int n, struct ibv_device **devices, uint64_t now_ms);
+int wv_set_pools_make(const struct wv_set_terms *terms, uint64_t now_ms);
 
 /* What was left alone is tried at once. */
 void wv_set_pools_retry(void);
 
 /* Whether there is a script that has no pool yet. */
-bool wv_set_pools_have_news(const struct wv_prefork_shm *family);
+bool wv_set_pools_have_news(const struct wv_prefork_shm *shm);
 
 /* Ends the sets of each script beyond @n, of those that no child has. */
 void wv_set_pools_trim(unsigned int n);
@@ -43,8 +50,8 @@ void wv_set_pools_trim(unsigned int n);
 void wv_set_pools_part_from_devices(void);
 
 /* Offers the next child a set of each script; how many. */
-unsigned int wv_set_pools_offer(struct wv_prefork_shm *family,
-				struct wv_offer offers[WV_CHILD_SETS], uint64_t now_ms);
+unsigned int wv_set_pools_offer(struct wv_prefork_shm *shm, struct wv_offer offers[WV_CHILD_SETS],
+				uint64_t now_ms);
 
 /* Whether a child has an offer that it did not use yet, or has a set that is still held here. */
 bool wv_set_pools_wait(void);

@@ -1,14 +1,12 @@
 #include "preload/prefork/set_resources.h"
 
 #include "preload/core/context.h"
-#include "preload/core/fd_table.h"
+#include "preload/providers.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
-
-__thread struct wv_resources *wv_making;
 
 /* Half of the numbers that a program may have are left to it. */
 static bool is_scarce(int fd)
@@ -18,17 +16,17 @@ static bool is_scarce(int fd)
 	return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd > limit.rlim_cur / 2;
 }
 
-void wv_resources_add_fd(struct wv_resources *holding, int fd)
+void wv_resources_add_fd(struct wv_resources *resources, int fd)
 {
-	if (holding->n_fds == WV_RESOURCES_FDS) {
-		holding->lost = true;
+	if (resources->n_fds == WV_RESOURCES_FDS) {
+		resources->lost = true;
 		return;
 	}
-	holding->lost |= is_scarce(fd);
+	resources->lost |= is_scarce(fd);
 	wv_lock();
 	if (wv_fd_get(fd).kind == WV_FD_NONE)
-		wv_fd_track(fd, (struct wv_fd_entry){.kind = WV_FD_PRIVATE});
-	holding->fds[holding->n_fds++] = fd;
+		wv_fd_hide(fd, resources->owner);
+	resources->fds[resources->n_fds++] = fd;
 	wv_unlock();
 }
 
@@ -55,83 +53,103 @@ static bool extend(struct wv_range *range, uintptr_t start, uintptr_t end, enum 
 	return true;
 }
 
-static void append(struct wv_resources *holding, struct wv_range range)
+static void append(struct wv_resources *resources, struct wv_range range)
 {
 	struct wv_range *more =
-	    reallocarray(holding->ranges, holding->n_ranges + 1u, sizeof(range));
+	    reallocarray(resources->ranges, resources->n_ranges + 1u, sizeof(range));
 
 	if (!more) {
-		holding->lost = true;
+		resources->lost = true;
 		return;
 	}
-	holding->ranges = more;
-	holding->ranges[holding->n_ranges++] = range;
+	resources->ranges = more;
+	resources->ranges[resources->n_ranges++] = range;
 }
 
-void wv_resources_add_range(struct wv_resources *holding, void *at, size_t bytes,
-			    enum wv_range_kind kind)
+static void add_range(struct wv_resources *resources, void *at, size_t bytes,
+		      enum wv_range_kind kind)
 {
 	struct wv_range range = {(uintptr_t)at, (uintptr_t)at + bytes, kind};
 
 	advise(&range, MADV_DONTFORK);
-	for (unsigned int i = 0; i < holding->n_ranges; i++)
-		if (extend(&holding->ranges[i], range.start, range.end, kind))
+	for (unsigned int i = 0; i < resources->n_ranges; i++)
+		if (extend(&resources->ranges[i], range.start, range.end, kind))
 			return;
-	append(holding, range);
+	append(resources, range);
 }
 
-void wv_resources_offer(const struct wv_resources *holding)
+/* Pages of the adapter need care, so what is not known is taken for them. */
+static enum wv_range_kind kind_of(int fd)
 {
-	for (unsigned int i = 0; i < holding->n_ranges; i++)
-		advise(&holding->ranges[i], MADV_DOFORK);
+	/* Without the lock, which this thread may hold: the context is its own. */
+	const struct wv_context *c = wv_context_of(fd);
+	const struct wv_provider *provider = c ? wv_provider_find(c->driver_id) : NULL;
+
+	if (!c)
+		return WV_RANGE_QUEUES;
+	return provider ? provider->ufile_memory : WV_RANGE_IO;
 }
 
-void wv_resources_withhold(const struct wv_resources *holding)
+void wv_resources_mapped(void *resources, void *at, size_t bytes, int fd)
 {
-	for (unsigned int i = 0; i < holding->n_ranges; i++)
-		advise(&holding->ranges[i], MADV_DONTFORK);
+	add_range(resources, at, bytes, kind_of(fd));
 }
 
-void wv_resources_give_fds(const struct wv_resources *holding)
+void wv_resources_offer(const struct wv_resources *resources)
 {
-	for (unsigned int i = 0; i < holding->n_fds; i++)
-		if (wv_fd_get(holding->fds[i]).kind == WV_FD_PRIVATE)
-			wv_fd_untrack(holding->fds[i]);
+	for (unsigned int i = 0; i < resources->n_ranges; i++)
+		advise(&resources->ranges[i], MADV_DOFORK);
 }
 
-bool wv_resources_lose_fd(struct wv_resources *holding, int fd)
+void wv_resources_withhold(const struct wv_resources *resources)
 {
-	for (unsigned int i = 0; i < holding->n_fds; i++) {
-		if (holding->fds[i] != fd)
+	for (unsigned int i = 0; i < resources->n_ranges; i++)
+		advise(&resources->ranges[i], MADV_DONTFORK);
+}
+
+void wv_resources_give_fds(const struct wv_resources *resources)
+{
+	for (unsigned int i = 0; i < resources->n_fds; i++)
+		if (wv_fd_get(resources->fds[i]).kind == WV_FD_PRIVATE)
+			wv_fd_untrack(resources->fds[i]);
+}
+
+bool wv_resources_lose_fd(struct wv_resources *resources, int fd)
+{
+	for (unsigned int i = 0; i < resources->n_fds; i++) {
+		if (resources->fds[i] != fd)
 			continue;
-		holding->fds[i] = -1;
-		holding->closed = holding->lost = true;
+		resources->fds[i] = -1;
+		resources->closed = resources->lost = true;
 		return true;
 	}
 	return false;
 }
 
-void wv_resources_part_from_queues(const struct wv_resources *holding)
+void wv_resources_part_from_queues(const struct wv_resources *resources)
 {
-	for (unsigned int i = 0; i < holding->n_ranges; i++)
-		if (holding->ranges[i].kind == WV_RANGE_QUEUES)
-			mmap((void *)holding->ranges[i].start, length(&holding->ranges[i]),
+	for (unsigned int i = 0; i < resources->n_ranges; i++)
+		if (resources->ranges[i].kind == WV_RANGE_QUEUES)
+			mmap((void *)resources->ranges[i].start, length(&resources->ranges[i]),
 			     PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1,
 			     0);
 }
 
-void wv_resources_unmap(const struct wv_resources *holding, unsigned int kinds)
+void wv_resources_unmap(const struct wv_resources *resources, unsigned int kinds)
 {
-	for (unsigned int i = 0; i < holding->n_ranges; i++)
-		if (holding->ranges[i].kind & kinds)
-			munmap((void *)holding->ranges[i].start, length(&holding->ranges[i]));
+	for (unsigned int i = 0; i < resources->n_ranges; i++)
+		if (resources->ranges[i].kind & kinds)
+			munmap((void *)resources->ranges[i].start, length(&resources->ranges[i]));
 }
 
 /* Queues stay: they may be of a lease, whose memory ended with its command descriptor. */
-void wv_resources_drop(const struct wv_resources *holding)
+void wv_resources_drop(const struct wv_resources *resources)
 {
-	for (unsigned int i = 0; i < holding->n_fds; i++)
-		if (holding->fds[i] >= 0)
-			close(holding->fds[i]);
-	wv_resources_unmap(holding, WV_RANGE_UFILE);
+	for (unsigned int i = 0; i < resources->n_fds; i++) {
+		if (resources->fds[i] < 0)
+			continue;
+		wv_context_close(resources->fds[i]);
+		close(resources->fds[i]);
+	}
+	wv_resources_unmap(resources, WV_RANGE_UFILE);
 }

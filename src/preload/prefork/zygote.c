@@ -1,6 +1,7 @@
 #include "preload/prefork/zygote.h"
 
 #include "base/base.h"
+#include "preload/core/fd_table.h"
 #include "preload/core/settings.h"
 #include "preload/prefork/device_list.h"
 #include "preload/prefork/fill_thread.h"
@@ -18,7 +19,7 @@ static pthread_mutex_t lock WV_HOT = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool locked;	      /* by this thread */
 static unsigned int n_waiting WV_HOT; /* forks and pauses: the thread lets them go first */
 
-static struct wv_prefork_shm *family WV_HOT;  /* of the children of this process */
+static struct wv_prefork_shm *shm WV_HOT;     /* of the children of this process */
 static bool is_set WV_HOT, is_filling WV_HOT; /* how many were asked for; the thread runs */
 static unsigned int wanted;
 static int wait_ms WV_HOT = SOON_MS;
@@ -69,17 +70,19 @@ static uint64_t now_ms(void)
 
 static unsigned int how_many(void)
 {
-	return is_set ? wanted : wv_settings()->prefork;
+	unsigned int n = is_set ? wanted : wv_settings()->prefork;
+
+	return n < WV_SET_POOL_SETS ? n : WV_SET_POOL_SETS;
 }
 
-struct wv_prefork_shm *wv_zygote_family(void)
+struct wv_prefork_shm *wv_zygote_shm(void)
 {
 	struct wv_prefork_shm *made;
 
 	take_lock();
-	if (!family)
-		family = wv_prefork_shm_new();
-	made = family;
+	if (!shm)
+		shm = wv_prefork_shm_new();
+	made = shm;
 	give_lock();
 	return made;
 }
@@ -94,16 +97,31 @@ static int settle_one(void)
 	return more;
 }
 
+/* The program closed @fd, which may be of a set that waits here, or of one for this process. */
+static void lose_fd(int fd)
+{
+	/* What ends sets closes their descriptors: that is no loss. */
+	if (locked)
+		return;
+	wv_child_lose_fd(fd);
+	take_lock();
+	wv_set_pools_lose_fd(fd);
+	give_lock();
+}
+
+static const struct wv_fd_owner set_owner = {.closing = lose_fd};
+
 static int make_one(void)
 {
-	struct ibv_device **devices;
+	struct wv_set_terms terms = {.owner = &set_owner};
 	int result;
 
 	take_lock_after_forks();
-	devices = wv_devices();
-	result = devices ? wv_set_pools_make(how_many(), devices, now_ms()) : -errno;
+	terms.sets = how_many();
+	terms.devices = wv_device_list();
+	result = terms.devices ? wv_set_pools_make(&terms, now_ms()) : -errno;
 	if (result == -ENODEV)
-		wv_devices_forget();
+		wv_device_list_forget();
 	give_lock();
 	return result;
 }
@@ -112,11 +130,11 @@ static int make_one(void)
 static void update(bool devices_changed)
 {
 	take_lock_after_forks();
-	wv_set_pools_learn(family);
-	wv_claim_slots_collect(family);
+	wv_set_pools_learn(shm);
+	wv_claim_slots_collect(shm);
 	if (devices_changed) {
 		wv_set_pools_part_from_devices();
-		wv_devices_forget();
+		wv_device_list_forget();
 	}
 	wv_set_pools_trim(how_many());
 	give_lock();
@@ -130,7 +148,7 @@ static int next_time(bool failed)
 	take_lock_after_forks();
 	if (failed) {
 		ms = LATER_MS;
-	} else if (wv_set_pools_wait() || wv_set_pools_have_news(family)) {
+	} else if (wv_set_pools_wait() || wv_set_pools_have_news(shm)) {
 		ms = wait_ms;
 		wait_ms = wait_ms < LATER_MS ? wait_ms + (wait_ms + 3) / 4 : LATER_MS;
 	} else {
@@ -177,7 +195,7 @@ int wv_zygote_keep(unsigned int n)
 
 	if (n > WV_SET_POOL_SETS)
 		return -EINVAL;
-	if (!wv_zygote_family())
+	if (!wv_zygote_shm())
 		return -ENOMEM;
 	take_lock_after_forks();
 	is_set = true;
@@ -196,7 +214,7 @@ void wv_zygote_release(void)
 	bool keeps;
 
 	take_lock_after_forks();
-	keeps = family;
+	keeps = shm;
 	give_lock();
 	if (keeps)
 		wv_zygote_keep(0);
@@ -215,7 +233,7 @@ uint32_t wv_zygote_ready(void)
 /* A thread is only worth its while once a child has used RDMA. */
 static void start_if_taught(void)
 {
-	if (!is_filling && family && how_many() && wv_set_pools_have_news(family))
+	if (!is_filling && shm && how_many() && wv_set_pools_have_news(shm))
 		start();
 }
 
@@ -223,16 +241,16 @@ void wv_zygote_before_fork(void)
 {
 	__atomic_fetch_add(&n_waiting, 1, __ATOMIC_ACQ_REL);
 	take_lock();
-	if (!family && how_many())
-		family = wv_prefork_shm_new();
-	n_offers = family && how_many() ? wv_set_pools_offer(family, offers, now_ms()) : 0;
+	if (!shm && how_many())
+		shm = wv_prefork_shm_new();
+	n_offers = shm && how_many() ? wv_set_pools_offer(shm, offers, now_ms()) : 0;
 }
 
 void wv_zygote_after_fork(void)
 {
 	last.n = n_offers;
 	for (unsigned int i = 0; i < n_offers; i++) {
-		wv_resources_withhold(&offers[i].set->holding);
+		wv_resources_withhold(&offers[i].set->resources);
 		last.offers[i] = offers[i];
 	}
 	start_if_taught();
@@ -243,17 +261,17 @@ void wv_zygote_after_fork(void)
 }
 
 /*
- * The ticket may have changed hands since. If it does just now, the worst is that a child goes
+ * The claim may have changed hands since. If it does just now, the worst is that a child goes
  * without.
  */
 static void note_child(struct wv_offer *offer, pid_t pid)
 {
-	uint64_t state = __atomic_load_n(&offer->ticket->state, __ATOMIC_ACQUIRE);
+	uint64_t state = __atomic_load_n(&offer->claim->state, __ATOMIC_ACQUIRE);
 
 	if (pid < 0)
-		wv_claim_slot_turn(offer->ticket, &offer->state, WV_CLAIM_SLOT_GIVEN_BACK);
+		wv_claim_slot_turn(offer->claim, &offer->state, WV_CLAIM_SLOT_GIVEN_BACK);
 	else if (state >> 8 == offer->state >> 8)
-		__atomic_store_n(&offer->ticket->child, pid, __ATOMIC_RELAXED);
+		__atomic_store_n(&offer->claim->child, pid, __ATOMIC_RELAXED);
 }
 
 void wv_zygote_forked(pid_t pid)
@@ -265,23 +283,12 @@ void wv_zygote_forked(pid_t pid)
 void wv_zygote_in_child(void)
 {
 	wv_set_pools_leave(offers, n_offers);
-	wv_child_begin(offers, n_offers, how_many() ? family : NULL);
+	wv_child_begin(offers, n_offers, how_many() ? shm : NULL);
 	wv_fill_thread_leave();
-	family = NULL;
+	shm = NULL;
 	is_set = is_filling = false;
 	n_offers = last.n = 0;
 	n_waiting = 0;
-	give_lock();
-}
-
-void wv_zygote_lose_fd(int fd)
-{
-	/* What ends sets closes their descriptors: that is no loss. */
-	if (locked)
-		return;
-	wv_child_lose_fd(fd);
-	take_lock();
-	wv_set_pools_lose_fd(fd);
 	give_lock();
 }
 

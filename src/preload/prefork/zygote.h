@@ -18,7 +18,7 @@
 int wv_zygote_keep(unsigned int n);
 
 /* What children of this process teach to, made at first use. NULL: no memory. */
-struct wv_prefork_shm *wv_zygote_family(void);
+struct wv_prefork_shm *wv_zygote_shm(void);
 
 /* How many sets wait. */
 uint32_t wv_zygote_ready(void);
@@ -36,9 +36,6 @@ void wv_zygote_in_child(void);
 
 /* fork() has returned @pid to this process, or failed. Call with no lock held. */
 void wv_zygote_forked(pid_t pid);
-
-/* The program closed @fd, which may be of a set that waits here, or of one for a child. */
-void wv_zygote_lose_fd(int fd);
 
 /* While the program closes many descriptors at once none is opened for sets: it would be lost. */
 void wv_zygote_pause(void);

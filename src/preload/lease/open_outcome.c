@@ -1,28 +1,10 @@
-#include "preload/client/open_outcome.h"
+#include "preload/lease/open_outcome.h"
 
 #include "base/base.h"
-#include "preload/client/provider_list.h"
 #include "preload/core/context.h"
 #include "preload/core/counters.h"
-#include "preload/core/settings.h"
-#include "preload/mlx5/queues.h"
 
 static enum wv_reason last = WV_REASON_NOT_OPENED;
-
-enum wv_reason wv_why_unasked(void)
-{
-	const struct wv_settings *settings = wv_settings();
-
-	if (!settings->enabled)
-		return WV_REASON_DISABLED;
-	if (!settings->lease)
-		return WV_REASON_NOT_WANTED;
-	if (!settings->providers)
-		return WV_REASON_DRIVERS;
-	if (!wv_providers_known())
-		return WV_REASON_NO_DAEMON;
-	return wv_queues_are_chosen() ? WV_REASON_QUEUES : WV_REASON_NONE;
-}
 
 static enum wv_reason reason_of_answer(uint32_t no_lease)
 {
@@ -73,7 +55,7 @@ enum wv_reason wv_open_outcome_reason(void)
 	return __atomic_load_n(&last, __ATOMIC_RELAXED);
 }
 
-void wv_open_outcome_forget(void)
+void wv_open_outcome_forked(void)
 {
 	wv_counters = (struct wv_statistics){0};
 	last = WV_REASON_NOT_OPENED;

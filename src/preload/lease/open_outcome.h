@@ -8,12 +8,6 @@
 #include <stdbool.h>
 
 /*
- * Why this process does not ask the daemon for leases; WV_REASON_NONE: nothing is in the way.
- * Cheap, may be called from any thread.
- */
-enum wv_reason wv_why_unasked(void);
-
-/*
  * The device that was opened as @fd is counted, and why it has no lease is remembered. @unasked is
  * why the daemon was not asked, or turned out not to be there. Call with the lock held.
  */
@@ -26,4 +20,4 @@ void wv_open_outcome_note_preforked(void);
 enum wv_reason wv_open_outcome_reason(void);
 
 /* In a forked child: what was counted is the parent's. */
-void wv_open_outcome_forget(void);
+void wv_open_outcome_forked(void);

@@ -1,0 +1,142 @@
+#include "preload/client/connection.h"
+
+#include "base/base.h"
+#include "base/build_id.h"
+#include "preload/client/provider_list.h"
+#include "preload/core/settings.h"
+#include "preload/providers.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+
+static bool answered; /* at least once */
+static bool silent;   /* did not answer once */
+
+void wv_client_note_answer(void)
+{
+	__atomic_store_n(&answered, true, __ATOMIC_RELAXED);
+}
+
+void wv_client_note_silence(void)
+{
+	__atomic_store_n(&silent, true, __ATOMIC_RELAXED);
+}
+
+enum wv_daemon wv_client_daemon(void)
+{
+	if (__atomic_load_n(&silent, __ATOMIC_RELAXED))
+		return WV_DAEMON_GONE;
+	if (__atomic_load_n(&answered, __ATOMIC_RELAXED))
+		return WV_DAEMON_ANSWERED;
+	return wv_provider_list_known() ? WV_DAEMON_KNOWN : WV_DAEMON_UNKNOWN;
+}
+
+enum wv_reason wv_client_why_unasked(void)
+{
+	const struct wv_settings *settings = wv_settings();
+
+	if (__atomic_load_n(&silent, __ATOMIC_RELAXED))
+		return WV_REASON_NO_DAEMON;
+	if (!settings->enabled)
+		return WV_REASON_DISABLED;
+	if (!settings->lease)
+		return WV_REASON_NOT_WANTED;
+	if (!settings->providers)
+		return WV_REASON_DRIVERS;
+	if (!wv_provider_list_known())
+		return WV_REASON_NO_DAEMON;
+	return wv_provider_queues_are_chosen() ? WV_REASON_QUEUES : WV_REASON_NONE;
+}
+
+static uint64_t hash_argv(void)
+{
+	uint64_t hash = WV_HASH_START;
+
+	for (char **arg = wv_argv(); arg && *arg; arg++)
+		hash = wv_hash(hash, *arg, strlen(*arg) + 1);
+	return hash;
+}
+
+/* As much as fits, with an end mark; the rest of @to is zero already. */
+static void copy_start(char *to, size_t capacity, const char *from)
+{
+	size_t bytes = strlen(from);
+
+	memcpy(to, from, bytes < capacity ? bytes : capacity - 1);
+}
+
+void wv_client_describe(struct wv_msg_request *request, uint32_t open_number, uint32_t flags)
+{
+	memset(request, 0, sizeof(*request));
+	wv_msg_init(&request->msg, WV_MSG_REQUEST, sizeof(*request));
+	wv_id_of_program(&request->program);
+	wv_id_of_loaded("libibverbs.so", 0, &request->verbs);
+	request->argv = hash_argv();
+	request->open_number = open_number;
+	request->flags = flags;
+	copy_start(request->comm, sizeof(request->comm), program_invocation_short_name);
+	copy_start(request->name, sizeof(request->name), wv_settings()->name);
+}
+
+int wv_client_connect(void)
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	wv_auto_fd sock = -1;
+
+	if (!wv_copy_string(to.sun_path, sizeof(to.sun_path), wv_settings()->socket))
+		return -ENAMETOOLONG;
+	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	if (sock < 0 || connect(sock, (struct sockaddr *)&to, sizeof(to)))
+		return -errno;
+	return wv_steal_fd(&sock);
+}
+
+int wv_client_ask(int node, uint32_t open_number, uint32_t flags)
+{
+	struct wv_msg_request request;
+	wv_auto_fd sock = wv_client_connect();
+	int err;
+
+	if (sock < 0)
+		return sock;
+	wv_client_describe(&request, open_number, flags);
+	err = wv_send(sock, &request, sizeof(request), NULL, 0, &node, 1);
+	return err ? err : wv_steal_fd(&sock);
+}
+
+int wv_client_receive(int sock, int wait_ms, void *message, size_t capacity, int *fds,
+		      unsigned int *n_fds)
+{
+	struct pollfd wait = {.fd = sock, .events = POLLIN};
+	ssize_t got = wv_recv(sock, message, capacity, fds, WV_WIRE_MAX_FDS, n_fds);
+
+	if (got == -EAGAIN) {
+		if (poll(&wait, 1, wait_ms) <= 0)
+			return -ETIMEDOUT;
+		got = wv_recv(sock, message, capacity, fds, WV_WIRE_MAX_FDS, n_fds);
+	}
+	if (got <= 0)
+		return got < 0 ? (int)got : -ECONNRESET;
+	return wv_msg_check(message, (size_t)got);
+}
+
+void wv_client_send_record(int sock, const struct wv_build_id *provider,
+			   const struct wv_cmdlog *record)
+{
+	struct wv_msg_record head = {.provider = *provider};
+
+	wv_msg_init(&head.msg, WV_MSG_RECORD, sizeof(head) + record->bytes);
+	wv_send(sock, &head, sizeof(head), record, record->bytes, NULL, 0);
+}
+
+void wv_client_send_report(int sock, struct wv_msg_report *report, struct wv_lease *lease)
+{
+	wv_msg_init(&report->msg, WV_MSG_REPORT, sizeof(*report));
+	report->unused = 0;
+	wv_each_step (lease->cmdlog, step)
+		report->unused += step->state == WV_FREE;
+	wv_send(sock, report, sizeof(*report), NULL, 0, NULL, 0);
+}

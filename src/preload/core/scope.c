@@ -1,0 +1,3 @@
+#include "preload/core/scope.h"
+
+__thread struct wv_scope wv_scope;

@@ -1,0 +1,6 @@
+/* The verbs with _ex that take the place of a context's own, see prefork/context_ops.h. */
+#pragma once
+
+#include "preload/prefork/set.h"
+
+extern const struct wv_context_ops wv_verbs_ex;

@@ -1,0 +1,27 @@
+/*
+ * This library never calls its own interposed names: the linker redirects each such call in it,
+ * also of what it is linked with, to the function here (--wrap, see meson.build), which is the next
+ * one.
+ */
+#include "preload/core/real.h"
+
+#include <stdarg.h>
+
+/* Has to be named for the linker, and so begins as no other name may. */
+#define WRAP(result, name, params, args)                                                           \
+	result __wrap_##name params;                                                               \
+	result __wrap_##name params                                                                \
+	{                                                                                          \
+		return REAL(name) args;                                                            \
+	}
+
+WRAP(int, close, (int fd), (fd))
+WRAP(int, close_range, (unsigned int first, unsigned int last, int flags), (first, last, flags))
+WRAP(int, dup3, (int fd, int to, int flags), (fd, to, flags))
+WRAP(ssize_t, read, (int fd, void *buffer, size_t bytes), (fd, buffer, bytes))
+WRAP(ssize_t, write, (int fd, const void *buffer, size_t bytes), (fd, buffer, bytes))
+WRAP(int, ioctl, (int fd, unsigned long request, void *arg), (fd, request, arg))
+WRAP(int, open64, (const char *path, int flags, mode_t mode), (path, flags, mode))
+WRAP(FILE *, fopen64, (const char *path, const char *mode), (path, mode))
+WRAP(void *, mmap64, (void *hint, size_t bytes, int protection, int flags, int fd, off64_t offset),
+     (hint, bytes, protection, flags, fd, offset))

@@ -1,0 +1,205 @@
+#include "preload/lease/device_open.h"
+
+#include "base/base.h"
+#include "preload/client/connection.h"
+#include "preload/client/lease_request.h"
+#include "preload/client/provider_list.h"
+#include "preload/core/context.h"
+#include "preload/core/trace.h"
+#include "preload/lease/lease_end.h"
+#include "preload/lease/open_outcome.h"
+#include "preload/memory/shared_blocks.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+/*
+ * Whether @fd is a ufile whose device is still there. An empty header is refused by uverbs alone
+ * with EINVAL (ib_uverbs_ioctl()), and costs a tenth of asking for its status.
+ */
+static bool is_ufile(int fd)
+{
+	struct ib_uverbs_ioctl_hdr empty = {0};
+
+	return ioctl(fd, RDMA_VERBS_IOCTL, &empty) < 0 && errno == EINVAL;
+}
+
+static bool lease_fits(const struct wv_context *c, struct wv_msg_lease *msg, const int *fds,
+		       unsigned int n_fds, dev_t rdev)
+{
+	const struct wv_cmdlog *cmdlog = (const struct wv_cmdlog *)(msg + 1);
+
+	if (wv_cmdlog_check(msg + 1, msg->msg.bytes - sizeof(*msg), WV_LEASE) ||
+	    msg->n_fds != cmdlog->n_fds || n_fds != 1u + cmdlog->n_fds + !!cmdlog->memory)
+		return false;
+	return rdev && msg->rdev == rdev && is_ufile(fds[0]) &&
+	       !memcmp(&c->provider, &msg->provider, sizeof(c->provider));
+}
+
+/* The queues' memory, if the file has all the bytes that the command log speaks of; else NULL. */
+static uint8_t *map_memory(int fd, size_t bytes)
+{
+	struct stat st;
+	void *at;
+
+	if (fstat(fd, &st) || (uint64_t)st.st_size < bytes)
+		return NULL;
+	/* The provider writes through all of it, and the device has all of it: no page is spared.
+	 */
+	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	return at == MAP_FAILED ? NULL : at;
+}
+
+static void track_lease(struct wv_context *c, const int *fds)
+{
+	wv_context_track(c, fds[0], WV_FD_COMMAND, 0);
+	for (unsigned int i = 1; i <= c->lease.cmdlog->n_fds; i++) {
+		c->lease.fds[i - 1] = fds[i];
+		wv_context_track(c, fds[i], WV_FD_EVENTS, i - 1);
+	}
+}
+
+/* Puts the queues' memory where the lease expects it; false: it cannot be mapped. */
+static bool place_memory(struct wv_context *c, const struct wv_scope *scope, int fd)
+{
+	size_t bytes = c->lease.cmdlog->memory;
+	uint8_t *memory = map_memory(fd, bytes);
+
+	if (!memory)
+		return false;
+	close(fd);
+	if (scope->maker)
+		scope->maker->mapped(scope->maker->data, memory, wv_whole_pages(bytes), -1);
+	wv_shared_block_note(memory, bytes);
+	wv_lease_place(&c->lease, memory);
+	return true;
+}
+
+/* Makes the lease in @c->message the program's. The descriptors become the context's, or stay. */
+static bool take_lease(struct wv_context *c, const struct wv_scope *scope, const int *fds)
+{
+	struct wv_cmdlog *cmdlog = (struct wv_cmdlog *)((struct wv_msg_lease *)c->message + 1);
+
+	for (unsigned int i = 0; i <= cmdlog->n_fds; i++)
+		if (fds[i] >= WV_MAX_FD)
+			return false;
+	wv_lease_init(&c->lease, cmdlog);
+	c->lease.opening = c->opening;
+	if (cmdlog->memory && !place_memory(c, scope, fds[1 + cmdlog->n_fds]))
+		return false;
+	track_lease(c, fds);
+	c->mode = WV_LEASED;
+	c->stopped = false;
+	return true;
+}
+
+/* What the daemon knows of the device, kept until ibv_open_device() has returned. */
+static void keep_constants(struct wv_context *c, const struct wv_msg_no_lease *none)
+{
+	size_t bytes = none->msg.bytes - sizeof(*none);
+	void *copy;
+
+	if (!c->opening || !bytes)
+		return;
+	copy = malloc(bytes);
+	if (!copy)
+		return;
+	memcpy(copy, none + 1, bytes);
+	if (wv_cmdlog_check(copy, bytes, WV_LEASE))
+		free(copy);
+	else
+		wv_lease_init(&c->constants, copy);
+}
+
+static void start_recording(struct wv_context *c)
+{
+	wv_cmdlog_begin(&c->record, c->message, sizeof(c->message), WV_RECORD, 0);
+	c->mode = WV_RECORDING;
+	c->stopped = false;
+}
+
+/*
+ * Collects the answer to @r for @c. Returns the lease's command descriptor, or -1 to go on with the
+ * node that this process opened itself.
+ */
+static int collect(struct wv_context *c, const struct wv_scope *scope,
+		   const struct wv_lease_request *r)
+{
+	int fds[WV_WIRE_MAX_FDS];
+	unsigned int n_fds = 0;
+	int type = wv_lease_request_answer(r, c->message, sizeof(c->message), fds, &n_fds);
+	struct wv_msg_no_lease *none = (void *)c->message;
+
+	if (type == WV_MSG_LEASE && lease_fits(c, (void *)c->message, fds, n_fds, r->rdev) &&
+	    take_lease(c, scope, fds))
+		return fds[0];
+	for (unsigned int i = 0; i < n_fds; i++)
+		close(fds[i]);
+	c->no_lease = type == WV_MSG_NO_LEASE ? none->reason : WV_NO_LEASE_UNFIT;
+	if (type == WV_MSG_NO_LEASE)
+		keep_constants(c, none);
+	if (type == WV_MSG_NO_LEASE && none->reason == WV_NO_LEASE_RECORD)
+		start_recording(c);
+	return -1;
+}
+
+/* Makes a context of what @r has brought; the descriptor that the program is to have. */
+static int fill_context(struct wv_context *c, const struct wv_scope *scope,
+			struct wv_lease_request *r)
+{
+	int leased = r->sock >= 0 ? collect(c, scope, r) : -1;
+
+	c->open_number = r->open_number;
+	if (leased >= 0) {
+		c->node = r->node;
+		wv_context_hide_fd(c->node);
+	} else if (!wv_context_track(c, r->node, WV_FD_COMMAND, 0)) {
+		c->mode = WV_PLAIN;
+	}
+	if (c->mode != WV_PLAIN) {
+		c->sock = r->sock;
+		wv_context_hide_fd(c->sock);
+	} else {
+		wv_close_fd(&r->sock);
+	}
+	return leased >= 0 ? leased : r->node;
+}
+
+/* A lease fits one provider; a program with another, or with an unknown one, is not served. */
+static int open_locked(const char *path, const struct wv_scope *scope)
+{
+	struct wv_build_id provider = {0};
+	bool known = wv_provider_list_id(path, &provider);
+	struct wv_lease_request r =
+	    scope->maker ? wv_lease_request_make(path, known, scope->maker->open_number)
+			 : wv_lease_request_take(path, known);
+	struct wv_context *c = r.node < 0 ? NULL : wv_context_new(scope, wv_lease_end);
+
+	if (!c) {
+		wv_close_fd(&r.sock);
+		return r.node;
+	}
+	c->provider = provider;
+	return fill_context(c, scope, &r);
+}
+
+int wv_device_open(const char *path, const struct wv_scope *scope)
+{
+	uint64_t start = wv_trace_now();
+	int fd;
+
+	if (!wv_provider_list_known()) {
+		wv_provider_list_read();
+		wv_provider_list_load(false);
+	}
+	wv_lock();
+	fd = open_locked(path, scope);
+	if (fd >= 0 && !scope->maker)
+		wv_open_outcome_note(fd, wv_client_why_unasked());
+	wv_unlock();
+	wv_trace_open(start, fd);
+	return fd;
+}

@@ -1,0 +1,104 @@
+#include "preload/lease/device_verbs.h"
+
+#include "preload/client/lease_request.h"
+#include "preload/client/provider_list.h"
+#include "preload/core/context.h"
+#include "preload/core/real.h"
+#include "preload/core/settings.h"
+#include "preload/core/trace.h"
+#include "preload/providers.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A lease takes a moment to arrive, which the listing hides. */
+static void get_ready(bool ask)
+{
+	char only[64];
+	int saved = errno;
+
+	wv_provider_list_read();
+	if (ask && wv_provider_list_only(only, sizeof(only)))
+		wv_lease_request_begin(only);
+	wv_provider_list_load(true);
+	errno = saved;
+}
+
+struct ibv_device **wv_list_devices(int *n, bool ask)
+{
+	const struct wv_real *real = wv_real_verbs();
+	struct ibv_device **list;
+	uint64_t start;
+
+	if (!real) {
+		errno = ENOSYS;
+		return NULL;
+	}
+	if (!wv_settings()->enabled)
+		return real->get_device_list(n);
+	start = wv_trace_now();
+	get_ready(ask);
+	list = real->get_device_list(n);
+	wv_trace_list(start);
+	return list;
+}
+
+static bool prepare_recording(struct wv_context *c)
+{
+	if (!c->allocations)
+		c->allocations = calloc(1, sizeof(*c->allocations));
+	return c->allocations;
+}
+
+/* Makes the provider ask this library for the memory of its queues, where it takes it from anybody.
+ */
+static void place_queues(struct ibv_context *verbs, struct wv_context *c)
+{
+	const struct wv_provider *provider = wv_provider_find(c->driver_id);
+
+	c->verbs = verbs;
+	if (c->mode == WV_RECORDING && !prepare_recording(c))
+		c->stopped = true;
+	else if (provider && provider->place_queues && !provider->place_queues(verbs, c))
+		c->stopped = true;
+}
+
+/* From now on the provider makes what the program wants. */
+static struct ibv_context *opened(struct ibv_context *verbs)
+{
+	struct wv_context *c;
+	int saved = errno;
+
+	wv_scope.opening = false;
+	if (!verbs)
+		return NULL;
+	wv_lock();
+	c = wv_context_of(verbs->cmd_fd);
+	if (c)
+		wv_context_opened(c);
+	wv_unlock();
+	if (c)
+		place_queues(verbs, c);
+	errno = saved;
+	return verbs;
+}
+
+struct ibv_context *wv_open_device_by(wv_open_fn open, struct ibv_device *device, void *arg)
+{
+	wv_scope.opening = wv_settings()->enabled;
+	return opened(open(device, arg));
+}
+
+static struct ibv_context *open_plainly(struct ibv_device *device, void *unused)
+{
+	(void)unused;
+	return wv_real_verbs()->open_device(device);
+}
+
+struct ibv_context *wv_open_device(struct ibv_device *device)
+{
+	if (wv_real_verbs())
+		return wv_open_device_by(open_plainly, device, NULL);
+	errno = ENOSYS;
+	return NULL;
+}

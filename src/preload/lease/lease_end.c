@@ -1,0 +1,93 @@
+#include "preload/lease/lease_end.h"
+
+#include "preload/client/connection.h"
+#include "preload/lease/inherit.h"
+#include "preload/memory/shared_blocks.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+void wv_lease_settle(struct wv_context *c)
+{
+	int saved = errno;
+
+	if (c->sock < 0)
+		return;
+	if (c->mode == WV_RECORDING)
+		wv_client_send_record(c->sock, &c->provider, c->record.cmdlog);
+	else if (c->mode == WV_LEASED)
+		wv_client_send_report(c->sock, &c->report, &c->lease);
+	wv_fd_close_private(&c->sock);
+	if (c->mode == WV_RECORDING)
+		c->stopped = true;
+	errno = saved;
+}
+
+/* Descriptors of the lease that the program never received would keep the ufile's objects alive. */
+static void close_unasked(struct wv_context *c)
+{
+	if (c->mode != WV_LEASED)
+		return;
+	for (unsigned int i = 0; i < c->lease.cmdlog->n_fds; i++) {
+		if (c->lease.fds[i] < 0 || c->lease.given & (1u << i))
+			continue;
+		wv_fd_close_private(&c->lease.fds[i]);
+		c->files--;
+	}
+}
+
+/* The provider has given its queues back before it closes (the provider closes a context after its
+ * queues). */
+static void unmap_memory(struct wv_context *c)
+{
+	if (!c->lease.memory)
+		return;
+	wv_shared_block_forget(c->lease.memory);
+	munmap(c->lease.memory, c->lease.cmdlog->memory);
+	c->lease.memory = NULL;
+}
+
+static void end_lease(struct wv_context *c)
+{
+	wv_lease_settle(c);
+	c->stopped = true;
+	close_unasked(c);
+	unmap_memory(c);
+	wv_inherit_end(c);
+}
+
+void wv_lease_end(struct wv_context *c)
+{
+	end_lease(c);
+	wv_fd_close_private(&c->node);
+}
+
+void wv_lease_complete(int fd)
+{
+	struct wv_context *c;
+
+	wv_lock();
+	c = wv_context_of(fd);
+	if (c) {
+		wv_lease_settle(c);
+		c->stopped = true;
+		close_unasked(c);
+	}
+	wv_unlock();
+}
+
+void wv_lease_keep(struct wv_context *c)
+{
+	wv_fd_close_private(&c->node);
+}
+
+void wv_lease_give_back(struct wv_context *c, int fd)
+{
+	if (c->node < 0 || dup3(c->node, fd, O_CLOEXEC) < 0)
+		return;
+	end_lease(c);
+	wv_fd_close_private(&c->node);
+	c->mode = WV_PLAIN;
+}

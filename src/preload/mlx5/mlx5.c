@@ -1,0 +1,16 @@
+#include "preload/mlx5/mlx5.h"
+
+#include "preload/mlx5/cpuinfo.h"
+#include "preload/mlx5/doorbell_records.h"
+#include "preload/mlx5/queues.h"
+
+#include <rdma/ib_user_ioctl_verbs.h>
+
+const struct wv_provider wv_mlx5 = {
+    .driver_id = RDMA_DRIVER_MLX5,
+    .ufile_memory = WV_RANGE_IO,
+    .queues_are_chosen = wv_mlx5_queues_are_chosen,
+    .place_queues = wv_mlx5_place_queues,
+    .hides_file = wv_mlx5_hides_file,
+    .forked = wv_dbrec_forked,
+};

@@ -1,0 +1,6 @@
+/* soft-RoCE. */
+#pragma once
+
+#include "preload/core/provider.h"
+
+extern const struct wv_provider wv_rxe;
