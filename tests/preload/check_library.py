@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """What a library that is loaded into every process may contain.
 
-usage: check_library.py LIBRARY EXPORTS
+usage: check_library.py LIBRARY EXPORTS ARCHIVE
+
+ARCHIVE is the static library that it is made of.
 """
 
 import pathlib
@@ -39,9 +41,23 @@ def constructors(library):
     return 0
 
 
+def called_in(archive):
+    """What functions of the preload call and do not define."""
+    lines = subprocess.run(["nm", "-Au", archive], capture_output=True, text=True, check=True).stdout.splitlines()
+    return {line.split()[-1] for line in lines if ":preload_" in line or ":base_" in line or ":wire_" in line}
+
+
+def defined(library):
+    return {line.split()[-1] for line in output("nm", "--defined-only", library)}
+
+
 def main():
-    library, expected = sys.argv[1], pathlib.Path(sys.argv[2]).read_text().split()
+    library, expected, archive = sys.argv[1], pathlib.Path(sys.argv[2]).read_text().split(), sys.argv[3]
     wrong = []
+    # Interposed functions take locks that their caller, this library, may hold.
+    for name in sorted(called_in(archive) & set(expected)):
+        if f"__wrap_{name}" not in defined(library):
+            wrong.append(f"it calls its own {name}(): add it to src/preload/interpose/wrap.c")
     for name in sorted(set(exports(library)) ^ set(expected)):
         wrong.append(f"{name} is {'missing' if name in expected else 'exported, but not expected'}")
     if set(needed(library)) - {"libc.so.6", "ld-linux-x86-64.so.2"}:

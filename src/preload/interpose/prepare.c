@@ -10,15 +10,20 @@
 
 static void prepare(void)
 {
-	wv_real_bind_libc();
 	wv_fork_handlers_install();
 	wv_context_ops_interpose(&wv_verbs_ex);
 	wv_trace_begin();
 }
 
+/* Binding is not part of what is done once: pthread_once(3) would hold a lock meanwhile. */
 void wv_prepare(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	static bool bound;
 
+	if (!__atomic_load_n(&bound, __ATOMIC_ACQUIRE)) {
+		wv_real_bind_libc();
+		__atomic_store_n(&bound, true, __ATOMIC_RELEASE);
+	}
 	pthread_once(&once, prepare);
 }

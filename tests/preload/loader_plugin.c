@@ -1,0 +1,7 @@
+/* See loader.c. */
+void in_constructor(void);
+
+__attribute__((constructor)) static void construct(void)
+{
+	in_constructor();
+}
