@@ -2,6 +2,7 @@
 
 #include "base/base.h"
 
+#include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -100,6 +101,7 @@ int main(int argc, char **argv)
 {
 	struct choice choice = {0};
 
+	setlocale(LC_CTYPE, ""); /* for the width of names in tables */
 	argp_err_exit_status = WV_EXIT_USAGE;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &choice);
 	if (!choice.subcommand)

@@ -7,27 +7,28 @@
 #include "cli/trace_events.h"
 #include "cli/units.h"
 
-static const struct wv_column columns[] = {
-    {"at ms", true}, {"took us", true}, {"process", true},
-    {"what", false}, {"by", false},	{"why", false},
-};
-
 static int print_events(const struct wv_run *run, FILE *out)
 {
 	struct wv_table table;
 
-	wv_table_begin(&table, columns, WV_ARRAY_SIZE(columns));
+	wv_table_begin(&table);
+	wv_table_add_column(&table, "at ms", true);
+	wv_table_add_column(&table, "took us", true);
+	wv_table_add_column(&table, "process", true);
+	wv_table_add_column(&table, "what", false);
+	wv_table_add_column(&table, "by", false);
+	wv_table_add_column(&table, "why", false);
 	for (size_t i = 0; i < run->n; i++) {
 		const struct wv_trace *event = &run->records[i];
 		uint64_t since = wv_trace_start(run->records, run->n, event);
 		char what[WV_EVENT_TEXT], why[WV_EVENT_TEXT];
 
-		wv_table_cell(&table, "%.3f", (double)(event->start - since) / 1e6);
-		wv_table_cell(&table, "%.1f", (double)(event->end - event->start) / 1e3);
-		wv_table_cell(&table, "%u", event->pid);
-		wv_table_cell(&table, "%s", wv_event_what(event, what));
-		wv_table_cell(&table, "%s", wv_event_by(event));
-		wv_table_cell(&table, "%s", wv_event_why(event, why));
+		wv_table_add_cell(&table, "%.3f", (double)(event->start - since) / 1e6);
+		wv_table_add_cell(&table, "%.1f", (double)(event->end - event->start) / 1e3);
+		wv_table_add_cell(&table, "%u", event->pid);
+		wv_table_add_cell(&table, "%s", wv_event_what(event, what));
+		wv_table_add_cell(&table, "%s", wv_event_by(event));
+		wv_table_add_cell(&table, "%s", wv_event_why(event, why));
 	}
 	return wv_table_end(&table, out);
 }

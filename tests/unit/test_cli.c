@@ -10,6 +10,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <sys/stat.h>
 
 static void test_units(void **state)
@@ -39,23 +40,60 @@ static void test_units(void **state)
 
 static void test_table(void **state)
 {
-	static const struct wv_column columns[] = {{"n", true}, {"name", false}, {"why", false}};
 	struct wv_table table;
 	struct capture c;
 
 	(void)state;
-	wv_table_begin(&table, columns, WV_ARRAY_SIZE(columns));
-	wv_table_cell(&table, "%d", 7);
-	wv_table_cell(&table, "a");
-	wv_table_cell(&table, "because");
-	wv_table_cell(&table, "%d", 123);
-	wv_table_cell(&table, "longer");
-	wv_table_cell(&table, "%s", "");
+	wv_table_begin(&table);
+	wv_table_add_column(&table, "n", true);
+	wv_table_add_column(&table, "name", false);
+	wv_table_add_column(&table, "why", false);
+	wv_table_add_cell(&table, "%d", 7);
+	wv_table_add_cell(&table, "a");
+	wv_table_add_cell(&table, "because");
+	wv_table_add_cell(&table, "%d", 123);
+	wv_table_add_cell(&table, "longer");
+	wv_table_add_cell(&table, "%s", "");
 	capture_begin(&c);
 	assert_int_equal(wv_table_end(&table, c.out), 0);
 	capture_expect(&c, "  n  name    why\n"
 			   "  7  a       because\n"
 			   "123  longer\n");
+}
+
+/* Names that programs choose: the terminal gets neither control characters nor broken UTF-8. */
+static void test_table_of_strange_names(void **state)
+{
+	struct wv_table table;
+	struct capture c;
+
+	(void)state;
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	wv_table_begin(&table);
+	wv_table_add_column(&table, NULL, false);
+	wv_table_add_column(&table, NULL, false);
+	wv_table_add_cell(&table, "red \033[31m");
+	wv_table_add_cell(&table, "next\nline");
+	wv_table_add_cell(&table, "cafe\u0301 \xff");
+	wv_table_add_cell(&table, "%c\t\177", '\r');
+	capture_begin(&c);
+	assert_int_equal(wv_table_end(&table, c.out), 0);
+	capture_expect(&c, "red \\x1b[31m  next\\x0aline\n"
+			   "cafe\u0301 \\xff     \\x0d\\x09\\x7f\n");
+	setlocale(LC_CTYPE, "C");
+}
+
+static void test_empty_table(void **state)
+{
+	struct wv_table table;
+	struct capture c;
+
+	(void)state;
+	wv_table_begin(&table);
+	wv_table_add_column(&table, "n", true);
+	capture_begin(&c);
+	assert_int_equal(wv_table_end(&table, c.out), 0);
+	capture_expect(&c, "");
 }
 
 static void test_value_names(void **state)
@@ -311,11 +349,11 @@ static void test_recipe_text(void **state)
 	assert_int_equal(wv_print_recipe(recipe, c.out), 0);
 	capture_expect(
 	    &c,
-	    "recipe: 00000000000000ab\n"
-	    "program: ping\n"
-	    "device: rxe0, open number 2\n"
-	    "recorded: 1970-01-01 00:00:00\n"
-	    "last used: 1970-01-01 00:00:01\n"
+	    "recipe:     00000000000000ab\n"
+	    "program:    ping\n"
+	    "device:     rxe0, open number 2\n"
+	    "recorded:   1970-01-01 00:00:00\n"
+	    "last used:  1970-01-01 00:00:01\n"
 	    "step  command            error   asks for\n"
 	    "   0  query_device       ENOSPC\n"
 	    "   1  GET_CONTEXT\n"
@@ -336,6 +374,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_units),
 	    cmocka_unit_test(test_table),
+	    cmocka_unit_test(test_table_of_strange_names),
+	    cmocka_unit_test(test_empty_table),
 	    cmocka_unit_test(test_value_names),
 	    cmocka_unit_test(test_step_values),
 	    cmocka_unit_test(test_obstacles),
