@@ -1,7 +1,8 @@
 #include "cli/ask.h"
 
 #include "base/base.h"
-#include "cli/command.h"
+#include "cli/complain.h"
+#include "cli/subcommand.h"
 #include "wire/wire.h"
 
 #include <errno.h>

@@ -1,8 +1,11 @@
-#include "cli/launch.h"
-#include "cli/report.h"
-#include "cli/trace_file.h"
+#include "cli/explain.h"
 
 #include "base/base.h"
+#include "cli/complain.h"
+#include "cli/launch.h"
+#include "cli/report_json.h"
+#include "cli/report_text.h"
+#include "cli/trace_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -190,7 +193,6 @@ static int explain(int argc, char **argv)
 const struct wv_subcommand wv_cli_explain = {
     .name = "explain",
     .summary = "run a program and tell what was served, and why not",
-    .argp = &argp,
     .usage_exit = WV_EXIT_NOT_STARTED,
     .main = explain,
 };

@@ -74,12 +74,16 @@ static int is_number(enum wv_cell cell)
 }
 
 int wv_print_objects(json_t *array, const struct wv_json_column *columns, unsigned int n_columns,
-		     FILE *out)
+		     const char *nothing, FILE *out)
 {
 	struct wv_table table;
 	json_t *object;
 	size_t i;
 
+	if (!json_array_size(array)) {
+		fprintf(out, "%s\n", nothing);
+		return 0;
+	}
 	wv_table_begin(&table);
 	for (unsigned int c = 0; c < n_columns; c++)
 		wv_table_add_column(&table, columns[c].title, is_number(columns[c].cell));

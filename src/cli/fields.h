@@ -30,6 +30,6 @@ json_t *wv_json_at(json_t *object, const char *path);
 /* 0 if it is not there or no number. */
 uint64_t wv_json_number_at(json_t *object, const char *path);
 
-/* 0 or -ENOMEM. */
+/* Prints a table with a row for each object, or @nothing if there are none. 0 or -ENOMEM. */
 int wv_print_objects(json_t *array, const struct wv_json_column *columns, unsigned int n_columns,
-		     FILE *out);
+		     const char *nothing, FILE *out);

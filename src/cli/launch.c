@@ -1,8 +1,10 @@
 #include "cli/launch.h"
 
 #include "base/base.h"
+#include "cli/complain.h"
 #include "cli/library.h"
 #include "cli/program.h"
+#include "cli/subcommand.h"
 #include "wire/wire.h"
 
 #include <errno.h>

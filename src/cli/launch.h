@@ -3,8 +3,7 @@
  */
 #pragma once
 
-#include "cli/command.h"
-
+#include <argp.h>
 #include <stdbool.h>
 
 struct wv_launch {

@@ -1,6 +1,9 @@
-#include "cli/command.h"
-
 #include "base/base.h"
+#include "cli/complain.h"
+#include "cli/explain.h"
+#include "cli/recipes.h"
+#include "cli/run.h"
+#include "cli/status.h"
 
 #include <locale.h>
 #include <stdbool.h>

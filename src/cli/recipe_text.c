@@ -1,6 +1,7 @@
 #include "cli/recipe_text.h"
 
 #include "base/base.h"
+#include "cli/fields.h"
 #include "cli/table.h"
 #include "cli/values.h"
 #include "store/recipe.h"
@@ -8,6 +9,21 @@
 #include <errno.h>
 #include <string.h>
 #include <time.h>
+
+/* What a recipe is. */
+static const struct wv_json_column recipe_columns[] = {
+    {"recipe", WV_CELL_TEXT, "id", NULL},
+    {"user", WV_CELL_USER, "uid", NULL},
+    {"program", WV_CELL_TEXT, "comm", NULL},
+    {"name", WV_CELL_TEXT, "key.name", NULL},
+    {"device", WV_CELL_TEXT, "key.ibdev", NULL},
+    {"open", WV_CELL_NUMBER, "key.open_number", NULL},
+    {"steps", WV_CELL_NUMBER, "steps", NULL},
+    {"CQs", WV_CELL_NUMBER, "cost.cqs", NULL},
+    {"SRQs", WV_CELL_NUMBER, "cost.srqs", NULL},
+    {"QPs", WV_CELL_NUMBER, "cost.qps", NULL},
+    {"memory", WV_CELL_BYTES, "cost.bytes", NULL},
+};
 
 static int print_values_cell(struct wv_table *table, struct wv_step *step)
 {
@@ -99,4 +115,18 @@ int wv_print_recipe(json_t *recipe, FILE *out)
 	err = print_head(recipe, out) ?: print_steps(cmdlog, out);
 	free(cmdlog);
 	return err;
+}
+
+int wv_print_recipes(json_t *status, FILE *out)
+{
+	return wv_print_objects(json_object_get(status, "recipes"), recipe_columns,
+				WV_ARRAY_SIZE(recipe_columns),
+				"no recipes: nothing was recorded yet", out);
+}
+
+int wv_print_forgotten(json_t *answer, FILE *out)
+{
+	fprintf(out, "forgotten: %llu\n",
+		(unsigned long long)wv_json_number_at(answer, "forgotten"));
+	return 0;
 }

@@ -1,9 +1,8 @@
-#include "cli/ask.h"
-#include "cli/command.h"
-#include "cli/recipe_text.h"
-#include "cli/status_text.h"
+#include "cli/recipes.h"
 
 #include "base/base.h"
+#include "cli/ask.h"
+#include "cli/recipe_text.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -100,7 +99,6 @@ static int main_of_recipes(int argc, char **argv)
 const struct wv_subcommand wv_cli_recipes = {
     .name = "recipes",
     .summary = "list, show or forget what the daemon knows of programs",
-    .argp = &argp,
     .usage_exit = WV_EXIT_USAGE,
     .main = main_of_recipes,
 };

@@ -1,8 +1,7 @@
-#include "cli/report.h"
+#include "cli/report_text.h"
 
 #include "base/base.h"
 #include "cli/no_lease.h"
-#include "cli/summary.h"
 #include "cli/table.h"
 #include "cli/trace_events.h"
 #include "cli/units.h"
@@ -20,7 +19,7 @@ static int print_events(const struct wv_run *run, FILE *out)
 	wv_table_add_column(&table, "why", false);
 	for (size_t i = 0; i < run->n; i++) {
 		const struct wv_trace *event = &run->records[i];
-		uint64_t since = wv_trace_start(run->records, run->n, event);
+		uint64_t since = wv_run_start(run, event);
 		char what[WV_EVENT_TEXT], why[WV_EVENT_TEXT];
 
 		wv_table_add_cell(&table, "%.3f", (double)(event->start - since) / 1e6);
@@ -79,7 +78,7 @@ int wv_report_text(const struct wv_run *run, FILE *out)
 
 	if (!run->n)
 		return print_nothing_seen(out);
-	wv_summarise(run->records, run->n, &s);
+	wv_summarise(run, &s);
 	err = print_events(run, out);
 	if (err)
 		return err;

@@ -1,3 +1,5 @@
+#include "cli/run.h"
+
 #include "cli/launch.h"
 
 static const struct argp_child children[] = {{&wv_launch_argp, 0, NULL, 0}, {0}};
@@ -33,7 +35,6 @@ static int run(int argc, char **argv)
 const struct wv_subcommand wv_cli_run = {
     .name = "run",
     .summary = "run a program under warmverbs",
-    .argp = &argp,
     .usage_exit = WV_EXIT_NOT_STARTED,
     .main = run,
 };

@@ -1,5 +1,6 @@
+#include "cli/status.h"
+
 #include "cli/ask.h"
-#include "cli/command.h"
 #include "cli/status_text.h"
 
 #include <stdbool.h>
@@ -54,7 +55,6 @@ static int main_of_status(int argc, char **argv)
 const struct wv_subcommand wv_cli_status = {
     .name = "status",
     .summary = "print what the daemon has ready, and how that fits",
-    .argp = &argp,
     .usage_exit = WV_EXIT_USAGE,
     .main = main_of_status,
 };

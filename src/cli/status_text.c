@@ -33,37 +33,6 @@ static const struct wv_json_column service_columns[] = {
     {"made in", WV_CELL_US, "pool.build_us_median", NULL},
 };
 
-/* What a recipe is. */
-static const struct wv_json_column recipe_columns[] = {
-    {"recipe", WV_CELL_TEXT, "id", NULL},
-    {"user", WV_CELL_USER, "uid", NULL},
-    {"program", WV_CELL_TEXT, "comm", NULL},
-    {"name", WV_CELL_TEXT, "key.name", NULL},
-    {"device", WV_CELL_TEXT, "key.ibdev", NULL},
-    {"open", WV_CELL_NUMBER, "key.open_number", NULL},
-    {"steps", WV_CELL_NUMBER, "steps", NULL},
-    {"CQs", WV_CELL_NUMBER, "cost.cqs", NULL},
-    {"SRQs", WV_CELL_NUMBER, "cost.srqs", NULL},
-    {"QPs", WV_CELL_NUMBER, "cost.qps", NULL},
-    {"memory", WV_CELL_BYTES, "cost.bytes", NULL},
-};
-
-static int print_or_say(json_t *array, const struct wv_json_column *columns, unsigned int n,
-			const char *nothing, FILE *out)
-{
-	if (json_array_size(array))
-		return wv_print_objects(array, columns, n, out);
-	fprintf(out, "%s\n", nothing);
-	return 0;
-}
-
-int wv_print_recipes(json_t *status, FILE *out)
-{
-	return print_or_say(json_object_get(status, "recipes"), recipe_columns,
-			    WV_ARRAY_SIZE(recipe_columns), "no recipes: nothing was recorded yet",
-			    out);
-}
-
 static void print_divergence(json_t *recipe, json_t *divergence, FILE *out)
 {
 	json_t *write_cmd = json_object_get(divergence, "write_cmd");
@@ -153,25 +122,19 @@ int wv_print_status(json_t *status, FILE *out)
 	int err;
 
 	print_head(status, out);
-	err = print_or_say(json_object_get(status, "devices"), device_columns,
-			   WV_ARRAY_SIZE(device_columns), "no RDMA devices", out);
+	err = wv_print_objects(json_object_get(status, "devices"), device_columns,
+			       WV_ARRAY_SIZE(device_columns), "no RDMA devices", out);
 	if (err || !json_array_size(recipes))
 		return err;
 	fputc('\n', out);
 	err = wv_print_objects(json_object_get(status, "users"), user_columns,
-			       WV_ARRAY_SIZE(user_columns), out);
+			       WV_ARRAY_SIZE(user_columns), "no users", out);
 	if (err)
 		return err;
 	fputc('\n', out);
-	err = wv_print_objects(recipes, service_columns, WV_ARRAY_SIZE(service_columns), out);
+	err = wv_print_objects(recipes, service_columns, WV_ARRAY_SIZE(service_columns),
+			       "no recipes", out);
 	json_array_foreach (recipes, i, recipe)
 		print_remarks(recipe, out);
 	return err;
-}
-
-int wv_print_forgotten(json_t *answer, FILE *out)
-{
-	fprintf(out, "forgotten: %llu\n",
-		(unsigned long long)wv_json_number_at(answer, "forgotten"));
-	return 0;
 }

@@ -1,5 +1,5 @@
 /*
- * What a trace comes to.
+ * A traced run of a program, and its sums.
  */
 #pragma once
 
@@ -8,6 +8,12 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+
+struct wv_run {
+	const struct wv_trace *records; /* ordered by time */
+	size_t n;
+	bool lease_wanted;
+};
 
 struct wv_summary {
 	unsigned int adopted, kernel, recorded;
@@ -21,8 +27,7 @@ struct wv_summary {
 	uint64_t to_init, to_rts; /* from the start of the same process, in ns; 0: never */
 };
 
-/* @records are ordered by time. */
-void wv_summarise(const struct wv_trace *records, size_t n, struct wv_summary *summary);
+void wv_summarise(const struct wv_run *run, struct wv_summary *summary);
 
-/* When the first record of @event's process began. */
-uint64_t wv_trace_start(const struct wv_trace *records, size_t n, const struct wv_trace *event);
+/* The time at which the first record of @event's process began. */
+uint64_t wv_run_start(const struct wv_run *run, const struct wv_trace *event);

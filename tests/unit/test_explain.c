@@ -1,7 +1,7 @@
 /* What `warmverbs explain` makes of a trace. */
 #include "capture.h"
-#include "cli/report.h"
-#include "cli/summary.h"
+#include "cli/report_json.h"
+#include "cli/report_text.h"
 #include "cli/trace_file.h"
 
 #include <sys/mman.h>
@@ -65,10 +65,11 @@ static const struct wv_trace run[] = {
 
 static void test_summary(void **state)
 {
+	const struct wv_run of = {run, WV_ARRAY_SIZE(run), true};
 	struct wv_summary s;
 
 	(void)state;
-	wv_summarise(run, WV_ARRAY_SIZE(run), &s);
+	wv_summarise(&of, &s);
 	assert_int_equal(s.adopted, 1);
 	assert_int_equal(s.kernel, 3);
 	assert_int_equal(s.diverged, 2);
@@ -95,10 +96,11 @@ static void test_summary_of_two_processes(void **state)
 	     .write_cmd = IB_USER_VERBS_CMD_MODIFY_QP,
 	     .qp_state = IBV_QPS_INIT},
 	};
+	const struct wv_run of = {both, WV_ARRAY_SIZE(both), true};
 	struct wv_summary s;
 
 	(void)state;
-	wv_summarise(both, WV_ARRAY_SIZE(both), &s);
+	wv_summarise(&of, &s);
 	assert_int_equal(s.to_init, 30);
 	assert_int_equal(s.diverged, 0); /* there was no lease to leave */
 	assert_int_equal(s.without_lease[WV_NO_LEASE_DENIED], 1);
