@@ -37,7 +37,7 @@ static json_t *without_lease_json(const struct wv_summary *s)
 	return reasons;
 }
 
-/* A time that was never reached is null. */
+/* null if the state was never reached. */
 static json_t *time_json(uint64_t ns)
 {
 	return ns ? json_integer((json_int_t)ns) : json_null();

@@ -32,7 +32,7 @@ static bool is_divergence(const struct wv_trace *event, const struct wv_summary 
 	case WV_WHY_PASS:
 	case WV_WHY_NO_LEASE:
 		return false;
-	case WV_WHY_UNKNOWN: /* also said where there is no lease to leave */
+	case WV_WHY_UNKNOWN: /* also given where there is no lease */
 		return s->leased > 0;
 	default:
 		return true;

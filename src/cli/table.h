@@ -15,12 +15,13 @@ struct wv_table {
 	bool incomplete;	    /* out of memory */
 };
 
+/* Starts a table. wv_table_end() reports all errors. */
 void wv_table_begin(struct wv_table *t);
 
-/* Adds a column, aligned to the left or, for numbers, to the @right. No titles if @title is NULL.
- */
+/* Adds a column, aligned to the left, or to the @right for numbers. No titles if @title is NULL. */
 void wv_table_add_column(struct wv_table *t, const char *title, bool right);
 
+/* Adds the text as the next cell. */
 void wv_table_add_cell(struct wv_table *t, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 

@@ -231,7 +231,8 @@ static const char status_text[] =
     " 'devices': [{'name': 'rxe0', 'node': '/dev/infiniband/uverbs0', 'driver': 'rxe',"
     "              'leased': true, 'leases': 2},"
     "             {'name': 'x', 'node': '/dev/infiniband/uverbs1', 'driver': null,"
-    "              'leased': false, 'leases': 0}],"
+    "              'leased': false, 'leases': 0,"
+    "              'unleased_because': 'warmverbs does not know its driver'}],"
     " 'users': [{'uid': 4000000000, 'clients': 1, 'recipes': 1,"
     "            'use': {'leases': 2, 'memory': 2048}}],"
     " 'recipes': [{'id': '00000000000000ab', 'uid': 4000000000, 'comm': 'ping', 'steps': 8,"
@@ -266,14 +267,15 @@ static void test_status_text(void **state)
 	capture_begin(&c);
 	assert_int_equal(wv_print_status(status, c.out), 0);
 	capture_expect(&c, "warmverbsd 1.2.3 at /run/s, up 1:02:03\n"
-			   "waiting:    2 leases, 2.00 KiB\n"
-			   "at most:    8 leases, 1.00 MiB\n"
-			   "for a user: 4 leases, 512 KiB\n"
-			   "trouble with programs: 2 malformed, 1 denied\n"
+			   "pooled:   2 leases, 2.00 KiB\n"
+			   "limit:    8 leases, 1.00 MiB\n"
+			   "per user: 4 leases, 512 KiB\n"
+			   "problems with clients: 2 malformed, 1 denied\n"
 			   "\n"
 			   "device  node                     driver  leased  leases\n"
 			   "rxe0    /dev/infiniband/uverbs0  rxe     yes          2\n"
 			   "x       /dev/infiniband/uverbs1          no           0\n"
+			   "x: not leased: warmverbs does not know its driver\n"
 			   "\n"
 			   "user        connected  recipes  leases    memory\n"
 			   "4000000000          1        1       2  2.00 KiB\n"
@@ -306,6 +308,27 @@ static void test_recipe_list(void **state)
 		       "   0    1  1.00 KiB\n"
 		       "no recipes: nothing was recorded yet\n");
 	json_decref(nothing);
+	json_decref(status);
+}
+
+static void test_privileged_divergence(void **state)
+{
+	json_t *divergence =
+	    load_json("{'command': 'create_flow', 'why': 'unknown command', 'object': 0,"
+		      " 'method': 0, 'write_cmd': null, 'attr': 0, 'offset': 0}");
+	json_t *status;
+	struct capture c;
+
+	(void)state;
+	json_object_set_new(
+	    divergence, "write_cmd",
+	    json_integer(IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_FLOW));
+	status = json_pack("{s:[{s:s, s:o}]}", "recipes", "id", "ab", "divergence", divergence);
+	capture_begin(&c);
+	assert_int_equal(wv_print_status(status, c.out), 0);
+	fclose(c.out);
+	assert_non_null(strstr(c.text, "ab: last divergence: create_flow: privileged command\n"));
+	free(c.text);
 	json_decref(status);
 }
 
@@ -381,6 +404,7 @@ int main(void)
 	    cmocka_unit_test(test_obstacles),
 	    cmocka_unit_test(test_find_program),
 	    cmocka_unit_test(test_status_text),
+	    cmocka_unit_test(test_privileged_divergence),
 	    cmocka_unit_test(test_recipe_list),
 	    cmocka_unit_test(test_strange_documents),
 	    cmocka_unit_test(test_recipe_text),
