@@ -1,7 +1,8 @@
 #include "cli/ask.h"
 
 #include "base/base.h"
-#include "cli/command.h"
+#include "cli/complain.h"
+#include "cli/subcommand.h"
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -11,20 +12,22 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#define WAIT_MS	   5000
-#define MAX_ANSWER (64u << 20)
+#define WAIT_MS	      5000
+#define MAX_ANSWER    (64u << 20)
+#define OTHER_VERSION "the daemon and this command are of different versions: restart the daemon"
 
 static const struct {
 	int err;
 	const char *remedy;
 } remedies[] = {
-    {ENOENT, "start it with 'systemctl start warmverbsd', or name its socket by --socket"},
-    {ECONNREFUSED, "it has ended: start it with 'systemctl start warmverbsd'"},
-    {EACCES, "become a member of the group that the socket belongs to"},
-    {EPROTO, "daemon and command line are of different versions: restart the daemon"},
-    {EAGAIN, "it is stopped or overloaded: see its log"},
-    {ETIMEDOUT, "it is stopped or overloaded: see its log"},
-    {ECONNRESET, "it gave up on this question: see its log"},
+    {ENOENT, "start it with 'systemctl start warmverbsd', or give its socket with --socket"},
+    {ECONNREFUSED, "the daemon has ended: start it with 'systemctl start warmverbsd'"},
+    {EACCES, "join the group that owns the socket"},
+    {ENAMETOOLONG, "choose a shorter path for the socket"},
+    {EPROTO, OTHER_VERSION},
+    {EAGAIN, "the daemon is stopped or overloaded: see its log"},
+    {ETIMEDOUT, "the daemon is stopped or overloaded: see its log"},
+    {ECONNRESET, "the daemon closed the connection: see its log"},
 };
 
 static int no_answer(const char *path, int err)
@@ -38,10 +41,10 @@ static int no_answer(const char *path, int err)
 	return WV_EXIT_NO_DAEMON;
 }
 
-/* A daemon that is stopped does not accept: then connect() waits no longer than for an answer. */
+/* The timeout is for connect(), which waits for a stopped daemon when its backlog is full. */
 static int connect_to(const char *path)
 {
-	const struct timeval patience = {.tv_sec = WAIT_MS / 1000};
+	const struct timeval timeout = {.tv_sec = WAIT_MS / 1000};
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	wv_auto_fd sock = -1;
 
@@ -49,7 +52,7 @@ static int connect_to(const char *path)
 		return -ENAMETOOLONG;
 	strcpy(to.sun_path, path);
 	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (sock < 0 || setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof(patience)) ||
+	if (sock < 0 || setsockopt(sock, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout)) ||
 	    connect(sock, (struct sockaddr *)&to, sizeof(to)))
 		return -errno;
 	return wv_steal_fd(&sock);
@@ -66,7 +69,7 @@ static int send_question(int sock, json_t *question)
 	return wv_send(sock, &head, sizeof(head), text, strlen(text), NULL, 0);
 }
 
-/* The descriptor of the memory that holds the answer, which is the caller's; or -errno. */
+/* Returns the descriptor of the answer's memory, for the caller to close; or -errno. */
 static int receive(int sock)
 {
 	struct pollfd wait = {.fd = sock, .events = POLLIN};
@@ -87,7 +90,7 @@ static int receive(int sock)
 	return -EPROTO;
 }
 
-/* Reads the whole of @memory as text, whatever its sender left its offset at. */
+/* Reads the whole of @memory as text, wherever the sender left its file offset. */
 static int read_text(int memory, char **text)
 {
 	wv_auto_free char *all = NULL;
@@ -148,7 +151,7 @@ int wv_ask(const char *socket, json_t *question, struct wv_answer *answer)
 	if (!error)
 		return 0;
 	wv_complain(json_string_value(json_object_get(answer->document, "remedy")), "%s",
-		    json_string_value(error) ?: "the daemon refuses");
+		    json_string_value(error) ?: "the daemon refused the request");
 	return WV_EXIT_FAILED;
 }
 
@@ -161,10 +164,8 @@ int wv_answer_print(const struct wv_answer *answer, int (*print)(json_t *documen
 	if (err != -EPROTO && fflush(stdout))
 		err = -errno;
 	if (err)
-		wv_complain(err == -EPROTO ? "daemon and command line are of different versions: "
-					     "restart the daemon"
-					   : NULL,
-			    "cannot print the answer: %s", strerror(-err));
+		wv_complain(err == -EPROTO ? OTHER_VERSION : NULL, "cannot print the answer: %s",
+			    strerror(-err));
 	return err ? WV_EXIT_FAILED : 0;
 }
 

@@ -1,27 +1,29 @@
 /*
- * Asking the daemon, as the command line does.
+ * Questions to the daemon, and its answers.
  */
 #pragma once
 
 #include <jansson.h>
 #include <stdio.h>
 
-/* An answer: the daemon's own text, and what it says. */
+/* An answer: the daemon's text, and the same parsed. */
 struct wv_answer {
 	char *text;
 	json_t *document;
 };
 
 /*
- * Puts @question, which is consumed, to the daemon at @socket (NULL: as the environment says).
- * Returns 0, or the exit code after the user was told why there is no answer.
+ * Sends @question to the daemon at @socket (NULL: the socket that the environment names), and frees
+ * it. Returns 0, or an exit code after telling the user why there is no answer. In both cases the
+ * caller frees @answer with wv_answer_finish().
  */
 int wv_ask(const char *socket, json_t *question, struct wv_answer *answer);
 
 /*
- * Prints the document by @print, or, if that is NULL, the daemon's text as it is. Returns the exit
- * code, after a word to the user if it failed.
+ * Prints the document with @print, or, if that is NULL, the daemon's text unchanged. Returns 0, or
+ * an exit code after telling the user why printing failed.
  */
 int wv_answer_print(const struct wv_answer *answer, int (*print)(json_t *document, FILE *out));
 
+/* Frees what @answer contains. */
 void wv_answer_finish(struct wv_answer *answer);

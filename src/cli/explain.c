@@ -1,8 +1,11 @@
-#include "cli/launch.h"
-#include "cli/report.h"
-#include "cli/trace_file.h"
+#include "cli/explain.h"
 
 #include "base/base.h"
+#include "cli/complain.h"
+#include "cli/launch.h"
+#include "cli/report_json.h"
+#include "cli/report_text.h"
+#include "cli/trace_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -48,13 +51,13 @@ static const struct argp argp = {
     .parser = parse,
     .children = children,
     .args_doc = "[--] PROGRAM [ARGUMENT...]",
-    .doc = "Run PROGRAM under warmverbs and tell, command by command, what was answered from "
-	   "a lease, what was not, why, and how long it took.\v"
-	   "Ends as PROGRAM does, with 128 + N if signal N ended it; with 125 if warmverbs "
-	   "cannot start it, 126 if it cannot be run, 127 if it is not found.",
+    .doc = "Run PROGRAM under warmverbs. Report for each command of its control path whether a "
+	   "lease or the kernel answered, why, and how long the command took.\v"
+	   "Exit status: that of PROGRAM, or 128 + N if signal N ended it; 125 if warmverbs cannot "
+	   "start PROGRAM, 126 if PROGRAM cannot be executed, 127 if it is not found.",
 };
 
-/* A nameless file would do for us, but the program is to open it by its name. */
+/* The file has a name because the program opens it by that name. */
 static int make_trace(char *path, size_t capacity)
 {
 	const char *folder = getenv("TMPDIR");
@@ -68,8 +71,8 @@ static int make_trace(char *path, size_t capacity)
 }
 
 /*
- * Waits for the program with @signals blocked. What the terminal sends goes to both, and the
- * program decides; what ends this process alone is passed on.
+ * Waits for the program with @signals blocked. The terminal sends its signals to both processes,
+ * and the program decides what they do; SIGTERM, sent to this process alone, is passed on.
  */
 static int await(pid_t child, const sigset_t *signals)
 {
@@ -94,7 +97,7 @@ static void block_signals(sigset_t *signals, sigset_t *before)
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(blocked); i++)
 		sigaddset(signals, blocked[i]);
 	sigprocmask(SIG_BLOCK, signals, before);
-	/* Who ignores it learns of no child's end. */
+	/* A process that ignores SIGCHLD is not told that a child ended. */
 	signal(SIGCHLD, SIG_DFL);
 }
 
@@ -105,7 +108,8 @@ static int run_traced(const struct wv_launch *launch, const char *trace)
 
 	block_signals(&signals, &before);
 	if (setenv(WV_TRACE_ENV, trace, 1) || (child = fork()) < 0) {
-		wv_complain(NULL, "cannot start %s: %s", launch->program[0], strerror(errno));
+		wv_complain("see 'ulimit -a' for limits of processes and memory",
+			    "cannot start %s: %s", launch->program[0], strerror(errno));
 		return WV_EXIT_NOT_STARTED;
 	}
 	if (child)
@@ -124,7 +128,7 @@ static int write_json(const struct wv_run *run, FILE *out)
 	return err ? -ENOMEM : 0;
 }
 
-/* As the program was told, by this command line or by its environment. */
+/* Reads what wv_launch_prepare() or the caller put into the environment. */
 static bool lease_wanted(void)
 {
 	const char *lease = getenv("WARMVERBS_LEASE");
@@ -146,7 +150,7 @@ static int report(const struct explain *e, int trace, FILE *out)
 	return err;
 }
 
-/* Everything that can be wrong is found before the program runs. */
+/* Detects every error before the program runs. */
 static int prepare(struct explain *e, char *path, size_t capacity, int *trace, FILE **out)
 {
 	int code = wv_launch_prepare(&e->launch);
@@ -155,13 +159,14 @@ static int prepare(struct explain *e, char *path, size_t capacity, int *trace, F
 		return code;
 	*out = e->output ? fopen(e->output, "we") : stderr;
 	if (!*out) {
-		wv_complain(NULL, "cannot write to %s: %s", e->output, strerror(errno));
+		wv_complain("choose another FILE for --output", "cannot write to %s: %s", e->output,
+			    strerror(errno));
 		return WV_EXIT_NOT_STARTED;
 	}
 	*trace = make_trace(path, capacity);
 	if (*trace < 0) {
-		wv_complain("set TMPDIR to a folder that you may write to",
-			    "cannot make a trace file at %s: %s", path, strerror(-*trace));
+		wv_complain("set TMPDIR to a folder in which you may create files",
+			    "cannot create the trace file %s: %s", path, strerror(-*trace));
 		return WV_EXIT_NOT_STARTED;
 	}
 	return 0;
@@ -183,14 +188,16 @@ static int explain(int argc, char **argv)
 	unlink(path);
 	err = report(&e, trace, out);
 	if (err)
-		wv_complain(NULL, "the report is not complete: %s", strerror(-err));
+		wv_complain(err == -EPROTO ? "the library and this command are of different "
+					     "versions: install both from one build"
+					   : NULL,
+			    "the report is not complete: %s", strerror(-err));
 	return code;
 }
 
 const struct wv_subcommand wv_cli_explain = {
     .name = "explain",
-    .summary = "run a program and tell what was served, and why not",
-    .argp = &argp,
+    .summary = "run a program and report what its lease answered",
     .usage_exit = WV_EXIT_NOT_STARTED,
     .main = explain,
 };

@@ -31,9 +31,9 @@ static void add_user(struct wv_table *table, uint64_t uid)
 	const struct passwd *user = getpwuid((uid_t)uid);
 
 	if (user)
-		wv_table_cell(table, "%s", user->pw_name);
+		wv_table_add_cell(table, "%s", user->pw_name);
 	else
-		wv_table_cell(table, "%llu", (unsigned long long)uid);
+		wv_table_add_cell(table, "%llu", (unsigned long long)uid);
 }
 
 static void add_cell(struct wv_table *table, json_t *object, const struct wv_json_column *column)
@@ -44,26 +44,26 @@ static void add_cell(struct wv_table *table, json_t *object, const struct wv_jso
 
 	switch (column->cell) {
 	case WV_CELL_TEXT:
-		wv_table_cell(table, "%s", json_string_value(value) ?: "");
+		wv_table_add_cell(table, "%s", json_string_value(value) ?: "");
 		break;
 	case WV_CELL_YES:
-		wv_table_cell(table, "%s", json_is_true(value) ? "yes" : "no");
+		wv_table_add_cell(table, "%s", json_is_true(value) ? "yes" : "no");
 		break;
 	case WV_CELL_USER:
 		add_user(table, number);
 		break;
 	case WV_CELL_NUMBER:
-		wv_table_cell(table, "%llu", number);
+		wv_table_add_cell(table, "%llu", number);
 		break;
 	case WV_CELL_BYTES:
-		wv_table_cell(table, "%s", wv_format_bytes(number, text));
+		wv_table_add_cell(table, "%s", wv_format_bytes(number, text));
 		break;
 	case WV_CELL_US:
-		wv_table_cell(table, "%s", number ? wv_format_ns(number * 1000, text) : "");
+		wv_table_add_cell(table, "%s", number ? wv_format_ns(number * 1000, text) : "");
 		break;
 	case WV_CELL_OF:
-		wv_table_cell(table, "%llu/%llu", number,
-			      (unsigned long long)wv_json_number_at(object, column->total));
+		wv_table_add_cell(table, "%llu/%llu", number,
+				  (unsigned long long)wv_json_number_at(object, column->total));
 		break;
 	}
 }
@@ -74,16 +74,19 @@ static int is_number(enum wv_cell cell)
 }
 
 int wv_print_objects(json_t *array, const struct wv_json_column *columns, unsigned int n_columns,
-		     FILE *out)
+		     const char *nothing, FILE *out)
 {
-	struct wv_column titles[WV_TABLE_MAX_COLUMNS];
 	struct wv_table table;
 	json_t *object;
 	size_t i;
 
+	if (!json_array_size(array)) {
+		fprintf(out, "%s\n", nothing);
+		return 0;
+	}
+	wv_table_begin(&table);
 	for (unsigned int c = 0; c < n_columns; c++)
-		titles[c] = (struct wv_column){columns[c].title, is_number(columns[c].cell)};
-	wv_table_begin(&table, titles, n_columns);
+		wv_table_add_column(&table, columns[c].title, is_number(columns[c].cell));
 	json_array_foreach (array, i, object)
 		for (unsigned int c = 0; c < n_columns; c++)
 			add_cell(&table, object, &columns[c]);

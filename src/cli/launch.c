@@ -1,8 +1,10 @@
 #include "cli/launch.h"
 
 #include "base/base.h"
+#include "cli/complain.h"
 #include "cli/library.h"
 #include "cli/program.h"
+#include "cli/subcommand.h"
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -15,10 +17,10 @@
 
 static const struct argp_option options[] = {
     {"no-lease", WV_OPTION_NO_LEASE, NULL, 0,
-     "Load the providers that the node needs, but take no lease", 0},
+     "Load only the providers that the node needs, and take no lease", 0},
     WV_SOCKET_OPTION,
     {"name", WV_OPTION_NAME, "NAME", 0,
-     "Keep the recipes of this use of the program apart from those of others", 0},
+     "Keep the recipes of this use of the program apart from those of other uses", 0},
     {0},
 };
 
@@ -67,7 +69,7 @@ static int set_socket(const char *socket)
 	if (asprintf(&path, "%s%s%s", folder ? folder : "", folder ? "/" : "", socket) < 0)
 		return out_of_memory();
 	if (strlen(path) > SOCKET_MAX_BYTES) {
-		wv_complain("choose a shorter path", "%s is too long for a socket", path);
+		wv_complain("choose a shorter path", "the path %s is too long for a socket", path);
 		return WV_EXIT_NOT_STARTED;
 	}
 	return setenv(WV_SOCKET_ENV, path, 1) ? out_of_memory() : 0;
@@ -79,8 +81,9 @@ static int set_preload(const char *library)
 	wv_auto_free char *list = NULL;
 
 	if (strpbrk(library, " :")) {
-		wv_complain("move it, or set " WV_LIBRARY_ENV " to a link without either",
-			    "%s: LD_PRELOAD takes no path with a space or a colon", library);
+		wv_complain("move the library, or set " WV_LIBRARY_ENV
+			    " to a link with another path",
+			    "LD_PRELOAD cannot name %s: the path has a space or a colon", library);
 		return WV_EXIT_NOT_STARTED;
 	}
 	if (asprintf(&list, "%s%s%s", library, others && *others ? ":" : "", others ? others : "") <
@@ -95,8 +98,8 @@ static int set_environment(const struct wv_launch *launch)
 	int err = wv_library_find(library);
 
 	if (err) {
-		wv_complain("install warmverbs, or set " WV_LIBRARY_ENV " to where it is",
-			    "the library is not at %s: %s", library, strerror(-err));
+		wv_complain("install warmverbs, or set " WV_LIBRARY_ENV " to the library's path",
+			    "cannot read the library %s: %s", library, strerror(-err));
 		return WV_EXIT_NOT_STARTED;
 	}
 	if (!launch->lease && setenv("WARMVERBS_LEASE", "0", 1))
@@ -112,13 +115,13 @@ int wv_launch_prepare(const struct wv_launch *launch)
 	char path[PATH_MAX];
 	const char *obstacle = NULL;
 
-	/* What is not found at all, execvp() says best. */
+	/* A program that is not found is left for execvp() to report. */
 	if (!wv_program_find(launch->program[0], path, sizeof(path)))
 		obstacle = wv_program_obstacle(path);
 	if (!obstacle)
 		return set_environment(launch);
-	wv_complain("it runs as it would without warmverbs", "%s is %s: nothing can be preloaded",
-		    path, obstacle);
+	wv_complain("the program runs without warmverbs",
+		    "no library can be preloaded into %s: it is %s", path, obstacle);
 	return 0;
 }
 
@@ -127,6 +130,8 @@ int wv_launch_exec(const struct wv_launch *launch)
 	execvp(launch->program[0], launch->program);
 	int err = errno;
 
-	wv_complain(NULL, "cannot run %s: %s", launch->program[0], strerror(err));
+	wv_complain(err == ENOENT ? "check its path, or PATH"
+				  : "check that you may execute it, and that it is a program",
+		    "cannot execute %s: %s", launch->program[0], strerror(err));
 	return err == ENOENT ? WV_EXIT_NOT_FOUND : WV_EXIT_NOT_RUNNABLE;
 }

@@ -1,26 +1,27 @@
 /*
- * Running a program under warmverbs: what `run` and `explain` have in common.
+ * Running a program under warmverbs, for `run` and `explain`.
  */
 #pragma once
 
-#include "cli/command.h"
-
+#include <argp.h>
 #include <stdbool.h>
 
 struct wv_launch {
 	bool lease;
-	const char *socket, *name; /* NULL: as the environment says */
+	const char *socket, *name; /* NULL: keep what the environment says */
 	char **program;		   /* its argument vector */
 };
 
-/* The options and the program; an argp child whose input is a struct wv_launch. */
+/* Parses the options and the program: an argp child whose input is a struct wv_launch. */
 extern const struct argp wv_launch_argp;
 
 /*
- * Changes the environment of this process to the one that the program is to have. 0, or the exit
- * code after the user was told why.
+ * Gives this process the environment for the program. Returns 0, or an exit code after telling the
+ * user why that failed.
  */
 int wv_launch_prepare(const struct wv_launch *launch);
 
-/* Becomes the program. Returns the exit code, after a word to the user, if that is impossible. */
+/*
+ * Replaces this process by the program. If that fails, tells the user why and returns an exit code.
+ */
 int wv_launch_exec(const struct wv_launch *launch);

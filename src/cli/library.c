@@ -43,7 +43,7 @@ int wv_library_find(char path[static PATH_MAX])
 		return make_absolute(given, path);
 	if (!find_in_build_folder(path))
 		return 0;
-	/* Not resolved: the link's name stays right when the library is replaced by a newer one. */
+	/* Not resolved: the link stays valid when a newer library replaces this one. */
 	snprintf(path, PATH_MAX, "%s", WV_LIBDIR "/" NAME);
 	return access(path, R_OK) ? -errno : 0;
 }

@@ -1,4 +1,6 @@
-/* Where the library to preload is. */
+/*
+ * Finding the library to preload.
+ */
 #pragma once
 
 #include <limits.h>
@@ -6,7 +8,8 @@
 #define WV_LIBRARY_ENV "WARMVERBS_LIBRARY"
 
 /*
- * The absolute path of libwarmverbs.so.0: as WARMVERBS_LIBRARY says, else beside the executable in
- * a build folder, else where it was installed. 0, or -errno with @path being where it should be.
+ * Finds the absolute path of libwarmverbs.so.0: the one that WARMVERBS_LIBRARY names, else the one
+ * in the executable's build folder, else the installed one. Returns 0, or -errno with @path set to
+ * where the library should be.
  */
 int wv_library_find(char path[static PATH_MAX]);

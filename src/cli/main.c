@@ -1,7 +1,11 @@
-#include "cli/command.h"
-
 #include "base/base.h"
+#include "cli/complain.h"
+#include "cli/explain.h"
+#include "cli/recipes.h"
+#include "cli/run.h"
+#include "cli/status.h"
 
+#include <locale.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,7 +27,7 @@ static const struct wv_subcommand *find(const char *name)
 	return NULL;
 }
 
-/* What follows the subcommand's name is the subcommand's. */
+/* The subcommand, and the arguments from its name on. */
 struct choice {
 	const struct wv_subcommand *subcommand; /* NULL: help */
 	int argc;
@@ -38,7 +42,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_ARG:
 		choice->subcommand = find(arg);
 		if (!choice->subcommand && strcmp(arg, "help"))
-			argp_error(state, "there is no command '%s'", arg);
+			argp_error(state, "unknown command '%s'", arg);
 		choice->argc = state->argc - state->next + 1;
 		choice->argv = state->argv + state->next - 1;
 		state->next = state->argc;
@@ -63,7 +67,7 @@ static char *list_commands(int key, const char *text, void *input)
 	fputs("Commands:\n", out);
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(subcommands); i++)
 		fprintf(out, "  %-10s %s\n", subcommands[i]->name, subcommands[i]->summary);
-	fprintf(out, "  %-10s %s\n", "help", "tell more about a command");
+	fprintf(out, "  %-10s %s\n", "help", "print the help of a command");
 	fclose(out);
 	return list;
 }
@@ -71,7 +75,7 @@ static char *list_commands(int key, const char *text, void *input)
 static const struct argp argp = {
     .parser = parse,
     .args_doc = "COMMAND [ARGUMENT...]",
-    .doc = "Start RDMA programs warm, and see what it does for them.\v",
+    .doc = "Run RDMA programs with verbs objects prepared ahead, and see how well that works.\v",
     .help_filter = list_commands,
 };
 
@@ -83,14 +87,15 @@ static char *full_name(const struct wv_subcommand *subcommand)
 	return name;
 }
 
-/* The help that argp prints, all of it; it ends the process. */
+/* Makes argp print the help, which ends the process. */
 static int help(int argc, char **argv)
 {
 	const struct wv_subcommand *about = argc == 2 ? find(argv[1]) : NULL;
 	char *ask[] = {about ? full_name(about) : (char *)"warmverbs", (char *)"--help", NULL};
 
 	if (argc > 1 && !about) {
-		wv_complain("see 'warmverbs --help'", "there is no help about '%s'", argv[1]);
+		wv_complain("'warmverbs --help' lists the commands", "unknown command '%s'",
+			    argv[1]);
 		return WV_EXIT_USAGE;
 	}
 	return about ? about->main(2, ask) : argp_parse(&argp, 2, ask, 0, NULL, NULL);
@@ -100,6 +105,7 @@ int main(int argc, char **argv)
 {
 	struct choice choice = {0};
 
+	setlocale(LC_CTYPE, ""); /* for the width of names in tables */
 	argp_err_exit_status = WV_EXIT_USAGE;
 	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &choice);
 	if (!choice.subcommand)

@@ -5,19 +5,20 @@
 
 static const struct wv_no_lease_row rows[] = {
     [0] = {"not asked", "no daemon was asked for a lease",
-	   "'warmverbs status' tells if there is one that you may ask; see also IBV_DRIVERS in "
+	   "check with 'warmverbs status' that a daemon answers you; see also IBV_DRIVERS in "
 	   "warmverbs(7)"},
     [WV_NO_LEASE_RECORD] = {"not known yet",
 			    "the daemon did not know this program, so this run was recorded",
-			    "run it again: from now on there are leases for it"},
-    [WV_NO_LEASE_EMPTY] = {"all taken", "the daemon knows this program, but had no lease ready",
-			   "it makes more on demand; if this goes on, see 'warmverbs status'"},
+			    "run it again: the daemon now prepares leases for it"},
+    [WV_NO_LEASE_EMPTY] =
+	{"all taken", "the daemon knows this program, but had no lease left",
+	 "the daemon prepares more on demand; if this goes on, see 'warmverbs status'"},
     [WV_NO_LEASE_DENIED] =
 	{"denied", "the daemon refused: it does not know the device, or a limit was reached",
-	 "see 'warmverbs status' for devices and limits, and the daemon's log"},
+	 "check devices and limits with 'warmverbs status', and see the daemon's log"},
     [WV_NO_LEASE_UNFIT] = {"none to be had",
 			   "this program or device gets no leases, or the daemon was too slow",
-			   "the daemon's log tells which"},
+			   "see 'warmverbs status' and the daemon's log for the reason"},
 };
 
 const struct wv_no_lease_row *wv_no_lease(unsigned int reason)

@@ -1,4 +1,6 @@
-/* Why a device was opened without a lease, and what to do about it. */
+/*
+ * Why a device was opened without a lease, and what to do about it.
+ */
 #pragma once
 
 struct wv_no_lease_row {
@@ -6,5 +8,5 @@ struct wv_no_lease_row {
 	const char *cause, *remedy;
 };
 
-/* @reason is an enum wv_no_lease, or 0: no daemon was asked. Never NULL. */
+/* The row of @reason: an enum wv_no_lease, or 0 if no daemon was asked. Never NULL. */
 const struct wv_no_lease_row *wv_no_lease(unsigned int reason);

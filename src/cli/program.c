@@ -43,8 +43,8 @@ int wv_program_find(const char *name, char *path, size_t capacity)
 	}
 }
 
-/* The dynamic linker ignores LD_PRELOAD where a program gains rights by being run. */
-static bool gains_rights(int fd)
+/* The dynamic linker ignores LD_PRELOAD for a program that has more privileges than its caller. */
+static bool is_privileged(int fd)
 {
 	struct stat st;
 
@@ -77,11 +77,10 @@ static const char *elf_obstacle(int fd, const ElfW(Ehdr) * elf)
 		return "of another word size";
 	if (!has_interpreter(fd, elf))
 		return "statically linked";
-	return gains_rights(fd) ? "run with more rights than yours (setuid, setgid or capabilities)"
-				: NULL;
+	return is_privileged(fd) ? "privileged (setuid, setgid or file capabilities)" : NULL;
 }
 
-/* The interpreter that the first line of a script names, in @text. */
+/* The interpreter that @text, a script's first line, names. */
 static const char *script_interpreter(char *text)
 {
 	char *path = text + 2 + strspn(text + 2, " \t");
@@ -104,7 +103,7 @@ const char *wv_program_obstacle(const char *path)
 	if (got < 2 || memcmp(head.text, "#!", 2))
 		return NULL;
 	head.text[got] = '\0';
-	/* An interpreter that is a script again is rare, and then nothing is known. */
+	/* An interpreter that is itself a script is rare: no obstacle is reported then. */
 	wv_auto_fd interpreter = open(script_interpreter(head.text), O_RDONLY | O_CLOEXEC);
 	got = interpreter < 0 ? 0 : pread(interpreter, &head.elf, sizeof(head.elf), 0);
 	if (got < (ssize_t)sizeof(head.elf) || memcmp(head.elf.e_ident, ELFMAG, SELFMAG))

@@ -1,12 +1,12 @@
 /*
- * Looking at a program before it is run: whether a library can be preloaded into it at all.
+ * Whether a library can be preloaded into a program.
  */
 #pragma once
 
 #include <stddef.h>
 
-/* The file that execvp(@name) would run, in @path. 0, or -ENOENT if there is none. */
+/* Writes the path of the file that execvp(@name) would run to @path. 0, or -ENOENT. */
 int wv_program_find(const char *name, char *path, size_t capacity);
 
-/* Why nothing can be preloaded into the program at @path, in words; NULL if it can. */
+/* What the program at @path is, if no library can be preloaded into it; NULL if one can. */
 const char *wv_program_obstacle(const char *path);

@@ -1,6 +1,7 @@
 #include "cli/recipe_text.h"
 
 #include "base/base.h"
+#include "cli/fields.h"
 #include "cli/table.h"
 #include "cli/values.h"
 #include "store/recipe.h"
@@ -9,11 +10,19 @@
 #include <string.h>
 #include <time.h>
 
-static const struct wv_column columns[] = {
-    {"step", true},
-    {"command", false},
-    {"error", false},
-    {"asks for", false},
+/* What a recipe is. */
+static const struct wv_json_column recipe_columns[] = {
+    {"recipe", WV_CELL_TEXT, "id", NULL},
+    {"user", WV_CELL_USER, "uid", NULL},
+    {"program", WV_CELL_TEXT, "comm", NULL},
+    {"name", WV_CELL_TEXT, "key.name", NULL},
+    {"device", WV_CELL_TEXT, "key.ibdev", NULL},
+    {"open", WV_CELL_NUMBER, "key.open_number", NULL},
+    {"steps", WV_CELL_NUMBER, "steps", NULL},
+    {"CQs", WV_CELL_NUMBER, "cost.cqs", NULL},
+    {"SRQs", WV_CELL_NUMBER, "cost.srqs", NULL},
+    {"QPs", WV_CELL_NUMBER, "cost.qps", NULL},
+    {"memory", WV_CELL_BYTES, "cost.bytes", NULL},
 };
 
 static int print_values_cell(struct wv_table *table, struct wv_step *step)
@@ -26,7 +35,7 @@ static int print_values_cell(struct wv_table *table, struct wv_step *step)
 		return -ENOMEM;
 	wv_print_step_values(out, step);
 	fclose(out);
-	wv_table_cell(table, "%s", text);
+	wv_table_add_cell(table, "%s", text);
 	return 0;
 }
 
@@ -36,18 +45,28 @@ static int print_steps(struct wv_cmdlog *cmdlog, FILE *out)
 	unsigned int i = 0;
 	int err = 0;
 
-	wv_table_begin(&table, columns, WV_ARRAY_SIZE(columns));
+	wv_table_begin(&table);
+	wv_table_add_column(&table, "step", true);
+	wv_table_add_column(&table, "command", false);
+	wv_table_add_column(&table, "error", false);
+	wv_table_add_column(&table, "asks for", false);
 	wv_each_step (cmdlog, step) {
-		wv_table_cell(&table, "%u", i++);
-		wv_table_cell(&table, "%s", wv_step_row(step)->name);
-		wv_table_cell(&table, "%s", step->error ? strerrorname_np(step->error) : "");
+		wv_table_add_cell(&table, "%u", i++);
+		wv_table_add_cell(&table, "%s", wv_step_row(step)->name);
+		wv_table_add_cell(&table, "%s", step->error ? strerrorname_np(step->error) : "");
 		if (!err)
 			err = print_values_cell(&table, step);
 	}
 	return wv_table_end(&table, out) ?: err;
 }
 
-static void print_date(FILE *out, const char *title, json_t *seconds)
+static void add_text(struct wv_table *table, const char *title, json_t *text)
+{
+	wv_table_add_cell(table, "%s:", title);
+	wv_table_add_cell(table, "%s", json_string_value(text) ?: "?");
+}
+
+static void add_date(struct wv_table *table, const char *title, json_t *seconds)
 {
 	time_t at = (time_t)json_integer_value(seconds);
 	char text[32] = "";
@@ -55,24 +74,30 @@ static void print_date(FILE *out, const char *title, json_t *seconds)
 
 	if (localtime_r(&at, &parts))
 		strftime(text, sizeof(text), "%F %T", &parts);
-	fprintf(out, "%s: %s\n", title, text);
+	wv_table_add_cell(table, "%s:", title);
+	wv_table_add_cell(table, "%s", text);
 }
 
-static void print_head(json_t *recipe, FILE *out)
+static int print_head(json_t *recipe, FILE *out)
 {
 	json_t *key = json_object_get(recipe, "key");
-	const char *name = json_string_value(json_object_get(key, "name"));
+	json_t *name = json_object_get(key, "name");
+	struct wv_table table;
 
-	fprintf(out, "recipe: %s\nprogram: %s\n",
-		json_string_value(json_object_get(recipe, "id")) ?: "?",
-		json_string_value(json_object_get(recipe, "comm")) ?: "?");
-	if (name && *name)
-		fprintf(out, "name: %s\n", name);
-	fprintf(out, "device: %s, open number %lld\n",
-		json_string_value(json_object_get(key, "ibdev")) ?: "?",
-		(long long)json_integer_value(json_object_get(key, "open_number")));
-	print_date(out, "recorded", json_object_get(recipe, "created"));
-	print_date(out, "last used", json_object_get(recipe, "used"));
+	wv_table_begin(&table);
+	wv_table_add_column(&table, NULL, false);
+	wv_table_add_column(&table, NULL, false);
+	add_text(&table, "recipe", json_object_get(recipe, "id"));
+	add_text(&table, "program", json_object_get(recipe, "comm"));
+	if (json_string_length(name))
+		add_text(&table, "name", name);
+	wv_table_add_cell(&table, "device:");
+	wv_table_add_cell(&table, "%s, open number %lld",
+			  json_string_value(json_object_get(key, "ibdev")) ?: "?",
+			  (long long)json_integer_value(json_object_get(key, "open_number")));
+	add_date(&table, "recorded", json_object_get(recipe, "created"));
+	add_date(&table, "last used", json_object_get(recipe, "used"));
+	return wv_table_end(&table, out);
 }
 
 int wv_print_recipe(json_t *recipe, FILE *out)
@@ -87,8 +112,21 @@ int wv_print_recipe(json_t *recipe, FILE *out)
 
 	if (err)
 		return err == -ENOMEM ? err : -EPROTO;
-	print_head(recipe, out);
-	err = print_steps(cmdlog, out);
+	err = print_head(recipe, out) ?: print_steps(cmdlog, out);
 	free(cmdlog);
 	return err;
+}
+
+int wv_print_recipes(json_t *status, FILE *out)
+{
+	return wv_print_objects(json_object_get(status, "recipes"), recipe_columns,
+				WV_ARRAY_SIZE(recipe_columns),
+				"no recipes: nothing was recorded yet", out);
+}
+
+int wv_print_forgotten(json_t *answer, FILE *out)
+{
+	fprintf(out, "forgotten: %llu\n",
+		(unsigned long long)wv_json_number_at(answer, "forgotten"));
+	return 0;
 }

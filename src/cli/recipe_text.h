@@ -1,10 +1,16 @@
 /*
- * A recipe, as the daemon tells it, for people.
+ * The daemon's answers about recipes, for people. Each function takes the answer's document.
  */
 #pragma once
 
 #include <jansson.h>
 #include <stdio.h>
 
-/* 0; -EPROTO if the document is none that this version reads; -ENOMEM. */
+/* Prints one recipe and its steps. 0; -EPROTO if this version cannot read the document; -ENOMEM. */
 int wv_print_recipe(json_t *recipe, FILE *out);
+
+/* Prints a line for each recipe of a status document. 0 or -ENOMEM. */
+int wv_print_recipes(json_t *status, FILE *out);
+
+/* Prints how many recipes were forgotten. Returns 0. */
+int wv_print_forgotten(json_t *answer, FILE *out);

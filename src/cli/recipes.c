@@ -1,9 +1,8 @@
-#include "cli/ask.h"
-#include "cli/command.h"
-#include "cli/recipe_text.h"
-#include "cli/status_text.h"
+#include "cli/recipes.h"
 
 #include "base/base.h"
+#include "cli/ask.h"
+#include "cli/recipe_text.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -39,11 +38,11 @@ static const struct action *find(const char *name)
 static void take_word(struct recipes *r, char *word, struct argp_state *state)
 {
 	if (!r->action && !(r->action = find(word)))
-		argp_error(state, "'%s' is none of list, show and forget", word);
+		argp_error(state, "unknown action '%s': give list, show or forget", word);
 	else if (state->arg_num == 1 && r->action->takes_id)
 		r->id = word;
 	else if (state->arg_num > 0)
-		argp_error(state, "'%s' is too much", word);
+		argp_error(state, "unexpected argument '%s'", word);
 }
 
 static error_t parse(int key, char *arg, struct argp_state *state)
@@ -64,7 +63,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		if (!r->action)
 			argp_usage(state);
 		if (r->action->takes_id && !r->id)
-			argp_error(state, "%s which recipe? 'recipes list' has their IDs",
+			argp_error(state, "%s needs an ID from 'warmverbs recipes list'",
 				   r->action->name);
 		return 0;
 	default:
@@ -76,8 +75,8 @@ static const struct argp argp = {
     .options = options,
     .parser = parse,
     .args_doc = "list\nshow ID\nforget ID|all",
-    .doc = "List the recipes that the daemon has, show the steps of one, or make it forget one "
-	   "or all.\v"
+    .doc = "List the daemon's recipes, show the steps of one, or make the daemon forget one or "
+	   "all.\v"
 	   "Exit status: 0 done, 1 failed, 2 wrong usage, 3 no daemon answers.",
 };
 
@@ -99,8 +98,7 @@ static int main_of_recipes(int argc, char **argv)
 
 const struct wv_subcommand wv_cli_recipes = {
     .name = "recipes",
-    .summary = "list, show or forget what the daemon knows of programs",
-    .argp = &argp,
+    .summary = "list, show or forget recipes",
     .usage_exit = WV_EXIT_USAGE,
     .main = main_of_recipes,
 };

@@ -1,13 +1,12 @@
-#include "cli/report.h"
+#include "cli/report_json.h"
 
 #include "base/base.h"
 #include "cli/no_lease.h"
-#include "cli/summary.h"
 #include "cli/trace_events.h"
 
 static json_t *event_json(const struct wv_run *run, const struct wv_trace *event)
 {
-	uint64_t since = wv_trace_start(run->records, run->n, event);
+	uint64_t since = wv_run_start(run, event);
 	char what[WV_EVENT_TEXT], why[WV_EVENT_TEXT];
 
 	return json_pack("{s:I, s:I, s:I, s:I, s:s, s:s, s:s, s:i}", "pid", (json_int_t)event->pid,
@@ -38,7 +37,7 @@ static json_t *without_lease_json(const struct wv_summary *s)
 	return reasons;
 }
 
-/* A time that was never reached is null. */
+/* null if the state was never reached. */
 static json_t *time_json(uint64_t ns)
 {
 	return ns ? json_integer((json_int_t)ns) : json_null();
@@ -48,7 +47,7 @@ json_t *wv_report_json(const struct wv_run *run)
 {
 	struct wv_summary s;
 
-	wv_summarise(run->records, run->n, &s);
+	wv_summarise(run, &s);
 	return json_pack(
 	    "{s:o, s:{s:b, s:i, s:i, s:i, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o}}", "events",
 	    events_json(run), "summary", "lease_wanted", run->lease_wanted, "opens", s.opens,

@@ -1,3 +1,5 @@
+#include "cli/run.h"
+
 #include "cli/launch.h"
 
 static const struct argp_child children[] = {{&wv_launch_argp, 0, NULL, 0}, {0}};
@@ -15,9 +17,9 @@ static const struct argp argp = {
     .parser = parse,
     .children = children,
     .args_doc = "[--] PROGRAM [ARGUMENT...]",
-    .doc = "Run PROGRAM under warmverbs, as this process.\v"
-	   "Ends as PROGRAM does; with 125 if warmverbs cannot start it, 126 if it cannot be "
-	   "run, 127 if it is not found.",
+    .doc = "Run PROGRAM under warmverbs, in this process.\v"
+	   "Exit status: that of PROGRAM; 125 if warmverbs cannot start PROGRAM, 126 if PROGRAM "
+	   "cannot be executed, 127 if it is not found.",
 };
 
 static int run(int argc, char **argv)
@@ -33,7 +35,6 @@ static int run(int argc, char **argv)
 const struct wv_subcommand wv_cli_run = {
     .name = "run",
     .summary = "run a program under warmverbs",
-    .argp = &argp,
     .usage_exit = WV_EXIT_NOT_STARTED,
     .main = run,
 };

@@ -1,5 +1,6 @@
+#include "cli/status.h"
+
 #include "cli/ask.h"
-#include "cli/command.h"
 #include "cli/status_text.h"
 
 #include <stdbool.h>
@@ -23,7 +24,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 		status->socket = arg;
 		return 0;
 	case ARGP_KEY_ARG:
-		argp_error(state, "'%s' is too much", arg);
+		argp_error(state, "unexpected argument '%s'", arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -33,7 +34,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     .options = options,
     .parser = parse,
-    .doc = "Print what the daemon has ready, for whom, and how that fits.\v"
+    .doc = "Print the daemon's devices, users, pools of leases, and how well the leases fit.\v"
 	   "Exit status: 0 done, 1 failed, 2 wrong usage, 3 no daemon answers.",
 };
 
@@ -53,8 +54,7 @@ static int main_of_status(int argc, char **argv)
 
 const struct wv_subcommand wv_cli_status = {
     .name = "status",
-    .summary = "print what the daemon has ready, and how that fits",
-    .argp = &argp,
+    .summary = "print what the daemon has prepared, and how well it fits",
     .usage_exit = WV_EXIT_USAGE,
     .main = main_of_status,
 };

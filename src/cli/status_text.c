@@ -2,6 +2,7 @@
 
 #include "base/base.h"
 #include "cli/fields.h"
+#include "cli/reason.h"
 #include "cli/units.h"
 #include "cli/values.h"
 
@@ -17,7 +18,7 @@ static const struct wv_json_column user_columns[] = {
     {"memory", WV_CELL_BYTES, "use.memory", NULL},
 };
 
-/* How a recipe does. */
+/* How well a recipe serves. */
 static const struct wv_json_column service_columns[] = {
     {"recipe", WV_CELL_TEXT, "id", NULL},
     {"user", WV_CELL_USER, "uid", NULL},
@@ -33,59 +34,29 @@ static const struct wv_json_column service_columns[] = {
     {"made in", WV_CELL_US, "pool.build_us_median", NULL},
 };
 
-/* What a recipe is. */
-static const struct wv_json_column recipe_columns[] = {
-    {"recipe", WV_CELL_TEXT, "id", NULL},
-    {"user", WV_CELL_USER, "uid", NULL},
-    {"program", WV_CELL_TEXT, "comm", NULL},
-    {"name", WV_CELL_TEXT, "key.name", NULL},
-    {"device", WV_CELL_TEXT, "key.ibdev", NULL},
-    {"open", WV_CELL_NUMBER, "key.open_number", NULL},
-    {"steps", WV_CELL_NUMBER, "steps", NULL},
-    {"CQs", WV_CELL_NUMBER, "cost.cqs", NULL},
-    {"SRQs", WV_CELL_NUMBER, "cost.srqs", NULL},
-    {"QPs", WV_CELL_NUMBER, "cost.qps", NULL},
-    {"memory", WV_CELL_BYTES, "cost.bytes", NULL},
-};
-
-static int print_or_say(json_t *array, const struct wv_json_column *columns, unsigned int n,
-			const char *nothing, FILE *out)
-{
-	if (json_array_size(array))
-		return wv_print_objects(array, columns, n, out);
-	fprintf(out, "%s\n", nothing);
-	return 0;
-}
-
-int wv_print_recipes(json_t *status, FILE *out)
-{
-	return print_or_say(json_object_get(status, "recipes"), recipe_columns,
-			    WV_ARRAY_SIZE(recipe_columns), "no recipes: nothing was recorded yet",
-			    out);
-}
-
 static void print_divergence(json_t *recipe, json_t *divergence, FILE *out)
 {
-	json_t *write_cmd = json_object_get(divergence, "write_cmd");
+	json_t *carried = json_object_get(divergence, "write_cmd");
+	uint16_t object = (uint16_t)wv_json_number_at(divergence, "object");
+	uint16_t method = (uint16_t)wv_json_number_at(divergence, "method");
+	uint16_t attr = (uint16_t)wv_json_number_at(divergence, "attr");
+	uint32_t write_cmd =
+	    json_is_integer(carried) ? (uint32_t)json_integer_value(carried) : WV_NO_WRITE_CMD;
+	const char *why = json_string_value(json_object_get(divergence, "why")) ?: "?";
 
 	fprintf(out, "%s: last divergence: %s: %s",
 		json_string_value(json_object_get(recipe, "id")) ?: "?",
 		json_string_value(json_object_get(divergence, "command")) ?: "?",
-		json_string_value(json_object_get(divergence, "why")) ?: "?");
-	if (wv_json_number_at(divergence, "attr")) {
+		wv_reason(object, method, write_cmd, why));
+	if (attr) {
 		fputs(": ", out);
-		wv_print_value_name(out, (uint16_t)wv_json_number_at(divergence, "object"),
-				    (uint16_t)wv_json_number_at(divergence, "method"),
-				    json_is_integer(write_cmd)
-					? (uint32_t)json_integer_value(write_cmd)
-					: WV_NO_WRITE_CMD,
-				    (uint16_t)wv_json_number_at(divergence, "attr"),
+		wv_print_value_name(out, object, method, write_cmd, attr,
 				    (uint32_t)wv_json_number_at(divergence, "offset"));
 	}
 	fputc('\n', out);
 }
 
-/* What is not as it should be, a line each. */
+/* Prints a line for each problem of a recipe. */
 static void print_remarks(json_t *recipe, FILE *out)
 {
 	const char *id = json_string_value(json_object_get(recipe, "id")) ?: "?";
@@ -101,11 +72,11 @@ static void print_remarks(json_t *recipe, FILE *out)
 		print_divergence(recipe, divergence, out);
 }
 
-/* Connections that ended badly, if there were any. */
-static void print_trouble(json_t *clients, FILE *out)
+/* Prints how many clients caused problems, if any did. */
+static void print_problems(json_t *clients, FILE *out)
 {
 	static const char *const kinds[] = {"malformed", "silent", "over_limit", "denied"};
-	const char *separator = "trouble with programs: ";
+	const char *separator = "problems with clients: ";
 
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(kinds); i++) {
 		unsigned long long n = wv_json_number_at(clients, kinds[i]);
@@ -129,6 +100,22 @@ static void print_use(const char *title, json_t *status, const char *leases, con
 		wv_format_bytes(wv_json_number_at(status, memory), text));
 }
 
+/* Why devices get no leases. A daemon of another version may not say. */
+static void print_unleased(json_t *devices, FILE *out)
+{
+	json_t *device;
+	size_t i;
+
+	json_array_foreach (devices, i, device) {
+		json_t *because = json_object_get(device, "unleased_because");
+
+		if (json_string_length(because))
+			fprintf(out, "%s: not leased: %s\n",
+				json_string_value(json_object_get(device, "name")) ?: "?",
+				json_string_value(because));
+	}
+}
+
 static void print_head(json_t *status, FILE *out)
 {
 	unsigned long long up = wv_json_number_at(status, "uptime_s");
@@ -137,41 +124,37 @@ static void print_head(json_t *status, FILE *out)
 		json_string_value(json_object_get(status, "version")) ?: "?",
 		json_string_value(json_object_get(status, "socket")) ?: "?", up / 3600,
 		up / 60 % 60, up % 60);
-	print_use("waiting:    ", status, "use.leases", "use.memory", out);
-	print_use("at most:    ", status, "budgets.leases", "budgets.memory", out);
-	print_use("for a user: ", status, "budgets.leases_per_user", "budgets.memory_per_user",
-		  out);
-	print_trouble(json_object_get(status, "clients"), out);
+	print_use("pooled:   ", status, "use.leases", "use.memory", out);
+	print_use("limit:    ", status, "budgets.leases", "budgets.memory", out);
+	print_use("per user: ", status, "budgets.leases_per_user", "budgets.memory_per_user", out);
+	print_problems(json_object_get(status, "clients"), out);
 	fputc('\n', out);
 }
 
 int wv_print_status(json_t *status, FILE *out)
 {
+	json_t *devices = json_object_get(status, "devices");
 	json_t *recipes = json_object_get(status, "recipes");
 	json_t *recipe;
 	size_t i;
 	int err;
 
 	print_head(status, out);
-	err = print_or_say(json_object_get(status, "devices"), device_columns,
-			   WV_ARRAY_SIZE(device_columns), "no RDMA devices", out);
+	err = wv_print_objects(devices, device_columns, WV_ARRAY_SIZE(device_columns),
+			       "no RDMA devices", out);
+	if (!err)
+		print_unleased(devices, out);
 	if (err || !json_array_size(recipes))
 		return err;
 	fputc('\n', out);
 	err = wv_print_objects(json_object_get(status, "users"), user_columns,
-			       WV_ARRAY_SIZE(user_columns), out);
+			       WV_ARRAY_SIZE(user_columns), "no users", out);
 	if (err)
 		return err;
 	fputc('\n', out);
-	err = wv_print_objects(recipes, service_columns, WV_ARRAY_SIZE(service_columns), out);
+	err = wv_print_objects(recipes, service_columns, WV_ARRAY_SIZE(service_columns),
+			       "no recipes", out);
 	json_array_foreach (recipes, i, recipe)
 		print_remarks(recipe, out);
 	return err;
-}
-
-int wv_print_forgotten(json_t *answer, FILE *out)
-{
-	fprintf(out, "forgotten: %llu\n",
-		(unsigned long long)wv_json_number_at(answer, "forgotten"));
-	return 0;
 }

@@ -5,11 +5,11 @@
 #include <infiniband/verbs.h>
 #include <string.h>
 
-uint64_t wv_trace_start(const struct wv_trace *records, size_t n, const struct wv_trace *event)
+uint64_t wv_run_start(const struct wv_run *run, const struct wv_trace *event)
 {
-	for (size_t i = 0; i < n; i++)
-		if (records[i].pid == event->pid)
-			return records[i].start;
+	for (size_t i = 0; i < run->n; i++)
+		if (run->records[i].pid == event->pid)
+			return run->records[i].start;
 	return event->start;
 }
 
@@ -32,7 +32,7 @@ static bool is_divergence(const struct wv_trace *event, const struct wv_summary 
 	case WV_WHY_PASS:
 	case WV_WHY_NO_LEASE:
 		return false;
-	case WV_WHY_UNKNOWN: /* also said where there is no lease to leave */
+	case WV_WHY_UNKNOWN: /* also given where there is no lease */
 		return s->leased > 0;
 	default:
 		return true;
@@ -65,11 +65,11 @@ static void note_time(const struct wv_trace *event, uint64_t since, struct wv_su
 		s->to_rts = event->end - since;
 }
 
-void wv_summarise(const struct wv_trace *records, size_t n, struct wv_summary *s)
+void wv_summarise(const struct wv_run *run, struct wv_summary *s)
 {
 	memset(s, 0, sizeof(*s));
-	for (size_t i = 0; i < n; i++) {
-		const struct wv_trace *event = &records[i];
+	for (size_t i = 0; i < run->n; i++) {
+		const struct wv_trace *event = &run->records[i];
 
 		switch (event->kind) {
 		case WV_TRACE_LIST:
@@ -79,7 +79,7 @@ void wv_summarise(const struct wv_trace *records, size_t n, struct wv_summary *s
 			break;
 		case WV_TRACE_COMMAND:
 			count_command(event, s);
-			note_time(event, wv_trace_start(records, n, event), s);
+			note_time(event, wv_run_start(run, event), s);
 			break;
 		case WV_TRACE_COPIED:
 			s->copied++;

@@ -1,5 +1,5 @@
 /*
- * What a trace comes to.
+ * A traced run of a program, and its sums.
  */
 #pragma once
 
@@ -9,20 +9,25 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct wv_summary {
-	unsigned int adopted, kernel, recorded;
-	unsigned int diverged; /* of those in `kernel`: could have been adopted */
-	unsigned int repairs;  /* steps undone because the program went another way */
-	unsigned int copied;   /* registrations of which a child posted its own copy */
-	unsigned int opens;
-	unsigned int leased;				   /* of the opens */
-	unsigned int ready;				   /* made by a parent before the fork */
-	unsigned int without_lease[WV_NO_LEASE_UNFIT + 1]; /* by reason, 0: not asked */
-	uint64_t to_init, to_rts; /* from the start of the same process, in ns; 0: never */
+struct wv_run {
+	const struct wv_trace *records; /* ordered by time */
+	size_t n;
+	bool lease_wanted;
 };
 
-/* @records are ordered by time. */
-void wv_summarise(const struct wv_trace *records, size_t n, struct wv_summary *summary);
+struct wv_summary {
+	unsigned int adopted, kernel, recorded;
+	unsigned int diverged; /* those of `kernel` that differ from the recipe */
+	unsigned int repairs;  /* steps undone because the program diverged */
+	unsigned int copied;   /* stale MRs: registered by the parent, posted by a child */
+	unsigned int opens;
+	unsigned int leased;				   /* opens with a lease */
+	unsigned int ready;				   /* opens of a set made before the fork */
+	unsigned int without_lease[WV_NO_LEASE_UNFIT + 1]; /* opens by reason, 0: not asked */
+	uint64_t to_init, to_rts; /* since the start of the same process, in ns; 0: never */
+};
 
-/* When the first record of @event's process began. */
-uint64_t wv_trace_start(const struct wv_trace *records, size_t n, const struct wv_trace *event);
+void wv_summarise(const struct wv_run *run, struct wv_summary *summary);
+
+/* The time at which the first record of @event's process began. */
+uint64_t wv_run_start(const struct wv_run *run, const struct wv_trace *event);

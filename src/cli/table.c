@@ -1,102 +1,54 @@
 #include "cli/table.h"
 
-#include <assert.h>
 #include <errno.h>
+#include <libsmartcols.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#define GAP 2 /* blanks between columns */
-
-void wv_table_begin(struct wv_table *t, const struct wv_column *columns, unsigned int n_columns)
+void wv_table_begin(struct wv_table *t)
 {
-	assert(n_columns <= WV_TABLE_MAX_COLUMNS);
-	*t = (struct wv_table){.columns = columns, .n_columns = n_columns};
+	*t = (struct wv_table){.scols = scols_new_table()};
+	/*
+	 * Without TERMFORCE_NEVER the library would cut columns to the width of the terminal that
+	 * stdout is, which need not be where the table is printed.
+	 */
+	t->incomplete = !t->scols || scols_table_set_termforce(t->scols, SCOLS_TERMFORCE_NEVER) ||
+			scols_table_set_column_separator(t->scols, "  ") ||
+			scols_table_enable_minout(t->scols, 1);
 }
 
-static bool make_room(struct wv_table *t)
+void wv_table_add_column(struct wv_table *t, const char *title, bool right)
 {
-	size_t capacity = t->capacity ? 2 * t->capacity : 64;
-	char **cells;
-
-	if (t->n_cells < t->capacity)
-		return true;
-	cells = reallocarray(t->cells, capacity, sizeof(*cells));
-	if (!cells)
-		return false;
-	t->cells = cells;
-	t->capacity = capacity;
-	return true;
+	if (!t->incomplete)
+		t->incomplete =
+		    !scols_table_new_column(t->scols, title, 0, right ? SCOLS_FL_RIGHT : 0) ||
+		    scols_table_enable_noheadings(t->scols, !title);
 }
 
-void wv_table_cell(struct wv_table *t, const char *format, ...)
+void wv_table_add_cell(struct wv_table *t, const char *format, ...)
 {
+	char *text;
 	va_list args;
+	int length;
 
-	if (t->incomplete || !make_room(t)) {
+	if (!t->incomplete && t->column == 0)
+		t->line = scols_table_new_line(t->scols, NULL);
+	if (t->incomplete || !t->line) {
 		t->incomplete = true;
 		return;
 	}
 	va_start(args, format);
-	if (vasprintf(&t->cells[t->n_cells], format, args) < 0)
-		t->incomplete = true;
-	else
-		t->n_cells++;
+	length = vasprintf(&text, format, args);
 	va_end(args);
-}
-
-static int column_width(const struct wv_table *t, unsigned int column)
-{
-	size_t width = strlen(t->columns[column].title);
-
-	for (size_t i = column; i < t->n_cells; i += t->n_columns)
-		if (strlen(t->cells[i]) > width)
-			width = strlen(t->cells[i]);
-	return (int)width;
-}
-
-/* Blanks are printed when a text follows them, so that no line ends with one. */
-static void print_cell(FILE *out, const struct wv_column *column, int width, const char *text,
-		       int *blanks)
-{
-	int rest = width - (int)strlen(text);
-
-	if (column->right)
-		*blanks += rest;
-	if (*text) {
-		fprintf(out, "%*s%s", *blanks, "", text);
-		*blanks = 0;
-	}
-	*blanks += GAP + (column->right ? 0 : rest);
-}
-
-static void print(const struct wv_table *t, FILE *out)
-{
-	int widths[WV_TABLE_MAX_COLUMNS];
-	int blanks = 0;
-
-	for (unsigned int c = 0; c < t->n_columns; c++) {
-		widths[c] = column_width(t, c);
-		print_cell(out, &t->columns[c], widths[c], t->columns[c].title, &blanks);
-	}
-	for (size_t i = 0; i < t->n_cells; i++) {
-		unsigned int c = (unsigned int)(i % t->n_columns);
-
-		if (c == 0) {
-			fputc('\n', out);
-			blanks = 0;
-		}
-		print_cell(out, &t->columns[c], widths[c], t->cells[i], &blanks);
-	}
-	fputc('\n', out);
+	/* The line frees the text. */
+	t->incomplete = length < 0 || scols_line_refer_data(t->line, t->column, text);
+	t->column = (t->column + 1) % (unsigned int)scols_table_get_ncols(t->scols);
 }
 
 int wv_table_end(struct wv_table *t, FILE *out)
 {
 	if (!t->incomplete)
-		print(t, out);
-	for (size_t i = 0; i < t->n_cells; i++)
-		free(t->cells[i]);
-	free(t->cells);
+		t->incomplete =
+		    scols_table_set_stream(t->scols, out) || scols_print_table(t->scols);
+	scols_unref_table(t->scols);
 	return t->incomplete ? -ENOMEM : 0;
 }

@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "cli/names.h"
 #include "cli/no_lease.h"
+#include "cli/reason.h"
 #include "cli/values.h"
 
 #include <string.h>
@@ -49,7 +50,7 @@ const char *wv_event_what(const struct wv_trace *event, char text[static WV_EVEN
 		fputs("open", out);
 		break;
 	case WV_TRACE_ROLLBACK:
-		fputs("put back a QP to RESET", out);
+		fputs("roll back a QP to RESET", out);
 		break;
 	case WV_TRACE_COPIED:
 		fprintf(out, "post with lkey 0x%x", event->why.offset);
@@ -89,7 +90,8 @@ static void print_difference(FILE *out, const struct wv_trace *event)
 		return;
 	if (why->why == WV_WHY_NONE)
 		return;
-	fputs(wv_why_name(why->why), out);
+	fputs(wv_reason(event->object, event->method, event->write_cmd, wv_why_name(why->why)),
+	      out);
 	if (why->why != WV_WHY_VALUE && (why->why != WV_WHY_SHAPE || !why->attr))
 		return;
 	fputs(": ", out);
@@ -105,7 +107,7 @@ const char *wv_event_why(const struct wv_trace *event, char text[static WV_EVENT
 	if (!out)
 		return text;
 	if (event->kind == WV_TRACE_OPEN && event->how == WV_HOW_PREFORKED)
-		fputs("made before the fork, with what follows", out);
+		fputs("made before the fork, with its objects", out);
 	else if (event->kind == WV_TRACE_OPEN && event->how != WV_HOW_ADOPTED)
 		fputs(wv_no_lease(event->no_lease)->name, out);
 	else if (event->kind == WV_TRACE_COPIED)

@@ -1,5 +1,5 @@
 /*
- * One record of a trace, in words.
+ * One record of a trace, for people.
  */
 #pragma once
 
@@ -9,11 +9,11 @@
 
 #define WV_EVENT_TEXT 96
 
-/* What was done: "QP_CREATE", "modify_qp to INIT". */
+/* What the program did: "QP_CREATE", "modify_qp to INIT". */
 const char *wv_event_what(const struct wv_trace *event, char text[static WV_EVENT_TEXT]);
 
-/* Who answered: "lease", "kernel", ... */
+/* What answered: "lease", "kernel", ... */
 const char *wv_event_by(const struct wv_trace *event);
 
-/* Why not the lease, and how it failed if it did; empty if there is nothing to say. */
+/* Why the lease did not answer, and the error if there was one; may be empty. */
 const char *wv_event_why(const struct wv_trace *event, char text[static WV_EVENT_TEXT]);

@@ -34,7 +34,7 @@ int wv_trace_read(int fd, struct wv_trace **records, size_t *n)
 
 	if (fstat(fd, &st))
 		return -errno;
-	/* A program that is killed in the middle of a write leaves a part of a record. */
+	/* A program that is killed during a write leaves a partial record at the end. */
 	*n = (size_t)st.st_size / sizeof(*read);
 	read = calloc(*n + 1, sizeof(*read));
 	if (!read)

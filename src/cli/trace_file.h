@@ -1,5 +1,5 @@
 /*
- * Reading what the preload wrote for `explain`.
+ * Reading the trace that the preload writes for `explain`.
  */
 #pragma once
 
@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /*
- * Reads all records of the file @fd, ordered by the time they began, into memory that the caller
- * frees. Returns 0, -EPROTO if that is no trace, or another -errno.
+ * Reads all records of the file @fd, ordered by start time, into memory that the caller frees.
+ * Returns 0, -EPROTO if the file is not a trace, or another -errno.
  */
 int wv_trace_read(int fd, struct wv_trace **records, size_t *n);

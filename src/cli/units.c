@@ -4,14 +4,14 @@
 
 #include <stdio.h>
 
-/* Three digits of @value in the largest unit that leaves at least one before the point. */
+/* Formats @value with three digits, in the largest unit in which it is at least 1. */
 static const char *format(uint64_t value, unsigned int step, const char *const *units,
 			  unsigned int n_units, char *text)
 {
 	double scaled = (double)value;
 	unsigned int unit = 0;
 
-	/* What would be rounded up to a whole next unit is written in that. */
+	/* A value that would be rounded up to one of the next unit gets that unit. */
 	while (scaled >= step - 0.5 && unit + 1 < n_units) {
 		scaled /= step;
 		unit++;

@@ -1,4 +1,6 @@
-/* Quantities as people read them. */
+/*
+ * Quantities, for people.
+ */
 #pragma once
 
 #include <stdint.h>

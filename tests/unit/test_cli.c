@@ -10,6 +10,7 @@
 
 #include <elf.h>
 #include <fcntl.h>
+#include <locale.h>
 #include <sys/stat.h>
 
 static void test_units(void **state)
@@ -39,23 +40,60 @@ static void test_units(void **state)
 
 static void test_table(void **state)
 {
-	static const struct wv_column columns[] = {{"n", true}, {"name", false}, {"why", false}};
 	struct wv_table table;
 	struct capture c;
 
 	(void)state;
-	wv_table_begin(&table, columns, WV_ARRAY_SIZE(columns));
-	wv_table_cell(&table, "%d", 7);
-	wv_table_cell(&table, "a");
-	wv_table_cell(&table, "because");
-	wv_table_cell(&table, "%d", 123);
-	wv_table_cell(&table, "longer");
-	wv_table_cell(&table, "%s", "");
+	wv_table_begin(&table);
+	wv_table_add_column(&table, "n", true);
+	wv_table_add_column(&table, "name", false);
+	wv_table_add_column(&table, "why", false);
+	wv_table_add_cell(&table, "%d", 7);
+	wv_table_add_cell(&table, "a");
+	wv_table_add_cell(&table, "because");
+	wv_table_add_cell(&table, "%d", 123);
+	wv_table_add_cell(&table, "longer");
+	wv_table_add_cell(&table, "%s", "");
 	capture_begin(&c);
 	assert_int_equal(wv_table_end(&table, c.out), 0);
 	capture_expect(&c, "  n  name    why\n"
 			   "  7  a       because\n"
 			   "123  longer\n");
+}
+
+/* Names that programs choose: the terminal gets neither control characters nor broken UTF-8. */
+static void test_table_of_strange_names(void **state)
+{
+	struct wv_table table;
+	struct capture c;
+
+	(void)state;
+	assert_non_null(setlocale(LC_CTYPE, "C.UTF-8"));
+	wv_table_begin(&table);
+	wv_table_add_column(&table, NULL, false);
+	wv_table_add_column(&table, NULL, false);
+	wv_table_add_cell(&table, "red \033[31m");
+	wv_table_add_cell(&table, "next\nline");
+	wv_table_add_cell(&table, "cafe\u0301 \xff");
+	wv_table_add_cell(&table, "%c\t\177", '\r');
+	capture_begin(&c);
+	assert_int_equal(wv_table_end(&table, c.out), 0);
+	capture_expect(&c, "red \\x1b[31m  next\\x0aline\n"
+			   "cafe\u0301 \\xff     \\x0d\\x09\\x7f\n");
+	setlocale(LC_CTYPE, "C");
+}
+
+static void test_empty_table(void **state)
+{
+	struct wv_table table;
+	struct capture c;
+
+	(void)state;
+	wv_table_begin(&table);
+	wv_table_add_column(&table, "n", true);
+	capture_begin(&c);
+	assert_int_equal(wv_table_end(&table, c.out), 0);
+	capture_expect(&c, "");
 }
 
 static void test_value_names(void **state)
@@ -193,7 +231,8 @@ static const char status_text[] =
     " 'devices': [{'name': 'rxe0', 'node': '/dev/infiniband/uverbs0', 'driver': 'rxe',"
     "              'leased': true, 'leases': 2},"
     "             {'name': 'x', 'node': '/dev/infiniband/uverbs1', 'driver': null,"
-    "              'leased': false, 'leases': 0}],"
+    "              'leased': false, 'leases': 0,"
+    "              'unleased_because': 'warmverbs does not know its driver'}],"
     " 'users': [{'uid': 4000000000, 'clients': 1, 'recipes': 1,"
     "            'use': {'leases': 2, 'memory': 2048}}],"
     " 'recipes': [{'id': '00000000000000ab', 'uid': 4000000000, 'comm': 'ping', 'steps': 8,"
@@ -228,14 +267,15 @@ static void test_status_text(void **state)
 	capture_begin(&c);
 	assert_int_equal(wv_print_status(status, c.out), 0);
 	capture_expect(&c, "warmverbsd 1.2.3 at /run/s, up 1:02:03\n"
-			   "waiting:    2 leases, 2.00 KiB\n"
-			   "at most:    8 leases, 1.00 MiB\n"
-			   "for a user: 4 leases, 512 KiB\n"
-			   "trouble with programs: 2 malformed, 1 denied\n"
+			   "pooled:   2 leases, 2.00 KiB\n"
+			   "limit:    8 leases, 1.00 MiB\n"
+			   "per user: 4 leases, 512 KiB\n"
+			   "problems with clients: 2 malformed, 1 denied\n"
 			   "\n"
 			   "device  node                     driver  leased  leases\n"
 			   "rxe0    /dev/infiniband/uverbs0  rxe     yes          2\n"
 			   "x       /dev/infiniband/uverbs1          no           0\n"
+			   "x: not leased: warmverbs does not know its driver\n"
 			   "\n"
 			   "user        connected  recipes  leases    memory\n"
 			   "4000000000          1        1       2  2.00 KiB\n"
@@ -268,6 +308,27 @@ static void test_recipe_list(void **state)
 		       "   0    1  1.00 KiB\n"
 		       "no recipes: nothing was recorded yet\n");
 	json_decref(nothing);
+	json_decref(status);
+}
+
+static void test_privileged_divergence(void **state)
+{
+	json_t *divergence =
+	    load_json("{'command': 'create_flow', 'why': 'unknown command', 'object': 0,"
+		      " 'method': 0, 'write_cmd': null, 'attr': 0, 'offset': 0}");
+	json_t *status;
+	struct capture c;
+
+	(void)state;
+	json_object_set_new(
+	    divergence, "write_cmd",
+	    json_integer(IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_FLOW));
+	status = json_pack("{s:[{s:s, s:o}]}", "recipes", "id", "ab", "divergence", divergence);
+	capture_begin(&c);
+	assert_int_equal(wv_print_status(status, c.out), 0);
+	fclose(c.out);
+	assert_non_null(strstr(c.text, "ab: last divergence: create_flow: privileged command\n"));
+	free(c.text);
 	json_decref(status);
 }
 
@@ -311,11 +372,11 @@ static void test_recipe_text(void **state)
 	assert_int_equal(wv_print_recipe(recipe, c.out), 0);
 	capture_expect(
 	    &c,
-	    "recipe: 00000000000000ab\n"
-	    "program: ping\n"
-	    "device: rxe0, open number 2\n"
-	    "recorded: 1970-01-01 00:00:00\n"
-	    "last used: 1970-01-01 00:00:01\n"
+	    "recipe:     00000000000000ab\n"
+	    "program:    ping\n"
+	    "device:     rxe0, open number 2\n"
+	    "recorded:   1970-01-01 00:00:00\n"
+	    "last used:  1970-01-01 00:00:01\n"
 	    "step  command            error   asks for\n"
 	    "   0  query_device       ENOSPC\n"
 	    "   1  GET_CONTEXT\n"
@@ -336,11 +397,14 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_units),
 	    cmocka_unit_test(test_table),
+	    cmocka_unit_test(test_table_of_strange_names),
+	    cmocka_unit_test(test_empty_table),
 	    cmocka_unit_test(test_value_names),
 	    cmocka_unit_test(test_step_values),
 	    cmocka_unit_test(test_obstacles),
 	    cmocka_unit_test(test_find_program),
 	    cmocka_unit_test(test_status_text),
+	    cmocka_unit_test(test_privileged_divergence),
 	    cmocka_unit_test(test_recipe_list),
 	    cmocka_unit_test(test_strange_documents),
 	    cmocka_unit_test(test_recipe_text),

@@ -1,7 +1,7 @@
 /* What `warmverbs explain` makes of a trace. */
 #include "capture.h"
-#include "cli/report.h"
-#include "cli/summary.h"
+#include "cli/report_json.h"
+#include "cli/report_text.h"
 #include "cli/trace_file.h"
 
 #include <sys/mman.h>
@@ -65,10 +65,11 @@ static const struct wv_trace run[] = {
 
 static void test_summary(void **state)
 {
+	const struct wv_run of = {run, WV_ARRAY_SIZE(run), true};
 	struct wv_summary s;
 
 	(void)state;
-	wv_summarise(run, WV_ARRAY_SIZE(run), &s);
+	wv_summarise(&of, &s);
 	assert_int_equal(s.adopted, 1);
 	assert_int_equal(s.kernel, 3);
 	assert_int_equal(s.diverged, 2);
@@ -95,10 +96,11 @@ static void test_summary_of_two_processes(void **state)
 	     .write_cmd = IB_USER_VERBS_CMD_MODIFY_QP,
 	     .qp_state = IBV_QPS_INIT},
 	};
+	const struct wv_run of = {both, WV_ARRAY_SIZE(both), true};
 	struct wv_summary s;
 
 	(void)state;
-	wv_summarise(both, WV_ARRAY_SIZE(both), &s);
+	wv_summarise(&of, &s);
 	assert_int_equal(s.to_init, 30);
 	assert_int_equal(s.diverged, 0); /* there was no lease to leave */
 	assert_int_equal(s.without_lease[WV_NO_LEASE_DENIED], 1);
@@ -126,7 +128,7 @@ static void test_report_text(void **state)
 		       "\n"
 		       "commands: 1 from the lease, 3 to the kernel (2 of them diverged from the "
 		       "recipe), 0 recorded\n"
-		       "repairs: 1 (what the lease had done ahead, undone)\n"
+		       "repairs: 1 (steps of the lease that were undone)\n"
 		       "first QP in INIT after 500 us\n"
 		       "lease: 1 of 1 opens of a device\n");
 }
@@ -147,7 +149,7 @@ static void test_report_without_lease(void **state)
 	assert_non_null(strstr(c.text, "no lease: 1 of 1 opens: the daemon did not know"));
 	wv_report_text(&not_asked, c.out);
 	fflush(c.out);
-	assert_non_null(strstr(c.text, "(--no-lease, or WARMVERBS_LEASE=0)"));
+	assert_non_null(strstr(c.text, "(--no-lease or WARMVERBS_LEASE=0)"));
 	wv_report_text(&nothing, c.out);
 	fclose(c.out);
 	assert_non_null(strstr(c.text, "no RDMA call was seen"));
@@ -171,14 +173,38 @@ static void test_warning_of_copied_memory(void **state)
 	assert_int_equal(wv_report_text(&of, c.out), 0);
 	fclose(c.out);
 	assert_non_null(strstr(c.text, "post with lkey 0x1f00  child  registered by the parent"));
-	assert_non_null(
-	    strstr(c.text, "warning: 2 (memory of the parent that a forked child posted"));
+	assert_non_null(strstr(c.text, "warning: 2 (stale memory regions: a forked child posted"));
 	assert_non_null(strstr(c.text, "WARMVERBS_SHARE_MR=1"));
 	assert_null(strstr(c.text, "repairs:"));
 	free(c.text);
 	assert_int_equal(json_unpack(report, "{s:{s:i}}", "summary", "copied", &n), 0);
 	assert_int_equal(n, 2);
 	json_decref(report);
+}
+
+/* A lease is no longer followed after either; only one of the two is unknown. */
+static void test_privileged_command(void **state)
+{
+	static const struct wv_trace both[] = {
+	    {.kind = WV_TRACE_COMMAND,
+	     .method = UVERBS_METHOD_INVOKE_WRITE,
+	     .write_cmd = IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_CREATE_FLOW,
+	     .why = {.why = WV_WHY_UNKNOWN}},
+	    {.kind = WV_TRACE_COMMAND,
+	     .object = 0x7fff,
+	     .write_cmd = WV_NO_WRITE_CMD,
+	     .why = {.why = WV_WHY_UNKNOWN}},
+	};
+	struct wv_run of = {both, WV_ARRAY_SIZE(both), true};
+	struct capture c;
+
+	(void)state;
+	capture_begin(&c);
+	assert_int_equal(wv_report_text(&of, c.out), 0);
+	fclose(c.out);
+	assert_non_null(strstr(c.text, "create_flow             kernel  privileged command\n"));
+	assert_non_null(strstr(c.text, "object 0x7fff method 0  kernel  unknown command\n"));
+	free(c.text);
 }
 
 static void test_report_json(void **state)
@@ -247,7 +273,7 @@ int main(void)
 	    cmocka_unit_test(test_summary),	cmocka_unit_test(test_summary_of_two_processes),
 	    cmocka_unit_test(test_report_text), cmocka_unit_test(test_report_without_lease),
 	    cmocka_unit_test(test_report_json), cmocka_unit_test(test_warning_of_copied_memory),
-	    cmocka_unit_test(test_trace_file),
+	    cmocka_unit_test(test_trace_file),	cmocka_unit_test(test_privileged_command),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
 /*
- * The command line: one row in main.c and one file for each subcommand.
+ * What the subcommands have in common. Each has a file of its own and a row in main.c.
  */
 #pragma once
 
@@ -8,8 +8,8 @@
 /* Exit codes; warmverbs(1) explains them to users. */
 enum wv_exit {
 	WV_EXIT_FAILED = 1,	   /* the reason was printed */
-	WV_EXIT_USAGE = 2,	   /* the command line makes no sense */
-	WV_EXIT_NO_DAEMON = 3,	   /* nobody answers at the socket */
+	WV_EXIT_USAGE = 2,	   /* the command line is wrong */
+	WV_EXIT_NO_DAEMON = 3,	   /* no daemon answers at the socket */
 	WV_EXIT_NOT_STARTED = 125, /* run, explain: warmverbs itself failed */
 	WV_EXIT_NOT_RUNNABLE = 126,
 	WV_EXIT_NOT_FOUND = 127,
@@ -17,12 +17,9 @@ enum wv_exit {
 
 struct wv_subcommand {
 	const char *name, *summary;
-	const struct argp *argp;
-	int usage_exit;			    /* what a wrong call ends with */
+	int usage_exit;			    /* exit code for a wrong command line */
 	int (*main)(int argc, char **argv); /* returns the exit code */
 };
-
-extern const struct wv_subcommand wv_cli_run, wv_cli_explain, wv_cli_status, wv_cli_recipes;
 
 /* Keys of options without a short name, above every character. */
 enum wv_option {
@@ -41,6 +38,3 @@ enum wv_option {
 	{                                                                                          \
 		"json", WV_OPTION_JSON, NULL, 0, "Print JSON", 0                                   \
 	}
-
-/* Prints "warmverbs: CAUSE" and, unless it is NULL, how to mend it on a line of its own. */
-void wv_complain(const char *remedy, const char *cause, ...) __attribute__((format(printf, 2, 3)));
