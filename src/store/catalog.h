@@ -86,3 +86,7 @@ void wv_catalog_refuse(struct wv_catalog *c, uid_t uid, const struct wv_key *key
 
 /* The kernel refuses @recipe: its programs are asked to record again, once. */
 void wv_catalog_unfit(struct wv_recipe *recipe);
+
+/* Loops over all users, and over the recipes of one. */
+#define wv_each_user(catalog, user) LIST_FOREACH (user, &(catalog)->users, link)
+#define wv_each_recipe(user, r)	    TAILQ_FOREACH (r, &(user)->recipes, link)

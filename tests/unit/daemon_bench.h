@@ -5,7 +5,7 @@
 
 #include "fixture.h"
 
-#include "daemon/ipc/client.h"
+#include "daemon/server.h"
 #include "fake_kernel.h"
 
 #define BENCH_NODE "/dev/null"

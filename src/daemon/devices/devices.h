@@ -38,10 +38,3 @@ int wv_devices_scan(struct wv_devices *devices, const char *provider_dir);
 const struct wv_device *wv_devices_by_rdev(const struct wv_devices *devices, dev_t rdev);
 const struct wv_device *wv_devices_by_name(const struct wv_devices *devices, const char *name);
 const struct wv_device *wv_devices_by_ibdev(const struct wv_devices *devices, const char *ibdev);
-
-/*
- * Writes the providers file (wire/wire.h) into the directory @dir, so that a reader sees the old
- * one or the new one. 0 or -errno.
- */
-int wv_providers_write(const struct wv_devices *devices, const char *dir);
-int wv_providers_remove(const char *dir);

@@ -1,5 +1,6 @@
+#include "daemon/devices/providers_file.h"
+
 #include "base/base.h"
-#include "daemon/devices/devices.h"
 #include "wire/wire.h"
 
 #include <errno.h>

@@ -1,5 +1,6 @@
 /*
- * Answers for the command line: {"op": "status"}, {"op": "recipe", "id": ID} and
+ * Questions of the command line and their answers, both JSON: {"op": "status"}, {"op": "recipe",
+ * "id": ID} and
  * {"op": "forget", "id": ID or "all"}, where an ID is 16 hexadecimal digits.
  *
  * A question that cannot be answered: {"error": what, "remedy": what to do about it}.
@@ -13,23 +14,14 @@
  *   clients   {connected, accepted, malformed, silent, over_limit, denied}
  *   users     [{uid, clients, recipes, use}]
  *   recipes   [as in its file, but steps and argv are how many there are, and with
- *              uid, pool {ready, target, built, build_us_last, build_us_median, failures},
- *              cost {bytes, pds, cqs, srqs, qps, fds},
- *              divergence: the last one or null,
- *                {command, why, object, method, write_cmd, attr, offset},
- *              unfit: why it is not prepared, or null; error: of the last try, or null]
+ *              uid, pool {ready, target, requested, built, build_us_last, build_us_median,
+ * failures}, cost {bytes, pds, cqs, srqs, qps, fds}, divergence: the last one or null, {command,
+ * why, object, method, write_cmd, attr, offset}, unfit: why it is not prepared, or null; error: of
+ * the last try, or null]
  */
 #pragma once
 
 #include "daemon/ipc/client.h"
 
-#include <jansson.h>
-
-/* Root sees and may do all; others, what is theirs. */
-static inline bool wv_may_see(uid_t who, uid_t owner)
-{
-	return who == 0 || who == owner;
-}
-
-/* A new document of all that user @who may see; NULL if memory is short. */
-json_t *wv_status(struct wv_server *s, uid_t who);
+/* Answers a WV_MSG_CONTROL with a sealed memfd that holds the document. */
+enum wv_client_next wv_handle_control(struct wv_client *c, const struct wv_received *in);
