@@ -3,7 +3,7 @@
 #include "base/base.h"
 #include "cli/table.h"
 #include "cli/values.h"
-#include "store/recipe.h"
+#include "store/steps_json.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,6 +5,7 @@
 #include "daemon/devices/providers_file.h"
 #include "daemon/ipc/pool_requests.h"
 #include "daemon/loop/loop.h"
+#include "store/load.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -8,6 +8,8 @@
 #include "daemon/server.h"
 #include "fake_kernel.h"
 
+#include <jansson.h>
+
 #define BENCH_NODE "/dev/null"
 
 struct daemon_bench {

@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 

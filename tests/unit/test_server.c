@@ -1,6 +1,8 @@
 /* The daemon towards its clients, the well-behaved and the others. */
 #include "daemon_bench.h"
 
+#include "store/steps_json.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>

@@ -3,6 +3,8 @@
 #include "base/base.h"
 #include "base/log.h"
 #include "daemon/ipc/status_json.h"
+#include "store/hex.h"
+#include "store/recipe_json.h"
 
 #include <errno.h>
 #include <fcntl.h>

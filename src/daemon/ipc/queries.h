@@ -4,7 +4,7 @@
  * {"op": "forget", "id": ID or "all"}, where an ID is 16 hexadecimal digits.
  *
  * A question that cannot be answered: {"error": what, "remedy": what to do about it}.
- * "recipe": the recipe as in its file (store/recipe.h). "forget": {"forgotten": how many}.
+ * "recipe": the recipe as in its file (store/recipe_json.h). "forget": {"forgotten": how many}.
  * "status", of what the asker may see; bytes, microseconds (_us) and seconds (_s):
  *   version, uptime_s, kernel, socket
  *   devices   [{name, node, driver, driver_id, provider, leased, leases}]

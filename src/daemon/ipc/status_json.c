@@ -6,6 +6,7 @@
 #include "daemon/ipc/pool_requests.h"
 #include "daemon/loop/loop.h"
 #include "daemon/pool/pool.h"
+#include "store/recipe_json.h"
 
 #include <string.h>
 
