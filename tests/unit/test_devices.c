@@ -4,8 +4,8 @@
  */
 #include "fixture.h"
 
+#include "abi/drivers.h"
 #include "daemon/devices/devices.h"
-#include "daemon/devices/drivers.h"
 
 #include <errno.h>
 #include <fcntl.h>

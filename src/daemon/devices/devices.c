@@ -1,9 +1,9 @@
 #include "daemon/devices/devices.h"
 
 #include "abi/abi.h"
+#include "abi/drivers.h"
 #include "base/base.h"
 #include "base/log.h"
-#include "daemon/devices/drivers.h"
 #include "daemon/devices/netlink.h"
 
 #include <dirent.h>

@@ -4,8 +4,8 @@
  */
 #include "daemon/devices/netlink.h"
 
+#include "abi/drivers.h"
 #include "base/base.h"
-#include "daemon/devices/drivers.h"
 
 #include <errno.h>
 #include <libmnl/libmnl.h>

@@ -1,8 +1,8 @@
 #include "daemon/ipc/status_json.h"
 
 #include "abi/abi.h"
+#include "abi/drivers.h"
 #include "base/base.h"
-#include "daemon/devices/drivers.h"
 #include "daemon/ipc/pool_requests.h"
 #include "daemon/loop/loop.h"
 #include "daemon/pool/pool.h"

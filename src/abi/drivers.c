@@ -1,4 +1,4 @@
-#include "daemon/devices/drivers.h"
+#include "abi/drivers.h"
 
 #include "base/base.h"
 
