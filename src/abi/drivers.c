@@ -32,6 +32,18 @@ static const struct {
     {RDMA_DRIVER_ERDMA, "erdma", "erdma"},
 };
 
+static const struct wv_driver_need needs[] = {
+    /*
+     * Without the member, doorbell pages are looked up by their address alone, whichever process it
+     * belongs to (hw/mlx5/doorbell.c): two processes of one ufile would share a page that only one
+     * of them has. Linux 5.4 is such a kernel; 5.15 and later, and some with backports, are not.
+     */
+    {RDMA_DRIVER_MLX5, "mlx5_ib", "mlx5_ib_user_db_page", "mm",
+     "keep the doorbell pages of processes apart", "use Linux 5.15 or later",
+     "use a kernel with BTF of its modules (CONFIG_DEBUG_INFO_BTF_MODULES); or, if it does, as "
+     "Linux 5.15 and later do, set --trust-kernel=yes"},
+};
+
 const char *wv_provider_name(uint32_t driver_id)
 {
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(drivers); i++)
@@ -46,4 +58,12 @@ uint32_t wv_driver_of_parent(const char *name)
 		if (drivers[i].parent && !strcmp(drivers[i].parent, name))
 			return drivers[i].driver_id;
 	return WV_NO_DRIVER;
+}
+
+const struct wv_driver_need *wv_driver_need(uint32_t driver_id)
+{
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(needs); i++)
+		if (needs[i].driver_id == driver_id)
+			return &needs[i];
+	return NULL;
 }

@@ -43,7 +43,8 @@ static int drop_privileges(void)
 
 static void scan(struct wv_server *s)
 {
-	int err = wv_devices_scan(&s->devices, s->config.provider_dir);
+	struct wv_scan_options options = wv_server_scan_options(s);
+	int err = wv_devices_scan(&s->devices, &options);
 
 	if (err)
 		wv_log(WV_WARNING, "devices cannot be listed: %s", strerror(-err));

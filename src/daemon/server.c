@@ -72,12 +72,20 @@ static uint32_t on_requested(void *data, const struct wv_recipe *recipe)
 	return wv_pool_requested(&s->service, recipe);
 }
 
+struct wv_scan_options wv_server_scan_options(const struct wv_server *s)
+{
+	return (struct wv_scan_options){
+	    .provider_dir = s->config.provider_dir,
+	    .trust_kernel = s->config.trust_kernel,
+	};
+}
+
 static void compose_pools(struct wv_server *s)
 {
 	s->watch = (struct wv_watch){
 	    .event = s->event,
 	    .devices = &s->devices,
-	    .provider_dir = s->config.provider_dir,
+	    .options = wv_server_scan_options(s),
 	    .run_dir = s->listener.run_dir,
 	    .gone = on_device_gone,
 	    .rescanned = on_rescanned,

@@ -57,5 +57,8 @@ int wv_server_init(struct wv_server *s, int listen_fd);
 /* Ends all connections and leases, and saves what is unsaved. The store stays the caller's. */
 void wv_server_finish(struct wv_server *s);
 
+/* How devices are scanned, as the configuration says; valid as long as @s. */
+struct wv_scan_options wv_server_scan_options(const struct wv_server *s);
+
 /* Removes the socket and the providers file, unless the socket belongs to systemd. */
 void wv_server_unlisten(const struct wv_server *s);

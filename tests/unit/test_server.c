@@ -203,6 +203,17 @@ static void test_a_driver_that_is_not_understood(void **state)
 	close_sock(sock);
 }
 
+/* Recipes of an earlier run, of a daemon that leased the device, say. */
+static void test_a_device_that_is_not_leased_has_no_leases(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	bench_record(b, 1, "rc_pingpong");
+	b->server->devices.all[0].leasable = false;
+	bench_settle(b);
+	assert_int_equal(bench_recipe(b)->pool->n_built, 0);
+}
+
 /*
  * As another user, in another process: its exit status is what @play returns. The daemon runs here
  * meanwhile.
@@ -806,6 +817,31 @@ static void expect_error(struct daemon_bench *b, const char *question)
 	json_decref(json);
 }
 
+static void test_status_of_a_device_that_is_not_leased(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_device *device = &b->server->devices.all[0];
+	const char *because;
+	json_t *json;
+	int leased;
+
+	json = bench_question(b, "{\"op\": \"status\"}");
+	assert_int_equal(
+	    json_unpack(json, "{s:[{s:b, s:n}]}", "devices", "leased", &leased, "unleased_because"),
+	    0);
+	assert_true(leased);
+	json_decref(json);
+	device->leasable = false;
+	strcpy(device->unleased_because, "of its colour");
+	json = bench_question(b, "{\"op\": \"status\"}");
+	assert_int_equal(json_unpack(json, "{s:[{s:b, s:s}]}", "devices", "leased", &leased,
+				     "unleased_because", &because),
+			 0);
+	assert_false(leased);
+	assert_string_equal(because, "of its colour");
+	json_decref(json);
+}
+
 static void test_status(void **state)
 {
 	struct daemon_bench *b = *state;
@@ -949,6 +985,7 @@ int main(void)
 	    TEST(test_a_recording_of_nothing_is_not_kept),
 	    TEST(test_only_an_opened_node_proves_a_right),
 	    TEST(test_a_driver_that_is_not_understood),
+	    TEST(test_a_device_that_is_not_leased_has_no_leases),
 	    TEST(test_a_user_s_leases_are_that_user_s_only),
 	    TEST(test_nobody_forgets_another_user_s_recipes),
 	    TEST(test_wrong_sizes),
@@ -977,6 +1014,7 @@ int main(void)
 	    TEST(test_what_is_no_socket_is_left_alone),
 	    TEST(test_the_providers_file),
 	    TEST(test_status),
+	    TEST(test_status_of_a_device_that_is_not_leased),
 	    TEST(test_show_and_forget),
 	    TEST(test_forget_all),
 	    TEST(test_forgotten_while_in_use),

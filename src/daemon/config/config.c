@@ -67,6 +67,16 @@ static int parse_level(const char *value, void *to)
 	return 0;
 }
 
+static int parse_yes(const char *value, void *to)
+{
+	bool yes = !strcmp(value, "yes");
+
+	if (!yes && strcmp(value, "no"))
+		return -EINVAL;
+	memcpy(to, &yes, sizeof(yes));
+	return 0;
+}
+
 #define TO(member) offsetof(struct wv_config, member)
 
 static const struct setting settings[] = {
@@ -96,6 +106,9 @@ static const struct setting settings[] = {
      TO(idle_time)},
     {"refill-delay", "MS", "Time without requests before pools are refilled", "20", parse_number,
      TO(refill_delay)},
+    {"trust-kernel", "ANSWER",
+     "Lease devices also where the kernel does not tell whether that is safe: yes or no", "no",
+     parse_yes, TO(trust_kernel)},
 };
 
 #define N_SETTINGS WV_ARRAY_SIZE(settings)

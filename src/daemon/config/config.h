@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define WV_CONFIG_TEXT 256
@@ -20,6 +21,7 @@ struct wv_config {
 	uint32_t max_recipes_per_user;
 	uint32_t idle_time;    /* s */
 	uint32_t refill_delay; /* ms */
+	bool trust_kernel;
 };
 
 /*

@@ -1,9 +1,9 @@
 #include "daemon/devices/devices.h"
 
-#include "abi/abi.h"
 #include "abi/drivers.h"
 #include "base/base.h"
 #include "base/log.h"
+#include "daemon/devices/leasable.h"
 #include "daemon/devices/netlink.h"
 
 #include <dirent.h>
@@ -14,7 +14,6 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/utsname.h>
 
 #define SYSFS "/sys"
 #define CLASS "class/infiniband_verbs"
@@ -114,28 +113,53 @@ static int read_device(int dir, const char *name, struct wv_device *device)
 	return has_node(device) ? 0 : -ENODEV;
 }
 
-static bool is_kernel_since(unsigned int major, unsigned int minor)
+static const struct wv_device *of_driver(const struct wv_devices *devices, uint32_t driver_id)
 {
-	unsigned int have_major = 0, have_minor = 0;
-	struct utsname name;
-
-	if (uname(&name) || sscanf(name.release, "%u.%u", &have_major, &have_minor) != 2)
-		return false;
-	return have_major > major || (have_major == major && have_minor >= minor);
+	for (unsigned int i = 0; i < devices->n; i++)
+		if (devices->all[i].driver_id == driver_id)
+			return &devices->all[i];
+	return NULL;
 }
 
-static bool can_be_leased(uint32_t driver_id)
-{
-	const struct wv_driver_row *row = wv_abi_driver(driver_id);
+/* A scan in progress. */
+struct scan {
+	struct wv_devices *found;
+	struct wv_devices before; /* what the scan before found */
+	const struct wv_scan_options *options;
+	const char *sysfs;
+};
 
-	return row && is_kernel_since(row->since_major, row->since_minor);
+/*
+ * Asking the kernel takes a while, so the answer is asked for once, and kept for as long as there
+ * is a device of the driver: only then can the driver change.
+ */
+static void decide_leasing(const struct scan *scan, struct wv_device *device)
+{
+	const struct wv_device *other = of_driver(&scan->before, device->driver_id);
+	const char *remedy;
+
+	if (!other)
+		other = of_driver(scan->found, device->driver_id);
+	if (other) {
+		device->leasable = other->leasable;
+		memcpy(device->unleased_because, other->unleased_because,
+		       sizeof(device->unleased_because));
+		return;
+	}
+	device->leasable = wv_driver_is_leasable(
+	    device->driver_id, scan->sysfs, scan->options->trust_kernel, device->unleased_because,
+	    sizeof(device->unleased_because), &remedy);
+	if (!device->leasable && remedy)
+		wv_log(WV_WARNING, "%s is not leased: %s: %s", device->ibdev,
+		       device->unleased_because, remedy);
 }
 
-/* @stream is read and closed. */
-static void read_class(struct wv_devices *devices, DIR *stream, const char *provider_dir)
+/* Reads the directory and closes it. */
+static void read_class(struct scan *scan, DIR *stream)
 {
 	struct wv_chardev known[WV_MAX_DEVICES];
 	int n_known = wv_netlink_chardevs(known, WV_MAX_DEVICES);
+	struct wv_devices *devices = scan->found;
 	struct dirent *entry;
 
 	if (n_known < 0)
@@ -147,34 +171,39 @@ static void read_class(struct wv_devices *devices, DIR *stream, const char *prov
 		    read_device(dirfd(stream), entry->d_name, device))
 			continue;
 		device->driver_id = find_driver(dirfd(stream), device->name, known, n_known);
-		device->leasable = can_be_leased(device->driver_id);
-		find_provider(device, provider_dir);
+		decide_leasing(scan, device);
+		find_provider(device, scan->options->provider_dir);
 		devices->n++;
 	}
 	closedir(stream);
 }
 
-/* Where libibverbs looks, too: daemon and programs see the same devices. */
-static DIR *open_class(void)
+static DIR *open_class(const char *sysfs)
 {
-	const char *sysfs = secure_getenv("SYSFS_PATH");
 	char path[PATH_MAX];
 
-	if (snprintf(path, sizeof(path), "%s/" CLASS, sysfs ? sysfs : SYSFS) >= (int)sizeof(path)) {
+	if (snprintf(path, sizeof(path), "%s/" CLASS, sysfs) >= (int)sizeof(path)) {
 		errno = ENAMETOOLONG;
 		return NULL;
 	}
 	return opendir(path);
 }
 
-int wv_devices_scan(struct wv_devices *devices, const char *provider_dir)
+int wv_devices_scan(struct wv_devices *devices, const struct wv_scan_options *options)
 {
-	DIR *stream = open_class();
+	const char *sysfs = secure_getenv("SYSFS_PATH"); /* libibverbs looks there, too */
+	struct scan scan = {
+	    .found = devices,
+	    .before = *devices,
+	    .options = options,
+	    .sysfs = sysfs ? sysfs : SYSFS,
+	};
+	DIR *stream = open_class(scan.sysfs);
 
 	devices->n = 0;
 	if (!stream)
 		return errno == ENOENT ? 0 : -errno;
-	read_class(devices, stream, provider_dir);
+	read_class(&scan, stream);
 	return 0;
 }
 

@@ -117,9 +117,10 @@ static void announce(struct wv_watch *w)
 	for (unsigned int i = 0; i < w->devices->n; i++) {
 		const struct wv_device *device = &w->devices->all[i];
 
-		wv_log(WV_INFO, "%s is %s, provider %s%s", device->ibdev, device->node,
+		wv_log(WV_INFO, "%s is %s, provider %s%s%s", device->ibdev, device->node,
 		       *device->provider ? device->provider : "not known",
-		       device->leasable ? "" : ", not leased");
+		       device->leasable ? "" : ", not leased: ",
+		       device->leasable ? "" : device->unleased_because);
 	}
 }
 
@@ -127,7 +128,7 @@ static int on_rescan(sd_event_source *source, uint64_t now, void *data)
 {
 	struct wv_watch *w = data;
 	struct wv_devices before = *w->devices;
-	int err = wv_devices_scan(w->devices, w->provider_dir);
+	int err = wv_devices_scan(w->devices, &w->options);
 
 	(void)source;
 	(void)now;

@@ -14,8 +14,8 @@ struct wv_watch {
 	/* Set by the owner before wv_watch_start(); all of it outlives the watch. */
 	sd_event *event;
 	struct wv_devices *devices; /* scanned once already; updated from then on */
-	const char *provider_dir;   /* as of wv_devices_scan() */
-	const char *run_dir;	    /* directory of the providers file */
+	struct wv_scan_options options;
+	const char *run_dir; /* directory of the providers file */
 	/* @device is being removed, or may have been: its leases must be closed now. */
 	void (*gone)(void *arg, const struct wv_device *device);
 	/* The devices were scanned again: what failed before may work now. */

@@ -1,23 +1,27 @@
 /*
- * Questions of the command line and their answers, both JSON: {"op": "status"}, {"op": "recipe",
- * "id": ID} and
- * {"op": "forget", "id": ID or "all"}, where an ID is 16 hexadecimal digits.
- *
+ * Questions of the command line and their answers, both JSON. An ID is 16 hexadecimal digits.
+ *   {"op": "status"}
+ *   {"op": "recipe", "id": ID}: the recipe as in its file (store/recipe_json.h)
+ *   {"op": "forget", "id": ID or "all"}: {"forgotten": how many}
  * A question that cannot be answered: {"error": what, "remedy": what to do about it}.
- * "recipe": the recipe as in its file (store/recipe_json.h). "forget": {"forgotten": how many}.
- * "status", of what the asker may see; bytes, microseconds (_us) and seconds (_s):
+ *
+ * The status has what the user who asks may see; bytes, microseconds (_us) and seconds (_s):
  *   version, uptime_s, kernel, socket
- *   devices   [{name, node, driver, driver_id, provider, leased, leases}]
+ *   devices   [{name, node, driver, driver_id, provider, leased, leases,
+ *              unleased_because: why no leases are made of the device, or null}]
  *   budgets   {leases_per_recipe, leases_per_user, leases, memory_per_user, memory, descriptors,
  *              recipes_per_user}
  *   use       {leases, memory, descriptors}, of all users
  *   clients   {connected, accepted, malformed, silent, over_limit, denied}
  *   users     [{uid, clients, recipes, use}]
  *   recipes   [as in its file, but steps and argv are how many there are, and with
- *              uid, pool {ready, target, requested, built, build_us_last, build_us_median,
- * failures}, cost {bytes, pds, cqs, srqs, qps, fds}, divergence: the last one or null, {command,
- * why, object, method, write_cmd, attr, offset}, unfit: why it is not prepared, or null; error: of
- * the last try, or null]
+ *              uid,
+ *              pool {ready, target, requested, built, build_us_last, build_us_median, failures},
+ *              cost {bytes, pds, cqs, srqs, qps, fds},
+ *              divergence: the last one or null,
+ *                {command, why, object, method, write_cmd, attr, offset},
+ *              unfit: why the recipe is not prepared, or null,
+ *              error: of the last attempt to make a lease, or null]
  */
 #pragma once
 

@@ -41,12 +41,14 @@ static json_t *devices(const struct wv_service *s)
 	for (unsigned int i = 0; i < s->devices->n; i++) {
 		const struct wv_device *d = &s->devices->all[i];
 
-		json_array_append_new(
-		    list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:o}", "name", d->ibdev, "node",
-				    d->node, "driver", text_or_null(wv_provider_name(d->driver_id)),
-				    "driver_id", number(d->driver_id), "provider",
-				    text_or_null(d->provider), "leased", (int)d->leasable, "leases",
-				    number(leases_on(s, d))));
+		json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:o, s:o}",
+						      "name", d->ibdev, "node", d->node, "driver",
+						      text_or_null(wv_provider_name(d->driver_id)),
+						      "driver_id", number(d->driver_id), "provider",
+						      text_or_null(d->provider), "leased",
+						      (int)d->leasable, "unleased_because",
+						      text_or_null(d->unleased_because), "leases",
+						      number(leases_on(s, d))));
 	}
 	return list;
 }

@@ -18,7 +18,8 @@ const struct wv_device *wv_device_of(const struct wv_planner *p, const struct wv
 	if (recipe->refused || recipe->unfit || strcmp(recipe->key.kernel, p->kernel))
 		return NULL;
 	device = wv_devices_by_ibdev(p->devices, recipe->key.ibdev);
-	return device && device->driver_id == recipe->key.driver_id ? device : NULL;
+	return device && device->leasable && device->driver_id == recipe->key.driver_id ? device
+											: NULL;
 }
 
 static uint32_t wanted(const struct wv_planner *p, struct wv_pool *pool)
