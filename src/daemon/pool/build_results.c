@@ -1,5 +1,6 @@
 #include "daemon/pool/build_results.h"
 
+#include "base/backoff.h"
 #include "base/base.h"
 #include "base/log.h"
 #include "daemon/loop/loop.h"
@@ -9,20 +10,19 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SECOND_US	   INT64_C(1000000)
-#define FIRST_RETRY_US	   (SECOND_US / 10)
-#define LAST_RETRY_US	   (60 * SECOND_US)
+#define FIRST_RETRY_US	   100000
+#define LAST_RETRY_US	   60000000
 #define MAX_CONTRADICTIONS 4
 
 void wv_build_failed(struct wv_pool *pool, int64_t now_us, int err, const char *why)
 {
 	struct wv_recipe *recipe = pool->recipe;
-	int64_t wait = FIRST_RETRY_US << (pool->failures < 16 ? pool->failures : 16);
 
 	snprintf(pool->error, sizeof(pool->error), "%s", why);
 	pool->failures++;
 	pool->n_failed++;
-	pool->retry_us = now_us + (wait < LAST_RETRY_US ? wait : LAST_RETRY_US);
+	pool->retry_us =
+	    now_us + (int64_t)wv_backoff(FIRST_RETRY_US, LAST_RETRY_US, pool->failures);
 	wv_log(pool->failures == 1 ? WV_NOTICE : WV_DEBUG,
 	       "%s of user %u, recipe %016llx: no lease could be made: %s", recipe->comm,
 	       recipe->uid, (unsigned long long)recipe->id, pool->error);
