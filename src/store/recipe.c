@@ -6,7 +6,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Strings are hashed with their terminator, so that a character cannot move from one to the next.
+/*
+ * Strings are hashed with their terminator, so that a character cannot move from one to the next.
  */
 static uint64_t hash_key(uint64_t hash, const struct wv_key *key)
 {

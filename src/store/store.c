@@ -145,7 +145,8 @@ int wv_store_remove(struct wv_store *store, uid_t uid, uint64_t id)
 	if (dir < 0)
 		return dir == -ENOENT || dir == -ENODEV ? 0 : dir;
 	file_name(id, name);
-	/* Not synced: clients are waiting, and a recipe that comes back after a crash does no harm.
+	/*
+	 * Not synced: clients are waiting, and a recipe that comes back after a crash does no harm.
 	 */
 	return unlinkat(dir, name, 0) && errno != ENOENT ? -errno : 0;
 }

@@ -190,7 +190,8 @@ static struct wv_recipe *variant_of(struct daemon_bench *b, uint64_t argv)
 	return NULL;
 }
 
-/* Arguments that nobody knows yet are served by the variant that served last, and so is the pool
+/*
+ * Arguments that nobody knows yet are served by the variant that served last, and so is the pool
  * request.
  */
 static void test_only_the_variant_of_these_arguments(void **state)

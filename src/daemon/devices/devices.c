@@ -18,7 +18,7 @@
 #define SYSFS "/sys"
 #define CLASS "class/infiniband_verbs"
 
-/* The first line of a file of sysfs. */
+/* Reads the first line of a file of sysfs. 0 or -errno. */
 static int read_line(int dir, const char *name, const char *file, char *text, size_t capacity)
 {
 	char path[128];
@@ -37,7 +37,7 @@ static int read_line(int dir, const char *name, const char *file, char *text, si
 	return 0;
 }
 
-/* The driver that the parent device is bound to, for devices of which netlink does not tell. */
+/* The driver according to the parent device, for devices whose driver netlink does not tell. */
 static uint32_t driver_of_parent(int dir, const char *name)
 {
 	char link[128], target[PATH_MAX];
@@ -61,7 +61,8 @@ static uint32_t find_driver(int dir, const char *name, const struct wv_chardev *
 	return driver_of_parent(dir, name);
 }
 
-/* libNAME-rdmavN.so; N is the ABI between libibverbs and its providers, of which the last counts.
+/*
+ * Looks for libNAME-rdmavN.so. N is the ABI between libibverbs and its providers; the last counts.
  */
 static void find_provider(struct wv_device *device, const char *provider_dir)
 {
@@ -85,8 +86,8 @@ static void find_provider(struct wv_device *device, const char *provider_dir)
 }
 
 /*
- * While a device goes away its node vanishes first and its entry here a little later; while it
- * comes, it is the other way round. It is there when both are.
+ * When a device is removed, its node vanishes a little earlier than its entry in sysfs; when it
+ * comes, the entry appears first. The device exists while both do.
  */
 static bool has_node(const struct wv_device *device)
 {
@@ -124,14 +125,14 @@ static const struct wv_device *of_driver(const struct wv_devices *devices, uint3
 /* A scan in progress. */
 struct scan {
 	struct wv_devices *found;
-	struct wv_devices before; /* what the scan before found */
+	struct wv_devices before; /* found by the previous scan */
 	const struct wv_scan_options *options;
 	const char *sysfs;
 };
 
 /*
- * Asking the kernel takes a while, so the answer is asked for once, and kept for as long as there
- * is a device of the driver: only then can the driver change.
+ * The kernel takes a while to tell, so it is asked once. Its answer is kept for as long as there is
+ * a device of the driver, since a driver with devices cannot be replaced.
  */
 static void decide_leasing(const struct scan *scan, struct wv_device *device)
 {
@@ -191,7 +192,7 @@ static DIR *open_class(const char *sysfs)
 
 int wv_devices_scan(struct wv_devices *devices, const struct wv_scan_options *options)
 {
-	const char *sysfs = secure_getenv("SYSFS_PATH"); /* libibverbs looks there, too */
+	const char *sysfs = secure_getenv("SYSFS_PATH"); /* where libibverbs looks, too */
 	struct scan scan = {
 	    .found = devices,
 	    .before = *devices,

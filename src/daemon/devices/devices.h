@@ -29,7 +29,7 @@ struct wv_devices {
 
 struct wv_scan_options {
 	const char *provider_dir; /* where libibverbs has its providers */
-	bool trust_kernel; /* lease devices although the kernel does not tell whether it can */
+	bool trust_kernel;	  /* as of wv_driver_is_leasable() */
 };
 
 /*

@@ -1,6 +1,6 @@
 /*
- * libmnl builds and walks the messages. Two requests: the list of devices, which has their indices,
- * then for each index the character device of kind "uverbs".
+ * libmnl builds and parses the messages. The first request lists the devices with their indices;
+ * then one request for each index asks for the character device of type "uverbs".
  */
 #include "daemon/devices/netlink.h"
 

@@ -30,5 +30,5 @@ struct wv_watch {
 /* Writes the providers file and starts to watch. 0 or -errno. */
 int wv_watch_start(struct wv_watch *w);
 
-/* Harmless if the watch was not started. */
+/* Stops watching. Harmless if the watch was not started. */
 void wv_watch_stop(struct wv_watch *w);

@@ -18,8 +18,8 @@ struct wv_acceptor {
 	int spare_fd; /* -1: none */
 };
 
-/* 0 or -errno. */
+/* Starts to accept. 0 or -errno. */
 int wv_accept_start(struct wv_acceptor *a);
 
-/* Harmless if the acceptor was not started. */
+/* Stops accepting; connections stay. Harmless if it was not started. */
 void wv_accept_stop(struct wv_acceptor *a);

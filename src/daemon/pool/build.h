@@ -29,7 +29,7 @@ struct wv_job {
 	struct wv_builders *builders;
 	pthread_t thread;
 	pthread_cond_t given;
-	enum wv_job_state state; /* guarded by the builders' lock */
+	enum wv_job_state state; /* guarded by the lock of the builders */
 
 	/* The order. The builder reads it while the job is GIVEN. */
 	struct wv_cmdlog *recipe; /* a copy; NULL: idle */
@@ -84,7 +84,7 @@ void wv_job_cancel(struct wv_job *job);
 /* Makes a job that is done idle again, and closes a lease that is still in it. */
 void wv_job_clear(struct wv_job *job);
 
-/* Loops over the jobs that are not idle. */
+/* Loops over the jobs that are not idle; only the loop's thread may. */
 #define wv_each_job(b, job)                                                                        \
 	for (struct wv_job *job = (b)->jobs; job < (b)->jobs + WV_BUILDERS; job++)                 \
 		if (job->recipe)

@@ -35,8 +35,10 @@ void wv_build_failed(struct wv_pool *pool, int64_t now_us, int err, const char *
 	       recipe->comm, recipe->uid, (unsigned long long)recipe->id, pool->error);
 }
 
-/* Builders that failed at the same time count as one failure: what counts is that attempts fail
- * one after another. */
+/*
+ * Builders that failed at the same time count as one failure: what counts is that attempts fail one
+ * after another.
+ */
 static bool counts(const struct wv_job *job)
 {
 	return job->failed_before == job->pool->n_failed;

@@ -25,7 +25,7 @@ struct wv_build_results {
 /* Starts to take results. 0 or -errno. */
 int wv_build_results_start(struct wv_build_results *r);
 
-/* Harmless if it was not started. */
+/* Stops taking results. Harmless if it was not started. */
 void wv_build_results_stop(struct wv_build_results *r);
 
 /*

@@ -8,10 +8,12 @@
 #include <errno.h>
 #include <string.h>
 
-#define SECOND_US      INT64_C(1000000)
-#define MOST_POSTPONED 10   /* times the refill delay, if requests never pause */
-#define ACCURACY_US    1000 /* sd-event's default is longer than the refill delay */
-#define LOOK_AGAIN_US  (30 * SECOND_US)
+#define SECOND_US INT64_C(1000000)
+#define MOST_POSTPONED                                                                             \
+	10		   /* refill delays, after which work is done though requests never pause  \
+			    */
+#define ACCURACY_US   1000 /* sd-event's default is longer than the refill delay */
+#define LOOK_AGAIN_US (30 * SECOND_US)
 
 static int64_t delay_us(const struct wv_scheduler *s)
 {
@@ -61,7 +63,7 @@ static struct wv_pool *neediest(struct wv_scheduler *s)
 	return best;
 }
 
-/* Starts one more lease, if one is needed, fits, and a builder is free. */
+/* Starts one more lease if one is needed, it fits the budgets and a builder is idle. */
 static bool start_one(struct wv_scheduler *s)
 {
 	struct wv_job *job = wv_builders_idle(s->builders);

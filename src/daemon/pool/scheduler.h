@@ -24,13 +24,13 @@ struct wv_scheduler {
 	int64_t behind_us;  /* since when a pool is below its target; 0: none is */
 };
 
-/* 0 or -errno. */
+/* Starts the scheduler, which then waits for wv_scheduler_poke(). 0 or -errno. */
 int wv_scheduler_start(struct wv_scheduler *s);
 
-/* Harmless if the scheduler was not started. */
+/* Stops it; leases stay as they are. Harmless if it was not started. */
 void wv_scheduler_stop(struct wv_scheduler *s);
 
-/* A program made a request: the pools are seen to once no requests come any more. */
+/* A request was made: see to the pools once no request has come for the refill delay. */
 void wv_scheduler_poke(struct wv_scheduler *s);
 
 /* Builders are idle, or pools are below their targets: see to them when nobody is being served. */
