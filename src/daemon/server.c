@@ -80,7 +80,7 @@ struct wv_scan_options wv_server_scan_options(const struct wv_server *s)
 	};
 }
 
-static void compose_pools(struct wv_server *s)
+static void compose_watch(struct wv_server *s)
 {
 	s->watch = (struct wv_watch){
 	    .event = s->event,
@@ -91,6 +91,10 @@ static void compose_pools(struct wv_server *s)
 	    .rescanned = on_rescanned,
 	    .arg = s,
 	};
+}
+
+static void compose_planner(struct wv_server *s)
+{
 	s->planner = (struct wv_planner){
 	    .event = s->event,
 	    .config = &s->config,
@@ -100,6 +104,10 @@ static void compose_pools(struct wv_server *s)
 	    .requested = on_requested,
 	    .arg = s,
 	};
+}
+
+static void compose_pools(struct wv_server *s)
+{
 	s->results = (struct wv_build_results){
 	    .event = s->event,
 	    .planner = &s->planner,
@@ -208,6 +216,8 @@ int wv_server_init(struct wv_server *s, int listen_fd)
 
 	s->listen_fd = listen_fd;
 	wv_catalog_init(&s->catalog, s->config.max_recipes_per_user, on_drop, s);
+	compose_watch(s);
+	compose_planner(s);
 	compose_pools(s);
 	compose_service(s);
 	set_limits(s);
