@@ -34,9 +34,10 @@ static const struct {
 
 static const struct wv_driver_need needs[] = {
     /*
-     * Without the member, doorbell pages are looked up by their address alone, whichever process it
-     * belongs to (hw/mlx5/doorbell.c): two processes of one ufile would share a page that only one
-     * of them has. Linux 5.4 is such a kernel; 5.15 and later, and some with backports, are not.
+     * Without the member the driver looks doorbell pages up by their address alone, not by process
+     * and address (hw/mlx5/doorbell.c). An object that a program makes in a leased ufile may then
+     * get a page of the daemon's. Linux 5.4 does that; 5.15 and later, and some older kernels with
+     * backports, do not.
      */
     {RDMA_DRIVER_MLX5, "mlx5_ib", "mlx5_ib_user_db_page", "mm",
      "keep the doorbell pages of processes apart", "use Linux 5.15 or later",
