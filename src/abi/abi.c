@@ -25,9 +25,7 @@ static const struct wv_command_row rows[] = {
  */
 static const struct wv_driver_row drivers[] = {
     {RDMA_DRIVER_RXE, "rxe"},
-    /* Before, doorbell pages were looked up by address alone, whatever process it was of
-     * (hw/mlx5/doorbell.c): 5.4 is such a kernel, 5.15 and later are not. */
-    {RDMA_DRIVER_MLX5, "mlx5", true, true, 5, 15},
+    {RDMA_DRIVER_MLX5, "mlx5", true, true},
 };
 
 /* Methods that carry a command of another kind, and where its number is. */

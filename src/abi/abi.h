@@ -84,8 +84,6 @@ struct wv_driver_row {
 	const char *provider;
 	bool own_rows;	  /* it has rows in the table */
 	bool user_queues; /* queues lie in memory of the program, not of the kernel */
-	/* From this kernel on one process may use what another made in the same ufile. */
-	uint8_t since_major, since_minor;
 };
 
 /* How far queue pairs of a type are moved before the program asks. */

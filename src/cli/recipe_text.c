@@ -4,7 +4,7 @@
 #include "cli/fields.h"
 #include "cli/table.h"
 #include "cli/values.h"
-#include "store/recipe.h"
+#include "store/steps_json.h"
 
 #include <errno.h>
 #include <string.h>

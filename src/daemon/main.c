@@ -1,8 +1,9 @@
 /*
- * warmverbsd: reads its settings, opens what needs rights, gives the rights up, serves.
+ * warmverbsd: reads the settings, opens what needs privileges, drops the privileges, serves.
  */
 #include "base/base.h"
 #include "daemon/config/privileges.h"
+#include "daemon/loop/loop.h"
 #include "daemon/server.h"
 
 #include <errno.h>
@@ -17,9 +18,10 @@ static int open_store(struct wv_server *s)
 	int err = wv_store_open(&s->store, s->config.state_dir);
 
 	if (err == -EBUSY) {
-		wv_log(WV_ERROR,
-		       "%s: another warmverbsd uses it: stop that, or choose another --state-dir",
-		       s->config.state_dir);
+		wv_log(
+		    WV_ERROR,
+		    "%s: another warmverbsd uses it: stop that one, or choose another --state-dir",
+		    s->config.state_dir);
 		return err;
 	}
 	if (err)
@@ -30,7 +32,7 @@ static int open_store(struct wv_server *s)
 	return 0;
 }
 
-static int give_up_rights(void)
+static int drop_privileges(void)
 {
 	int err = wv_privileges_drop();
 
@@ -41,7 +43,8 @@ static int give_up_rights(void)
 
 static void scan(struct wv_server *s)
 {
-	int err = wv_devices_scan(&s->devices, s->config.provider_dir);
+	struct wv_scan_options options = wv_server_scan_options(s);
+	int err = wv_devices_scan(&s->devices, &options);
 
 	if (err)
 		wv_log(WV_WARNING, "devices cannot be listed: %s", strerror(-err));
@@ -58,7 +61,7 @@ static int handle_signals(struct wv_server *s)
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(ends); i++)
 		sigaddset(&blocked, ends[i]);
 	pthread_sigmask(SIG_BLOCK, &blocked, NULL);
-	/* Without a handler of ours, sd-event ends the loop. */
+	/* Without a handler sd-event ends the loop. */
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(ends) && err >= 0; i++)
 		err = sd_event_add_signal(s->event, NULL, ends[i], NULL, NULL);
 	return err < 0 ? err : 0;
@@ -69,8 +72,9 @@ static int run(struct wv_server *s)
 	int err;
 
 	sd_event_set_watchdog(s->event, true);
-	sd_notifyf(0, "READY=1\nSTATUS=Devices: %u, listening on %s", s->devices.n, s->socket);
-	wv_log(WV_NOTICE, "devices: %u, listening on %s", s->devices.n, s->socket);
+	sd_notifyf(0, "READY=1\nSTATUS=Devices: %u, listening on %s", s->devices.n,
+		   s->listener.socket);
+	wv_log(WV_NOTICE, "devices: %u, listening on %s", s->devices.n, s->listener.socket);
 	err = sd_event_loop(s->event);
 	sd_notify(0, "STOPPING=1");
 	return err < 0 ? err : 0;
@@ -94,19 +98,19 @@ static int serve(struct wv_server *s, int listen_fd)
 
 static int listen_and_serve(struct wv_server *s)
 {
-	int listen_fd = wv_listen(s);
+	int listen_fd = wv_listen(&s->listener, &s->config);
 	int err;
 
 	if (listen_fd < 0)
 		return listen_fd;
-	err = give_up_rights(); /* before there are builders: each thread has rights of its own */
+	err = drop_privileges(); /* before there are threads: each has capabilities of its own */
 	if (err) {
 		close(listen_fd);
 	} else {
 		scan(s);
 		err = serve(s, listen_fd);
 	}
-	wv_unlisten(s);
+	wv_server_unlisten(s);
 	return err;
 }
 

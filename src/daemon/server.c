@@ -1,30 +1,23 @@
 #include "daemon/server.h"
 
 #include "base/base.h"
+#include "base/log.h"
+#include "daemon/devices/providers_file.h"
+#include "daemon/ipc/pool_requests.h"
+#include "daemon/loop/loop.h"
+#include "store/load.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/utsname.h>
-#include <time.h>
 
-#define MIB (UINT64_C(1) << 20)
+#define MIB	    (UINT64_C(1) << 20)
+#define MAX_CLIENTS 4096
+#define SPARE_FDS   64 /* of RLIMIT_NOFILE, for files, libraries and the like */
 
-int64_t wv_now(struct wv_server *s)
-{
-	uint64_t now = 0;
-
-	sd_event_now(s->event, CLOCK_MONOTONIC, &now);
-	return (int64_t)now;
-}
-
-uint64_t wv_wall_clock(void)
-{
-	return (uint64_t)time(NULL);
-}
-
-/* The catalog's: the recipe's leases and file go with it. */
+/* Called by the catalog: the recipe's leases and file go with it. */
 static void on_drop(void *data, struct wv_recipe *recipe)
 {
 	struct wv_server *s = data;
@@ -33,20 +26,130 @@ static void on_drop(void *data, struct wv_recipe *recipe)
 	if (err)
 		wv_log(WV_WARNING, "recipe %016llx of user %u cannot be removed from %s: %s",
 		       (unsigned long long)recipe->id, recipe->uid, s->store.path, strerror(-err));
-	wv_scheduler_drop_recipe(s, recipe);
+	wv_scheduler_drop_recipe(&s->scheduler, recipe);
 }
 
-/* The store's. */
+/* Called by the store. */
 static void on_loaded(void *data, struct wv_recipe *recipe)
 {
 	struct wv_server *s = data;
 
 	recipe = wv_catalog_add(&s->catalog, recipe);
 	if (recipe && !recipe->pool)
-		wv_scheduler_adopt(s, recipe);
+		wv_scheduler_adopt(&s->scheduler, recipe);
 }
 
-/* Descriptors are shared between clients, of which each has one, and leases. */
+/* Called by the watch. */
+static void on_device_gone(void *data, const struct wv_device *device)
+{
+	struct wv_server *s = data;
+
+	wv_scheduler_drop_device(&s->scheduler, device->ibdev);
+	wv_constants_drop(&s->constants, device->rdev);
+}
+
+/* Called by the watch. */
+static void on_rescanned(void *data)
+{
+	struct wv_server *s = data;
+
+	wv_scheduler_retry(&s->scheduler);
+}
+
+/* Called by the build results. */
+static void on_taken(void *data)
+{
+	struct wv_server *s = data;
+
+	wv_scheduler_go_on(&s->scheduler);
+}
+
+/* Called by the planner. */
+static uint32_t on_requested(void *data, const struct wv_recipe *recipe)
+{
+	struct wv_server *s = data;
+
+	return wv_pool_requested(&s->service, recipe);
+}
+
+struct wv_scan_options wv_server_scan_options(const struct wv_server *s)
+{
+	return (struct wv_scan_options){
+	    .provider_dir = s->config.provider_dir,
+	    .trust_kernel = s->config.trust_kernel,
+	};
+}
+
+static void compose_watch(struct wv_server *s)
+{
+	s->watch = (struct wv_watch){
+	    .event = s->event,
+	    .devices = &s->devices,
+	    .options = wv_server_scan_options(s),
+	    .run_dir = s->listener.run_dir,
+	    .gone = on_device_gone,
+	    .rescanned = on_rescanned,
+	    .arg = s,
+	};
+}
+
+static void compose_planner(struct wv_server *s)
+{
+	s->planner = (struct wv_planner){
+	    .event = s->event,
+	    .config = &s->config,
+	    .catalog = &s->catalog,
+	    .devices = &s->devices,
+	    .builders = &s->builders,
+	    .requested = on_requested,
+	    .arg = s,
+	};
+}
+
+static void compose_pools(struct wv_server *s)
+{
+	s->results = (struct wv_build_results){
+	    .event = s->event,
+	    .planner = &s->planner,
+	    .builders = &s->builders,
+	    .reaper = &s->reaper,
+	    .constants = &s->constants,
+	    .taken = on_taken,
+	    .arg = s,
+	};
+	s->saver = (struct wv_saver){.event = s->event, .catalog = &s->catalog, .store = &s->store};
+	s->scheduler = (struct wv_scheduler){
+	    .event = s->event,
+	    .planner = &s->planner,
+	    .builders = &s->builders,
+	    .reaper = &s->reaper,
+	    .saver = &s->saver,
+	    .issue = s->issue ? s->issue : wv_issue,
+	};
+}
+
+static void compose_service(struct wv_server *s)
+{
+	s->service = (struct wv_service){
+	    .event = s->event,
+	    .catalog = &s->catalog,
+	    .devices = &s->devices,
+	    .constants = &s->constants,
+	    .planner = &s->planner,
+	    .scheduler = &s->scheduler,
+	    .reaper = &s->reaper,
+	    .socket = s->listener.socket,
+	    .start_us = wv_now(s->event),
+	};
+	s->connections = (struct wv_connections){.service = &s->service};
+	s->acceptor = (struct wv_acceptor){
+	    .connections = &s->connections,
+	    .listen_fd = s->listen_fd,
+	    .spare_fd = -1,
+	};
+}
+
+/* Clients, each of which has one descriptor, share the descriptors with leases. */
 static void set_limits(struct wv_server *s)
 {
 	const struct wv_config *c = &s->config;
@@ -55,10 +158,10 @@ static void set_limits(struct wv_server *s)
 
 	getrlimit(RLIMIT_NOFILE, &files);
 	n_fds = files.rlim_cur < (1u << 20) ? (uint32_t)files.rlim_cur : 1u << 20;
-	n_fds = n_fds > 2 * WV_SPARE_FDS ? n_fds - WV_SPARE_FDS : WV_SPARE_FDS;
-	s->max_clients = n_fds / 2 < WV_MAX_CLIENTS ? n_fds / 2 : WV_MAX_CLIENTS;
-	n_fds -= s->max_clients;
-	s->limits = (struct wv_limits){
+	n_fds = n_fds > 2 * SPARE_FDS ? n_fds - SPARE_FDS : SPARE_FDS;
+	s->acceptor.max_clients = n_fds / 2 < MAX_CLIENTS ? n_fds / 2 : MAX_CLIENTS;
+	n_fds -= s->acceptor.max_clients;
+	s->planner.limits = (struct wv_limits){
 	    .leases_per_recipe = c->max_leases_per_recipe,
 	    .user = {.leases = c->max_leases_per_user,
 		     .fds = n_fds,
@@ -67,27 +170,44 @@ static void set_limits(struct wv_server *s)
 	};
 }
 
-static void name_kernel(struct wv_server *s)
+static void name_kernel(struct wv_planner *p)
 {
 	struct utsname name;
 
 	if (!uname(&name))
-		snprintf(s->kernel, sizeof(s->kernel), "%s", name.release);
+		snprintf(p->kernel, sizeof(p->kernel), "%s", name.release);
+}
+
+static int start_threads(struct wv_server *s)
+{
+	int err = wv_builders_start(&s->builders);
+
+	if (!err)
+		err = wv_reaper_start(&s->reaper);
+	if (err)
+		wv_log(WV_ERROR,
+		       "%u threads cannot be started: %s: raise TasksMax= or the limit on "
+		       "processes",
+		       WV_BUILDERS + 1, strerror(-err));
+	return err;
 }
 
 static int start(struct wv_server *s)
 {
-	int err = wv_build_results_start(s);
+	int err = start_threads(s);
 
 	if (err >= 0)
-		err = wv_scheduler_start(s);
+		err = wv_build_results_start(&s->results);
 	if (err >= 0)
-		err = wv_watch_start(s);
+		err = wv_scheduler_start(&s->scheduler);
+	if (err >= 0)
+		err = wv_watch_start(&s->watch);
 	if (err < 0)
 		return err;
 	wv_store_load(&s->store, on_loaded, s);
-	wv_scheduler_poke(s);
-	return wv_accept_start(s);
+	wv_scheduler_poke(&s->scheduler);
+	err = wv_connections_start(&s->connections);
+	return err < 0 ? err : wv_accept_start(&s->acceptor);
 }
 
 int wv_server_init(struct wv_server *s, int listen_fd)
@@ -95,15 +215,13 @@ int wv_server_init(struct wv_server *s, int listen_fd)
 	int err = sd_event_default(&s->event);
 
 	s->listen_fd = listen_fd;
-	s->spare_fd = -1;
-	s->start_us = err < 0 ? 0 : wv_now(s);
-	LIST_INIT(&s->clients);
-	LIST_INIT(&s->pool_requests);
 	wv_catalog_init(&s->catalog, s->config.max_recipes_per_user, on_drop, s);
+	compose_watch(s);
+	compose_planner(s);
+	compose_pools(s);
+	compose_service(s);
 	set_limits(s);
-	name_kernel(s);
-	if (!s->issue)
-		s->issue = wv_issue;
+	name_kernel(&s->planner);
 	if (err >= 0)
 		err = start(s);
 	if (err < 0)
@@ -116,23 +234,33 @@ static void end_leases(struct wv_server *s)
 	struct wv_user *user;
 	struct wv_recipe *recipe;
 
-	wv_each_user (s, user)
+	wv_each_user (&s->catalog, user)
 		wv_each_recipe (user, recipe)
-			wv_scheduler_drop_recipe(s, recipe);
+			wv_scheduler_drop_recipe(&s->scheduler, recipe);
 }
 
 void wv_server_finish(struct wv_server *s)
 {
-	wv_accept_stop(s);
-	wv_watch_stop(s);
-	wv_scheduler_stop(s);
-	wv_build_results_stop(s);
+	wv_accept_stop(&s->acceptor);
+	wv_connections_stop(&s->connections);
+	wv_watch_stop(&s->watch);
+	wv_scheduler_stop(&s->scheduler);
+	wv_build_results_stop(&s->results);
+	wv_builders_stop(&s->builders);
 	end_leases(s);
-	wv_reaper_stop(&s->ender);
-	wv_save_all(s);
+	wv_reaper_stop(&s->reaper);
+	wv_save_all(&s->saver);
 	wv_catalog_finish(&s->catalog);
 	wv_constants_drop_all(&s->constants);
 	wv_close_fd(&s->listen_fd);
 	s->listen_fd = -1;
 	s->event = sd_event_unref(s->event);
+}
+
+void wv_server_unlisten(const struct wv_server *s)
+{
+	if (s->listener.activated)
+		return;
+	wv_unlisten(&s->listener);
+	wv_providers_remove(s->listener.run_dir);
 }

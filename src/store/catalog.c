@@ -77,7 +77,7 @@ static struct wv_recipe *find_equal(struct wv_user *user, const struct wv_recipe
 	return NULL;
 }
 
-/* The least used other variant of @newest, or NULL if there are not too many. */
+/* The least used variant of @newest other than itself; NULL if there are not too many variants. */
 static struct wv_recipe *surplus_variant(struct wv_user *user, const struct wv_recipe *newest)
 {
 	struct wv_recipe *recipe, *least = NULL;
@@ -153,7 +153,10 @@ static bool is_fit(const struct wv_recipe *recipe)
 	return !recipe->refused && !recipe->unfit;
 }
 
-/* The variant for @argv; failing that, *@best is the fit one that succeeded last, if any. */
+/*
+ * The variant that @argv is known to need, or NULL. *@best is the fit variant that succeeded last,
+ * or NULL; it is meant for the case that there is no exact one.
+ */
 static struct wv_recipe *exact_variant(struct wv_user *user, const struct wv_key *key,
 				       uint64_t argv, struct wv_recipe **best)
 {
@@ -171,7 +174,7 @@ static struct wv_recipe *exact_variant(struct wv_user *user, const struct wv_key
 	return NULL;
 }
 
-/* Whether the program is to record again; if so, it will not be asked again soon. */
+/* Whether the program is to record again. If so, its patience grows. */
 static bool take_turn_to_record(struct wv_recipe *recipe, struct wv_argv *argv)
 {
 	if (argv->divergent < argv->patience)
@@ -252,7 +255,7 @@ void wv_catalog_served(struct wv_catalog *c, struct wv_recipe *recipe, uint64_t 
 	if (!diverged)
 		recipe->success = ++c->successes;
 	if (exact && exact != recipe)
-		return; /* recorded anew since the lease was handed out */
+		return; /* recorded again since the lease was handed out */
 	entry = wv_recipe_add_argv(recipe, argv);
 	entry->divergent = diverged ? entry->divergent + 1 : 0;
 }

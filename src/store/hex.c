@@ -1,4 +1,4 @@
-#include "store/recipe.h"
+#include "store/hex.h"
 
 #include <endian.h>
 #include <errno.h>

@@ -1,11 +1,10 @@
-/*
- * Reading the store, in which anything may lie.
- */
 #include "store/load.h"
 
 #include "base/base.h"
 #include "base/log.h"
-#include "store/store.h"
+#include "store/file_names.h"
+#include "store/hex.h"
+#include "store/recipe_json.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -51,7 +50,7 @@ static int read_all(int fd, char *text, size_t bytes)
 	return 0;
 }
 
-/* The file's text, the caller's unless NULL; 0, -errno, or WV_RECIPE_BAD with @why. */
+/* Reads a file. *@text is the caller's, unless NULL. 0, -errno, or WV_RECIPE_BAD with @why. */
 static int read_file(int dir, const char *name, char **text, size_t *bytes, const char **why)
 {
 	wv_auto_fd fd = openat(dir, name, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC);
@@ -90,7 +89,7 @@ static int parse(const struct place *p, const char *text, size_t bytes, struct w
 	return err;
 }
 
-static int has_own_name(const struct wv_recipe *recipe, const char *name)
+static bool has_own_name(const struct wv_recipe *recipe, const char *name)
 {
 	char id[17];
 
@@ -122,20 +121,20 @@ static void load_file(const struct place *p, const char *name)
 		       strerror(-err));
 	} else if (!has_own_name(recipe, name)) {
 		wv_recipe_free(recipe);
-		set_aside(p, name, "the content is another recipe's");
+		set_aside(p, name, "the content belongs to another recipe");
 	} else {
 		p->take(p->arg, recipe);
 	}
 }
 
-static int ends_with(const char *name, const char *suffix)
+static bool ends_with(const char *name, const char *suffix)
 {
 	size_t bytes = strlen(name), tail = strlen(suffix);
 
 	return bytes >= tail && !strcmp(name + bytes - tail, suffix);
 }
 
-/* @dir becomes the stream's. */
+/* Closes the directory. */
 static void load_user(struct place *p)
 {
 	DIR *stream = fdopendir(p->dir);
@@ -154,7 +153,7 @@ static void load_user(struct place *p)
 	closedir(stream);
 }
 
-/* A directory named by a user's number, in its only spelling. */
+/* Reads a user's number, which has exactly one spelling. 0 or -EINVAL. */
 static int parse_uid(const char *name, uid_t *uid)
 {
 	char again[16];

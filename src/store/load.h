@@ -1,8 +1,15 @@
 /*
- * Names of files in a user's directory of the store.
+ * Reads the store, in which any file may lie.
  */
 #pragma once
 
-#define WV_SUFFIX     ".json"
-#define WV_BAD_SUFFIX ".bad"
-#define WV_NEW_PREFIX ".new-" /* being written; a leftover after a crash */
+#include "store/store.h"
+
+/* Receives a recipe that was read; it is the receiver's. */
+typedef void (*wv_store_take_fn)(void *arg, struct wv_recipe *recipe);
+
+/*
+ * Reads all recipes and gives each to @take. A file that is not a recipe is renamed to *.bad, a
+ * file of a newer format is left alone; both are logged. Files of an interrupted save are removed.
+ */
+void wv_store_load(struct wv_store *store, wv_store_take_fn take, void *arg);

@@ -6,7 +6,9 @@
 #include <string.h>
 #include <time.h>
 
-/* Strings are hashed with their end, so that what is in front of it cannot move into the next. */
+/*
+ * Strings are hashed with their terminator, so that a character cannot move from one to the next.
+ */
 static uint64_t hash_key(uint64_t hash, const struct wv_key *key)
 {
 	hash = wv_hash(hash, &key->program, sizeof(key->program));

@@ -1,6 +1,5 @@
 /*
- * A recipe as the daemon keeps it: for which program it is, what was seen of it, and the command
- * log.
+ * A recipe as the daemon keeps it: the program it is for, how it has served, and the command log.
  */
 #pragma once
 
@@ -8,16 +7,16 @@
 #include "cmdlog/validate.h"
 #include "wire/wire.h"
 
-#include <jansson.h>
 #include <stdbool.h>
 #include <sys/queue.h>
 #include <sys/types.h>
 
-#define WV_RECIPE_FORMAT    1
-#define WV_RECIPE_MAX_ARGV  32
-#define WV_RECIPE_MAX_BYTES (1u << 20) /* as JSON; the largest command log stays well below */
+#define WV_RECIPE_MAX_ARGV 32
 
-/* Which program, started where, a recipe is for. Several recipes of one key are its variants. */
+/*
+ * The program and the device that a recipe is for. Recipes with the same key are variants of each
+ * other.
+ */
 struct wv_key {
 	struct wv_build_id program, verbs;
 	uint32_t open_number;
@@ -31,13 +30,13 @@ struct wv_key {
 struct wv_argv {
 	uint64_t hash;
 	uint32_t divergent; /* runs that diverged since the program was last asked to record */
-	uint32_t patience;  /* how many such runs until it is asked again; grows each time */
+	uint32_t patience;  /* so many such runs until it is asked again; grows each time */
 };
 
 struct wv_counters {
 	uint64_t hits;	  /* leases handed out */
-	uint64_t misses;  /* none was ready */
-	uint64_t records; /* recordings that came to this recipe */
+	uint64_t misses;  /* requests for which no lease was ready */
+	uint64_t records; /* recordings that resulted in this recipe */
 	uint64_t reports;
 	uint64_t adopted, kernel, diverged, unused; /* sums of wv_msg_report */
 };
@@ -72,61 +71,37 @@ struct wv_recipe {
 	    *refused; /* why the command log may not be carried out, or NULL; such are not stored */
 	bool unfit;   /* the kernel does not carry it out as recorded */
 	uint64_t success;     /* order of the last success among all recipes; not stored */
-	bool dirty;	      /* is not in its file: save it soon */
-	bool stale;	      /* the file's counters and times are old: save it some time */
+	bool dirty;	      /* differs from its file: save it soon */
+	bool stale;	      /* counters and times differ from its file: save it some time */
 	struct wv_pool *pool; /* the daemon's */
 };
 
 /*
- * A recipe for @uid from a command log that wv_normalise() wrote and wv_cmdlog_check() passed; it
- * is copied. If the command log may not be carried out, `refused` says why. 0 and *@recipe, the
- * caller's; -ENOMEM.
+ * Makes a recipe for @uid from a copy of @cmdlog, which wv_normalise() wrote and wv_cmdlog_check()
+ * passed. If the command log may not be carried out, `refused` says why. 0 and *@recipe, which is
+ * the caller's; or -ENOMEM.
  */
 int wv_recipe_new(uid_t uid, const struct wv_key *key, const struct wv_build_id *provider,
 		  const struct wv_cmdlog *cmdlog, struct wv_recipe **recipe);
-/* The same from a command log that is taken over, on failure too. */
+
+/* The same, but @cmdlog itself becomes the recipe's; on failure it is freed. */
 int wv_recipe_assemble(uid_t uid, const struct wv_key *key, const struct wv_build_id *provider,
 		       struct wv_cmdlog *cmdlog, struct wv_recipe **recipe);
+
+/* Frees @recipe and its command log; the pool must be gone. */
 void wv_recipe_free(struct wv_recipe *recipe);
 
-/* Both are for the same program on the same device. */
+/* Whether both keys name the same program on the same device. */
 bool wv_key_equal(const struct wv_key *a, const struct wv_key *b);
-/* @b does the same as @a. */
+
+/* Whether both recipes have the same user, key, provider and command log. */
 bool wv_recipe_equal(const struct wv_recipe *a, const struct wv_recipe *b);
 
-/* The entry of @hash, or NULL. */
+/* The entry of the argument vector @hash, or NULL. */
 struct wv_argv *wv_recipe_argv(struct wv_recipe *recipe, uint64_t hash);
-/* The entry of @hash, made if need be at the price of the oldest. */
+
+/* The same, but makes the entry if there is none; the oldest may have to give way. */
 struct wv_argv *wv_recipe_add_argv(struct wv_recipe *recipe, uint64_t hash);
+
+/* Removes the entry of @hash, if there is one. */
 void wv_recipe_remove_argv(struct wv_recipe *recipe, uint64_t hash);
-
-/* A new JSON document of all of the recipe, as in its file; NULL if memory is short. */
-json_t *wv_recipe_to_json(const struct wv_recipe *recipe);
-
-enum wv_recipe_outcome {
-	WV_RECIPE_BAD = 1, /* not a recipe, or not one that may be carried out */
-	WV_RECIPE_NEWER,   /* of a format that this version does not know */
-};
-
-/*
- * Reads what wv_recipe_to_json() made, trusting nothing in it. 0 and *@recipe, the caller's;
- * -ENOMEM; or an outcome, with the reason written to @why.
- */
-int wv_recipe_from_json(json_t *json, uid_t uid, struct wv_recipe **recipe, char *why,
-			size_t capacity);
-
-/* The command log alone: an array of steps. wv_steps_from_json() returns as wv_recipe_from_json().
- */
-json_t *wv_steps_to_json(struct wv_cmdlog *cmdlog);
-int wv_steps_from_json(json_t *steps, uint32_t driver_id, struct wv_cmdlog **cmdlog, char *why,
-		       size_t capacity);
-
-#define WV_HEX_BUILD_ID (2 * sizeof(struct wv_build_id) + 1)
-
-/* Lower-case hexadecimal, 0-terminated; @text has room for 2 * @bytes + 1. */
-void wv_hex(const void *data, size_t bytes, char *text);
-/* Exactly @bytes bytes and nothing else; 0 or -EINVAL. */
-int wv_unhex(const char *text, void *data, size_t bytes);
-/* A 64-bit name, 16 digits. */
-void wv_hex_u64(uint64_t value, char text[static 17]);
-int wv_unhex_u64(const char *text, uint64_t *value);

@@ -1,8 +1,7 @@
-/*
- * A recipe as JSON and back.
- */
+#include "store/recipe_json.h"
+
 #include "base/base.h"
-#include "store/recipe.h"
+#include "store/hex.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -48,9 +47,11 @@ static void counters_from_json(json_t *json, struct wv_counters *to)
 	}
 }
 
+#define HEX_BUILD_ID (2 * sizeof(struct wv_build_id) + 1)
+
 static json_t *key_to_json(const struct wv_recipe *r)
 {
-	char program[WV_HEX_BUILD_ID], verbs[WV_HEX_BUILD_ID], provider[WV_HEX_BUILD_ID];
+	char program[HEX_BUILD_ID], verbs[HEX_BUILD_ID], provider[HEX_BUILD_ID];
 	const struct wv_key *key = &r->key;
 
 	wv_hex(&key->program, sizeof(key->program), program);
@@ -193,13 +194,13 @@ static int split(struct reader *r, json_t *json, struct document *d)
 	return 0;
 }
 
-/* What is not the command log or the key. */
+/* Reads everything but the key and the command log. */
 static int fill(struct reader *r, const struct document *d, struct wv_recipe *recipe)
 {
 	uint64_t id;
 
 	if (wv_unhex_u64(d->id, &id) || id != recipe->id)
-		return bad(r, "the content is not what the id says: it was changed");
+		return bad(r, "the content does not match the id: the file was changed");
 	if (recipe->refused)
 		return bad(r, recipe->refused);
 	if (copy_text(recipe->comm, sizeof(recipe->comm), d->comm))

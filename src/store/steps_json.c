@@ -1,9 +1,11 @@
 /*
- * A command log as JSON and back. Kinds and classes are written for the reader only: on the way
- * back they come from the ABI table, and the result is checked like a command log from a stranger.
+ * Kinds and classes are written for human readers only. Reading takes them from the ABI table, and
+ * checks the result like any command log from an untrusted source.
  */
+#include "store/steps_json.h"
+
 #include "base/base.h"
-#include "store/recipe.h"
+#include "store/hex.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -14,7 +16,7 @@ static int is_reference(uint8_t kind)
 	return kind == WV_HANDLE || kind == WV_FD;
 }
 
-/* The input bytes of an attribute, in hexadecimal. */
+/* The input bytes of @attr, in hexadecimal; NULL if memory is short. */
 static json_t *bytes_to_json(struct wv_step *step, const struct wv_attr *attr)
 {
 	wv_auto_free char *text = malloc(2u * attr->len + 1);
@@ -165,7 +167,7 @@ static int read_step(struct reader *r, json_t *json)
 	row = wv_abi_find(r->out.cmdlog->driver_id, (uint16_t)object, (uint16_t)method,
 			  (uint32_t)write_cmd);
 	if (!row || !json_is_array(attrs))
-		return bad(r, "not a command that is known");
+		return bad(r, "not a known command");
 	if (!wv_cmdlog_step(&r->out, row, (unsigned int)json_array_size(attrs)))
 		return bad(r, "too many attributes or steps");
 	r->out.step->error = (int32_t)failed;

@@ -2,7 +2,9 @@
 
 #include "base/base.h"
 #include "base/log.h"
-#include "store/load.h"
+#include "store/file_names.h"
+#include "store/hex.h"
+#include "store/recipe_json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +13,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 
-/* Every directory on the way, as "mkdir -p" does. */
+/* Makes @path and every directory on the way, as "mkdir -p" does. */
 static int make_path(char *path)
 {
 	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
@@ -57,7 +59,7 @@ void wv_store_close(struct wv_store *store)
 	store->dir = -1;
 }
 
-/* The user's directory; made if need be and @make. */
+/* Opens the user's directory, and makes it first if @make. A descriptor or -errno. */
 static int open_user(struct wv_store *store, uid_t uid, bool make)
 {
 	char name[16];
@@ -143,6 +145,8 @@ int wv_store_remove(struct wv_store *store, uid_t uid, uint64_t id)
 	if (dir < 0)
 		return dir == -ENOENT || dir == -ENODEV ? 0 : dir;
 	file_name(id, name);
-	/* Not synced: clients wait meanwhile, and a recipe that comes back does no harm. */
+	/*
+	 * Not synced: clients are waiting, and a recipe that comes back after a crash does no harm.
+	 */
 	return unlinkat(dir, name, 0) && errno != ENOENT ? -errno : 0;
 }

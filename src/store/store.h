@@ -1,5 +1,5 @@
 /*
- * Recipes on disk: DIR/<uid>/<id>.json, one file each, complete or not there at all.
+ * Recipes on disk: one file each, DIR/<uid>/<id>.json, which is complete or does not exist.
  */
 #pragma once
 
@@ -11,23 +11,16 @@ struct wv_store {
 };
 
 /*
- * Makes (mode 0700) and locks the directory @path. 0; -EBUSY if another process has it; or -errno.
- * On failure the store can be used, and does nothing.
+ * Makes (mode 0700) and locks the directory @path. 0; -EBUSY if another process has locked it; or
+ * -errno. After a failure the store can be used too, and stores nothing.
  */
 int wv_store_open(struct wv_store *store, const char *path);
+
+/* Unlocks the directory. */
 void wv_store_close(struct wv_store *store);
 
-/* Receives a recipe read from disk, which is the receiver's. */
-typedef void (*wv_store_take_fn)(void *arg, struct wv_recipe *recipe);
-
-/*
- * Reads all recipes. A file that is no recipe is renamed to *.bad, one of a newer format is left
- * alone; both are logged. Leftovers of an interrupted save are removed.
- */
-void wv_store_load(struct wv_store *store, wv_store_take_fn take, void *arg);
-
-/* Writes @recipe so that a crash leaves the old file or the new one. 0 or -errno. */
+/* Writes @recipe; a crash leaves the old file or the new one. 0 or -errno. */
 int wv_store_save(struct wv_store *store, const struct wv_recipe *recipe);
 
-/* Removes the file; that it is not there is no error. 0 or -errno. */
+/* Removes the file of recipe @id of @uid; a file that does not exist is no error. 0 or -errno. */
 int wv_store_remove(struct wv_store *store, uid_t uid, uint64_t id);

@@ -117,14 +117,14 @@ void bench_start(struct daemon_bench *b)
 	describe_device(&s->devices);
 	fake_kernel_init(&bench_kernel);
 	assert_int_equal(wv_store_open(&s->store, b->state_dir), 0);
-	listen_fd = wv_listen(s);
+	listen_fd = wv_listen(&s->listener, &s->config);
 	assert_true(listen_fd >= 0);
 	assert_int_equal(wv_server_init(s, listen_fd), 0);
 }
 
 void bench_stop(struct daemon_bench *b)
 {
-	wv_unlisten(b->server);
+	wv_server_unlisten(b->server);
 	wv_server_finish(b->server);
 	wv_store_close(&b->server->store);
 	free(b->server);
@@ -174,15 +174,15 @@ static bool is_settled(struct wv_server *s, unsigned int n)
 	struct wv_recipe *recipe;
 
 	(void)n;
-	wv_plan_pools(s);
-	wv_each_user (s, user) {
+	wv_plan_pools(&s->planner);
+	wv_each_user (&s->catalog, user) {
 		wv_each_recipe (user, recipe) {
 			if (recipe->pool->n_ready != recipe->pool->target ||
 			    recipe->pool->n_building || (recipe->dirty && !recipe->refused))
 				return false;
 		}
 	}
-	return !wv_builders_busy(&s->builders) && !wv_reaper_busy(&s->ender);
+	return !wv_builders_busy(&s->builders) && !wv_reaper_busy(&s->reaper);
 }
 
 /* Runs the daemon, which fills its pools, until it is as the caller wants it. */
@@ -192,7 +192,7 @@ static void run_until(struct daemon_bench *b, bool (*is_so)(struct wv_server *s,
 	struct wv_server *s = b->server;
 
 	s->config.refill_delay = 0;
-	wv_scheduler_poke(s);
+	wv_scheduler_poke(&s->scheduler);
 	for (int i = 0; i < 5000 && !is_so(s, n); i++)
 		sd_event_run(s->event, 1000);
 	bench_run(b);
@@ -207,7 +207,7 @@ void bench_settle(struct daemon_bench *b)
 
 void bench_await_ends(struct daemon_bench *b)
 {
-	while (wv_reaper_busy(&b->server->ender))
+	while (wv_reaper_busy(&b->server->reaper))
 		sched_yield();
 }
 

@@ -5,8 +5,10 @@
 
 #include "fixture.h"
 
-#include "daemon/ipc/client.h"
+#include "daemon/server.h"
 #include "fake_kernel.h"
+
+#include <jansson.h>
 
 #define BENCH_NODE "/dev/null"
 

@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <poll.h>
 #include <sched.h>
+#include <stdio.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 
@@ -94,7 +95,7 @@ static void test_leases_of_a_user_are_limited(void **state)
 {
 	struct daemon_bench *b = *state;
 
-	b->server->limits.user.leases = 3;
+	b->server->planner.limits.user.leases = 3;
 	expect_limit(b, wanted(b, 10), 3);
 }
 
@@ -102,7 +103,7 @@ static void test_leases_of_all_are_limited(void **state)
 {
 	struct daemon_bench *b = *state;
 
-	b->server->limits.total.leases = 2;
+	b->server->planner.limits.total.leases = 2;
 	expect_limit(b, wanted(b, 10), 2);
 }
 
@@ -111,7 +112,7 @@ static void test_descriptors_are_limited(void **state)
 	struct daemon_bench *b = *state;
 	struct wv_recipe *recipe = wanted(b, 10);
 
-	b->server->limits.total.fds = 3 * recipe->cost.fds;
+	b->server->planner.limits.total.fds = 3 * recipe->cost.fds;
 	expect_limit(b, recipe, 3);
 }
 
@@ -120,7 +121,7 @@ static void test_memory_is_limited(void **state)
 	struct daemon_bench *b = *state;
 	struct wv_recipe *recipe = wanted(b, 10);
 
-	b->server->limits.user.bytes = 2 * recipe->cost.bytes;
+	b->server->planner.limits.user.bytes = 2 * recipe->cost.bytes;
 	expect_limit(b, recipe, 2);
 }
 
@@ -129,7 +130,7 @@ static void test_a_limit_that_falls_meanwhile(void **state)
 	struct daemon_bench *b = *state;
 	struct wv_recipe *recipe = begun(b, 3);
 
-	b->server->limits.user.leases = 1;
+	b->server->planner.limits.user.leases = 1;
 	bench_await_commands(b, 3);
 	assert_int_equal(busy(b), 3);
 	bench_fast_kernel();
@@ -155,14 +156,14 @@ static void test_a_device_removed_meanwhile(void **state)
 	unsigned int fds = count_fds();
 
 	begin(b, 1);
-	wv_scheduler_drop_device(b->server, "rxe0");
+	wv_scheduler_drop_device(&b->server->scheduler, "rxe0");
 	b->server->devices.n = 0;
 	expect_nothing_came_of(b, 0, fds);
 	assert_int_equal(recipe->pool->n_ready, 0);
 	assert_int_equal(recipe->pool->n_failed, 0);
 	assert_int_equal(*recipe->pool->error, '\0');
 	b->server->devices.n = 1;
-	wv_scheduler_retry(b->server);
+	wv_scheduler_retry(&b->server->scheduler);
 	bench_settle(b);
 	assert_int_equal(bench_run_program(b, 1, 0), 0);
 }
@@ -172,8 +173,8 @@ static void test_a_device_removed_and_back_meanwhile(void **state)
 	struct daemon_bench *b = *state;
 	struct wv_recipe *recipe = begun(b, 1);
 
-	wv_scheduler_drop_device(b->server, "rxe0");
-	wv_scheduler_retry(b->server);
+	wv_scheduler_drop_device(&b->server->scheduler, "rxe0");
+	wv_scheduler_retry(&b->server->scheduler);
 	bench_fast_kernel();
 	bench_settle(b);
 	assert_int_equal(recipe->pool->n_failed, 0);
@@ -199,7 +200,7 @@ static void test_a_device_removed_just_before_the_result(void **state)
 	bench_fast_kernel();
 	await_result(b);
 	assert_true(count_fds() > fds);
-	wv_scheduler_drop_device(b->server, "rxe0");
+	wv_scheduler_drop_device(&b->server->scheduler, "rxe0");
 	b->server->devices.n = 0;
 	bench_settle(b);
 	assert_int_equal(recipe->pool->n_built, 0);
@@ -219,7 +220,7 @@ static void test_a_device_replaced_meanwhile(void **state)
 	assert_int_equal(recipe->pool->n_built, 0);
 	assert_int_equal(count_fds(), fds);
 	b->server->devices.all[0].rdev--;
-	wv_scheduler_retry(b->server);
+	wv_scheduler_retry(&b->server->scheduler);
 	bench_settle(b);
 	assert_int_equal(recipe->pool->n_built, 1);
 }
@@ -243,7 +244,7 @@ static void test_what_is_dropped_counts_until_it_ends(void **state)
 
 	begun(b, 1);
 	json_decref(bench_question(b, "{\"op\": \"forget\", \"id\": \"all\"}"));
-	b->server->limits.total.leases = 1;
+	b->server->planner.limits.total.leases = 1;
 	recipe = wanted(b, 1);
 	bench_await_commands(b, 1);
 	assert_int_equal(busy(b), 1);
@@ -277,7 +278,7 @@ static void test_the_daemon_ends_meanwhile(void **state)
 
 	begun(b, 10);
 	assert_int_equal(pthread_create(&thread, NULL, let_end, &s->builders), 0);
-	wv_unlisten(s);
+	wv_server_unlisten(s);
 	wv_server_finish(s);
 	pthread_join(thread, NULL);
 	wv_store_close(&s->store);

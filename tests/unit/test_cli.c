@@ -6,7 +6,7 @@
 #include "cli/table.h"
 #include "cli/units.h"
 #include "cli/values.h"
-#include "store/recipe.h"
+#include "store/steps_json.h"
 
 #include <elf.h>
 #include <fcntl.h>

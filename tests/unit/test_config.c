@@ -39,6 +39,7 @@ static void test_defaults(void **state)
 	assert_int_equal(config->log_level, WV_NOTICE);
 	assert_int_equal(config->max_leases, 1024);
 	assert_int_equal(config->refill_delay, 20);
+	assert_false(config->trust_kernel);
 }
 
 static void test_systemd_s_state_directory(void **state)
@@ -84,6 +85,20 @@ static void test_levels_and_unknown_names(void **state)
 	assert_int_equal(wv_config_set(config, "log-level", "loud"), -EINVAL);
 	assert_int_equal(wv_config_set(config, "max_leases", "1"), -ENOENT);
 	assert_int_equal(wv_config_set(config, "", "1"), -ENOENT);
+}
+
+static void test_yes_and_no(void **state)
+{
+	static const char *const wrong[] = {"", "Yes", "true", "1", "yes ", "y"};
+	struct wv_config *config = *state;
+
+	assert_int_equal(wv_config_set(config, "trust-kernel", "yes"), 0);
+	assert_true(config->trust_kernel);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(wrong); i++)
+		assert_int_equal(wv_config_set(config, "trust-kernel", wrong[i]), -EINVAL);
+	assert_true(config->trust_kernel);
+	assert_int_equal(wv_config_set(config, "trust-kernel", "no"), 0);
+	assert_false(config->trust_kernel);
 }
 
 /* Reads @text as a file; its complaint, without the file's name, is in @why. */
@@ -162,6 +177,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_systemd_s_state_directory, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_numbers, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_levels_and_unknown_names, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_yes_and_no, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_a_file, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_wrong_lines, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_no_file, set_up, tear_down),

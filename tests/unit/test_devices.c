@@ -4,8 +4,10 @@
  */
 #include "fixture.h"
 
+#include "abi/drivers.h"
+#include "base/log.h"
+#include "btf_files.h"
 #include "daemon/devices/devices.h"
-#include "daemon/devices/drivers.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -56,10 +58,21 @@ static void make_entry(const char *name, const char *ibdev)
 	write_file(in_dir(path), "1:3\n");
 }
 
+/* The kernel's driver, whose doorbell pages have a second member of that name; NULL: it does not
+ * tell. */
+static void set_kernel(const char *member)
+{
+	if (member)
+		write_btf(in_dir("sys/kernel/btf"), "mlx5_ib", "mlx5_ib_user_db_page", member);
+	else
+		assert_int_equal(unlink(in_dir("sys/kernel/btf/mlx5_ib")), 0);
+}
+
 static void make_tree(void)
 {
-	static const char *const folders[] = {"sys", "sys/class", "sys/class/infiniband_verbs",
-					      "providers", "empty"};
+	static const char *const folders[] = {
+	    "sys",	 "sys/class", "sys/class/infiniband_verbs", "sys/kernel", "sys/kernel/btf",
+	    "providers", "empty"};
 
 	assert_non_null(mkdtemp(dir));
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(folders); i++)
@@ -68,6 +81,7 @@ static void make_tree(void)
 	make_entry(ABSENT, "mlx5_1\n");
 	write_file(in_dir("sys/class/infiniband_verbs/abi_version"), "6\n");
 	write_file(in_dir("providers/libmlx5-rdmav34.so"), "");
+	set_kernel("mm");
 }
 
 /* An ordinary user may mount in a user namespace only, where that user is root. */
@@ -113,6 +127,7 @@ static int make_node(void)
 static int set_up(void **state)
 {
 	(void)state;
+	wv_log_init(WV_ERROR);
 	make_tree();
 	if (make_node())
 		no_node = strerror(errno);
@@ -125,15 +140,25 @@ static int tear_down(void **state)
 	return remove_tree(dir);
 }
 
+/* Scans again, given what was found before. */
+static void rescan(struct wv_devices *devices, bool trust_kernel)
+{
+	char providers[64];
+	struct wv_scan_options options = {.provider_dir = providers, .trust_kernel = trust_kernel};
+
+	strcpy(providers, in_dir("providers"));
+	assert_int_equal(wv_devices_scan(devices, &options), 0);
+}
+
 static struct wv_devices scan(const char *sysfs)
 {
-	static struct wv_devices devices;
+	struct wv_devices devices = {.n = 0};
 
 	if (sysfs)
 		setenv("SYSFS_PATH", sysfs, 1);
 	else
 		unsetenv("SYSFS_PATH");
-	assert_int_equal(wv_devices_scan(&devices, in_dir("providers")), 0);
+	rescan(&devices, false);
 	return devices;
 }
 
@@ -155,7 +180,8 @@ static void expect_the_device(const struct wv_devices *devices)
 	assert_string_equal(device->node, NODE);
 	assert_true(device->rdev == makedev(1, 3));
 	assert_int_equal(device->driver_id, RDMA_DRIVER_MLX5);
-	assert_true(device->leasable); /* on any kernel that these tests are for, 5.15 and later */
+	assert_true(device->leasable);
+	assert_string_equal(device->unleased_because, "");
 	assert_string_equal(device->provider, in_dir("providers/libmlx5-rdmav34.so"));
 }
 
@@ -169,6 +195,64 @@ static void test_devices_of_a_given_tree(void **state)
 	expect_the_device(&devices);
 	devices = scan(in_dir("sys//"));
 	expect_the_device(&devices);
+}
+
+/* A first scan on such a kernel. */
+static struct wv_device first_seen(const char *member, bool trust_kernel)
+{
+	struct wv_devices devices = {.n = 0};
+
+	set_kernel(member);
+	setenv("SYSFS_PATH", in_dir("sys"), 1);
+	rescan(&devices, trust_kernel);
+	set_kernel("mm");
+	assert_int_equal(devices.n, 1);
+	return devices.all[0];
+}
+
+static void test_a_kernel_with_shared_doorbell_pages(void **state)
+{
+	(void)state;
+	needs_node();
+	for (int trust_kernel = 0; trust_kernel < 2; trust_kernel++) {
+		struct wv_device device = first_seen("mn", trust_kernel);
+
+		assert_false(device.leasable);
+		assert_non_null(strstr(device.unleased_because, "has no member mm"));
+	}
+}
+
+static void test_a_kernel_that_does_not_tell(void **state)
+{
+	struct wv_device device;
+
+	(void)state;
+	needs_node();
+	device = first_seen(NULL, false);
+	assert_false(device.leasable);
+	assert_non_null(strstr(device.unleased_because, "not known whether mlx5_ib"));
+	device = first_seen(NULL, true);
+	assert_true(device.leasable);
+	assert_string_equal(device.unleased_because, "");
+}
+
+/* The kernel is asked once, and again when the driver may have been replaced. */
+static void test_the_answer_is_remembered(void **state)
+{
+	struct wv_devices devices = scan(in_dir("sys"));
+
+	(void)state;
+	needs_node();
+	set_kernel(NULL);
+	rescan(&devices, false);
+	assert_int_equal(devices.n, 1);
+	assert_true(devices.all[0].leasable);
+	devices.n = 0; /* as if unloaded */
+	rescan(&devices, false);
+	assert_false(devices.all[0].leasable);
+	set_kernel("mm");
+	rescan(&devices, false);
+	assert_false(devices.all[0].leasable);
 }
 
 static void test_devices_of_the_node(void **state)
@@ -208,6 +292,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_devices_of_a_given_tree),
+	    cmocka_unit_test(test_a_kernel_with_shared_doorbell_pages),
+	    cmocka_unit_test(test_a_kernel_that_does_not_tell),
+	    cmocka_unit_test(test_the_answer_is_remembered),
 	    cmocka_unit_test(test_devices_of_the_node),
 	    cmocka_unit_test(test_a_tree_without_devices),
 	    cmocka_unit_test(test_a_device_without_node),

@@ -1,6 +1,8 @@
 /* The daemon towards its clients, the well-behaved and the others. */
 #include "daemon_bench.h"
 
+#include "store/steps_json.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <grp.h>
@@ -153,7 +155,7 @@ static void test_a_recording_of_nothing_is_not_kept(void **state)
 	bench_send(sock, WV_MSG_RECORD, &record, sizeof(record), NULL, 0);
 	bench_receive(b, sock, &answer);
 	assert_int_equal(answer.bytes, 0);
-	assert_int_equal(b->server->tally.malformed, 0);
+	assert_int_equal(b->server->service.tally.malformed, 0);
 	assert_null(wv_catalog_user(&b->server->catalog, getuid(), false));
 	close(sock);
 }
@@ -187,7 +189,7 @@ static void test_only_an_opened_node_proves_a_right(void **state)
 	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
 	expect_denied(b, ends[0]);
 	close(ends[1]);
-	assert_int_equal(b->server->tally.denied, 6);
+	assert_int_equal(b->server->service.tally.denied, 6);
 }
 
 static void test_a_driver_that_is_not_understood(void **state)
@@ -199,6 +201,17 @@ static void test_a_driver_that_is_not_understood(void **state)
 	sock = bench_ask(b, 1, &answer);
 	assert_int_equal(bench_reason(&answer), WV_NO_LEASE_UNFIT);
 	close_sock(sock);
+}
+
+/* Recipes of an earlier run, of a daemon that leased the device, say. */
+static void test_a_device_that_is_not_leased_has_no_leases(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	bench_record(b, 1, "rc_pingpong");
+	b->server->devices.all[0].leasable = false;
+	bench_settle(b);
+	assert_int_equal(bench_recipe(b)->pool->n_built, 0);
 }
 
 /*
@@ -277,14 +290,14 @@ static void test_nobody_forgets_another_user_s_recipes(void **state)
 
 static void expect_hung_up(struct daemon_bench *b, int sock)
 {
-	uint64_t before = b->server->tally.malformed;
+	uint64_t before = b->server->service.tally.malformed;
 
 	bench_receive(b, sock, &answer);
 	assert_int_equal(answer.bytes, 0);
-	assert_int_equal(b->server->tally.malformed, before + 1);
+	assert_int_equal(b->server->service.tally.malformed, before + 1);
 	close(sock);
 	bench_run(b);
-	assert_int_equal(b->server->n_clients, 0);
+	assert_int_equal(b->server->service.n_clients, 0);
 }
 
 static void send_raw(int sock, const void *data, size_t bytes, const int *fds, unsigned int n_fds)
@@ -437,7 +450,7 @@ static void test_hostile_recordings(void **state)
 		bench_settle(b); /* it may be carried out */
 		json_decref(bench_question(b, "{\"op\": \"forget\", \"id\": \"all\"}"));
 	}
-	assert_in_range(b->server->tally.malformed, 10, 60 * N_FIXTURES);
+	assert_in_range(b->server->service.tally.malformed, 10, 60 * N_FIXTURES);
 }
 
 static void test_a_recording_of_another_driver(void **state)
@@ -468,7 +481,7 @@ static void test_one_report_is_all_that_is_read(void **state)
 		bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
 	bench_run(b);
 	assert_int_equal(bench_recipe(b)->counters.reports, 1);
-	assert_int_equal(b->server->n_clients, 0);
+	assert_int_equal(b->server->service.n_clients, 0);
 	close_sock(sock);
 }
 
@@ -481,14 +494,14 @@ static void test_a_silent_client_is_closed(void **state)
 	int sock = bench_connect(b), later = bench_connect(b);
 
 	bench_run(b);
-	assert_int_equal(s->n_clients, 2);
+	assert_int_equal(s->service.n_clients, 2);
 	/* Newest first: the first one's time is up. */
-	LIST_NEXT(LIST_FIRST(&s->clients), link)->since_us -= WV_FIRST_MESSAGE_US;
-	sd_event_source_set_time(s->silence_source, 0);
+	LIST_NEXT(LIST_FIRST(&s->connections.all), link)->client.since_us -= WV_FIRST_MESSAGE_US;
+	sd_event_source_set_time(s->connections.silence_timer, 0);
 	bench_receive(b, sock, &answer);
 	assert_int_equal(answer.bytes, 0);
-	assert_int_equal(s->tally.silent, 1);
-	assert_int_equal(s->n_clients, 1);
+	assert_int_equal(s->service.tally.silent, 1);
+	assert_int_equal(s->service.n_clients, 1);
 	close(sock);
 	close(later);
 	bench_run(b);
@@ -502,10 +515,10 @@ static void test_a_recording_program_may_be_silent(void **state)
 
 	bench_run(b);
 	sock = bench_ask(b, 1, &answer);
-	LIST_FIRST(&s->clients)->since_us -= 10 * WV_FIRST_MESSAGE_US;
-	sd_event_source_set_time(s->silence_source, 0);
+	LIST_FIRST(&s->connections.all)->client.since_us -= 10 * WV_FIRST_MESSAGE_US;
+	sd_event_source_set_time(s->connections.silence_timer, 0);
 	bench_run(b);
-	assert_int_equal(s->n_clients, 2);
+	assert_int_equal(s->service.n_clients, 2);
 	close_sock(sock);
 	close(silent);
 	bench_run(b);
@@ -516,16 +529,16 @@ static void test_too_many_clients(void **state)
 	struct daemon_bench *b = *state;
 	int socks[30];
 
-	b->server->max_clients = 10;
+	b->server->acceptor.max_clients = 10;
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(socks); i++)
 		socks[i] = bench_connect(b);
 	bench_run(b);
-	assert_int_equal(b->server->n_clients, 10);
-	assert_int_equal(b->server->tally.over_limit, 20);
+	assert_int_equal(b->server->service.n_clients, 10);
+	assert_int_equal(b->server->service.tally.over_limit, 20);
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(socks); i++)
 		close(socks[i]);
 	bench_run(b);
-	assert_int_equal(b->server->n_clients, 0);
+	assert_int_equal(b->server->service.n_clients, 0);
 	bench_record(b, 1, "rc_pingpong");
 }
 
@@ -572,7 +585,7 @@ static void test_a_client_that_leaves_before_the_answer(void **state)
 	close(sock);
 	bench_run(b);
 	assert_int_equal(bench_recipe(b)->pool->n_ready, 1);
-	assert_int_equal(b->server->n_clients, 0);
+	assert_int_equal(b->server->service.n_clients, 0);
 }
 
 static void test_out_of_descriptors(void **state)
@@ -590,7 +603,7 @@ static void test_out_of_descriptors(void **state)
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
 	bench_run(b);
 	assert_int_equal(setrlimit(RLIMIT_NOFILE, &limit), 0);
-	assert_true(b->server->tally.over_limit > 0);
+	assert_true(b->server->service.tally.over_limit > 0);
 	sd_event_run(b->server->event, 300000);
 	bench_run(b);
 	close(sock);
@@ -610,7 +623,7 @@ static void test_a_device_that_goes_takes_its_leases_along(void **state)
 	before = count_fds();
 	bench_settle(b);
 	assert_true(count_fds() > before);
-	wv_scheduler_drop_device(b->server, "rxe0");
+	wv_scheduler_drop_device(&b->server->scheduler, "rxe0");
 	bench_await_ends(b);
 	assert_int_equal(count_fds(), before);
 	sock = bench_ask(b, 1, &answer);
@@ -620,7 +633,7 @@ static void test_a_device_that_goes_takes_its_leases_along(void **state)
 	bench_settle(b);
 	assert_int_equal(bench_recipe(b)->pool->target, 0);
 	b->server->devices.n = 1;
-	wv_scheduler_retry(b->server);
+	wv_scheduler_retry(&b->server->scheduler);
 	bench_settle(b);
 	assert_int_equal(bench_run_program(b, 1, 0), 0);
 }
@@ -633,7 +646,7 @@ static void test_leases_of_a_device_before_are_not_handed_out(void **state)
 
 	bench_record(b, 1, "rc_pingpong");
 	bench_settle(b);
-	old = SLIST_FIRST(&bench_recipe(b)->pool->ready);
+	old = SLIST_FIRST(&bench_recipe(b)->pool->leases);
 	old->rdev++;
 	sock = bench_ask(b, 1, &answer);
 	assert_int_equal(bench_reason(&answer), WV_NO_LEASE_EMPTY);
@@ -654,6 +667,8 @@ static void test_a_kernel_that_contradicts(void **state)
 	unsigned int before;
 
 	bench_record(b, 1, "rc_pingpong");
+	/* On a busy disk this takes longer than the pause between two tries. */
+	wv_save_all(&b->server->saver);
 	recipe = bench_recipe(b);
 	before = count_fds();
 	for (unsigned int i = 0; i < 4; i++) {
@@ -677,6 +692,7 @@ static void test_a_kernel_that_is_short_of_memory(void **state)
 	struct wv_recipe *recipe;
 
 	bench_record(b, 1, "rc_pingpong");
+	wv_save_all(&b->server->saver); /* likewise */
 	recipe = bench_recipe(b);
 	for (unsigned int i = 0; i < 10; i++) {
 		bench_kernel.fail_at = (int)bench_kernel.issued + 3;
@@ -709,13 +725,13 @@ static void test_budgets_hold(void **state)
 {
 	struct daemon_bench *b = *state;
 
-	b->server->limits.user.leases = 3;
+	b->server->planner.limits.user.leases = 3;
 	bench_record(b, 1, "rc_pingpong");
 	for (int i = 0; i < 20; i++)
 		close_sock(bench_ask(b, 100, &answer));
 	bench_settle(b);
 	assert_int_equal(bench_recipe(b)->pool->n_ready, 3);
-	b->server->limits.user.leases = 1;
+	b->server->planner.limits.user.leases = 1;
 	bench_settle(b);
 	assert_int_equal(bench_recipe(b)->pool->n_ready, 1);
 }
@@ -730,7 +746,7 @@ static int listen_quietly(struct wv_server *s)
 
 	fflush(stderr);
 	dup2(null, STDERR_FILENO);
-	fd = wv_listen(s);
+	fd = wv_listen(&s->listener, &s->config);
 	fflush(stderr);
 	dup2(kept, STDERR_FILENO);
 	close(kept);
@@ -801,6 +817,31 @@ static void expect_error(struct daemon_bench *b, const char *question)
 
 	assert_non_null(json_string_value(json_object_get(json, "error")));
 	assert_non_null(json_string_value(json_object_get(json, "remedy")));
+	json_decref(json);
+}
+
+static void test_status_of_a_device_that_is_not_leased(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_device *device = &b->server->devices.all[0];
+	const char *because;
+	json_t *json;
+	int leased;
+
+	json = bench_question(b, "{\"op\": \"status\"}");
+	assert_int_equal(
+	    json_unpack(json, "{s:[{s:b, s:n}]}", "devices", "leased", &leased, "unleased_because"),
+	    0);
+	assert_true(leased);
+	json_decref(json);
+	device->leasable = false;
+	strcpy(device->unleased_because, "of its colour");
+	json = bench_question(b, "{\"op\": \"status\"}");
+	assert_int_equal(json_unpack(json, "{s:[{s:b, s:s}]}", "devices", "leased", &leased,
+				     "unleased_because", &because),
+			 0);
+	assert_false(leased);
+	assert_string_equal(because, "of its colour");
 	json_decref(json);
 }
 
@@ -895,7 +936,7 @@ static void test_forgotten_while_in_use(void **state)
 	bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
 	bench_run(b);
 	close_sock(sock);
-	assert_int_equal(b->server->n_clients, 0);
+	assert_int_equal(b->server->service.n_clients, 0);
 }
 
 static void test_questions_that_make_no_sense(void **state)
@@ -947,6 +988,7 @@ int main(void)
 	    TEST(test_a_recording_of_nothing_is_not_kept),
 	    TEST(test_only_an_opened_node_proves_a_right),
 	    TEST(test_a_driver_that_is_not_understood),
+	    TEST(test_a_device_that_is_not_leased_has_no_leases),
 	    TEST(test_a_user_s_leases_are_that_user_s_only),
 	    TEST(test_nobody_forgets_another_user_s_recipes),
 	    TEST(test_wrong_sizes),
@@ -975,6 +1017,7 @@ int main(void)
 	    TEST(test_what_is_no_socket_is_left_alone),
 	    TEST(test_the_providers_file),
 	    TEST(test_status),
+	    TEST(test_status_of_a_device_that_is_not_leased),
 	    TEST(test_show_and_forget),
 	    TEST(test_forget_all),
 	    TEST(test_forgotten_while_in_use),

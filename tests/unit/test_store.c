@@ -3,7 +3,9 @@
 
 #include "base/log.h"
 #include "store/catalog.h"
+#include "store/file_names.h"
 #include "store/load.h"
+#include "store/recipe_json.h"
 #include "store/store.h"
 
 #include <fcntl.h>

@@ -14,7 +14,7 @@
 
 WV_PUBLIC const char *argp_program_version = "warmverbsd " WV_VERSION;
 
-/* How a value is read into its place in struct wv_config. */
+/* Reads a value into its member of struct wv_config. 0 or -EINVAL. */
 typedef int (*parse_fn)(const char *value, void *to);
 
 struct setting {
@@ -67,6 +67,16 @@ static int parse_level(const char *value, void *to)
 	return 0;
 }
 
+static int parse_yes(const char *value, void *to)
+{
+	bool yes = !strcmp(value, "yes");
+
+	if (!yes && strcmp(value, "no"))
+		return -EINVAL;
+	memcpy(to, &yes, sizeof(yes));
+	return 0;
+}
+
 #define TO(member) offsetof(struct wv_config, member)
 
 static const struct setting settings[] = {
@@ -96,11 +106,14 @@ static const struct setting settings[] = {
      TO(idle_time)},
     {"refill-delay", "MS", "Time without requests before pools are refilled", "20", parse_number,
      TO(refill_delay)},
+    {"trust-kernel", "ANSWER",
+     "Lease devices also where the kernel does not tell whether that is safe: yes or no", "no",
+     parse_yes, TO(trust_kernel)},
 };
 
 #define N_SETTINGS WV_ARRAY_SIZE(settings)
 
-/* What the command line said, applied last. */
+/* The values of the command line, which are applied last. */
 static const char *given[N_SETTINGS];
 
 static int apply(struct wv_config *config, const struct setting *setting, const char *value)
@@ -141,7 +154,7 @@ static error_t take_option(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
-/* argp's own form of the table; documentation ends with the default. */
+/* Writes the table in argp's form; each text ends with the default. */
 static void describe(struct argp_option to[static N_SETTINGS + 1])
 {
 	static char docs[N_SETTINGS][160];
@@ -164,9 +177,9 @@ static void read_command_line(int argc, char **argv)
 	static const struct argp argp = {
 	    .options = described,
 	    .parser = take_option,
-	    .doc = "Keeps RDMA resources of programs ready: replays what they ask of the kernel "
-		   "before they start, and hands it to them when they do.\v"
-		   "Options may be set in the configuration file by the same names. See "
+	    .doc = "Keeps RDMA resources of programs ready: carries out their commands to the "
+		   "kernel ahead of time, and hands the results to them when they start.\v"
+		   "The configuration file has options of the same names. See "
 		   "warmverbsd(8) and warmverbsd.conf(5).",
 	};
 
@@ -180,7 +193,7 @@ static void give_up(const char *why)
 	exit(EXIT_FAILURE);
 }
 
-/* A configuration file that nobody asked for need not be there. */
+/* Unless @must_exist, the configuration file may be missing. */
 static void read_file(struct wv_config *config, bool must_exist)
 {
 	char why[512];

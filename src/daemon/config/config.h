@@ -1,9 +1,10 @@
 /*
- * Settings of the daemon: one table of options, which the command line, the configuration file,
- * the defaults and --help all come from.
+ * The daemon's settings. One table of options serves the command line, the configuration file, the
+ * defaults and --help.
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define WV_CONFIG_TEXT 256
@@ -20,25 +21,26 @@ struct wv_config {
 	uint32_t max_recipes_per_user;
 	uint32_t idle_time;    /* s */
 	uint32_t refill_delay; /* ms */
+	bool trust_kernel;
 };
 
 /*
- * Fills @config from the defaults, then the configuration file, then the command line. Prints what
- * is wrong and ends the process where it makes no sense, as argp does.
+ * Fills @config from the defaults, then the configuration file, then the command line. If one of
+ * them is wrong, prints how and ends the process, as argp does.
  */
 void wv_config_read(struct wv_config *config, int argc, char **argv);
 
-/* The defaults alone. */
+/* Fills @config with the defaults. */
 void wv_config_defaults(struct wv_config *config);
 
 /*
- * Sets the option @name (as on the command line, without dashes). 0, -ENOENT if there is no such
- * option, -EINVAL if @value does not fit it.
+ * Sets the option @name, which is written without dashes. 0; -ENOENT if there is no such option;
+ * -EINVAL if @value is not one of its values.
  */
 int wv_config_set(struct wv_config *config, const char *name, const char *value);
 
 /*
- * Reads the configuration file @path. 0; -errno if it cannot be read; -EINVAL if a line is wrong,
- * and then @why says which and how.
+ * Reads the configuration file @path into @config. 0; -errno if it cannot be read; -EINVAL if a
+ * line is wrong, and then @why, of @size bytes, says which and how.
  */
 int wv_config_read_file(struct wv_config *config, const char *path, char *why, unsigned int size);

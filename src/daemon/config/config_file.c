@@ -14,7 +14,7 @@
 
 struct file {
 	struct wv_config *config;
-	char problem[256]; /* the first */
+	char problem[256]; /* the first one found; empty: none */
 };
 
 __attribute__((format(printf, 2, 3))) static int complain(struct file *file, const char *format,

@@ -15,7 +15,7 @@ static void free_caps(cap_t *caps)
 		cap_free(*caps);
 }
 
-/* Also what a program started by this one could have: nothing of the bounding set stays. */
+/* The bounding set limits the programs that this process would start, too. */
 static void drop_bounding(void)
 {
 	for (cap_value_t cap = 0; cap < cap_max_bits(); cap++)
@@ -23,7 +23,7 @@ static void drop_bounding(void)
 			cap_drop_bound(cap); /* refused without CAP_SETPCAP, and then not needed */
 }
 
-/* CAP_IPC_LOCK only if it was there. */
+/* Keeps CAP_IPC_LOCK only if the process has it. */
 static int keep_only(void)
 {
 	wv_cleanup(free_caps) cap_t now = cap_get_proc();

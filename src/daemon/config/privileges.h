@@ -1,13 +1,13 @@
 /*
- * Giving up what the daemon must not have.
+ * Privileges that the daemon must not have, and the limit that it needs.
  */
 #pragma once
 
 /*
- * Drops all capabilities but CAP_IPC_LOCK, for good, and the way to new ones. Leases made without
- * CAP_NET_RAW or CAP_SYS_RAWIO give a program no right that the device node does not. 0 or -errno.
+ * Drops all capabilities but CAP_IPC_LOCK for good. A lease made without CAP_NET_RAW and
+ * CAP_SYS_RAWIO gives a program no right that the device node does not give. 0 or -errno.
  */
 int wv_privileges_drop(void);
 
-/* Raises the number of descriptors to what this process may have. */
+/* Raises the limit on descriptors to the hard limit. A failure is ignored. */
 void wv_raise_descriptor_limit(void);

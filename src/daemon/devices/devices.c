@@ -1,9 +1,9 @@
 #include "daemon/devices/devices.h"
 
-#include "abi/abi.h"
+#include "abi/drivers.h"
 #include "base/base.h"
 #include "base/log.h"
-#include "daemon/devices/drivers.h"
+#include "daemon/devices/leasable.h"
 #include "daemon/devices/netlink.h"
 
 #include <dirent.h>
@@ -14,12 +14,11 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
-#include <sys/utsname.h>
 
 #define SYSFS "/sys"
 #define CLASS "class/infiniband_verbs"
 
-/* The first line of a file of sysfs. */
+/* Reads the first line of a file of sysfs. 0 or -errno. */
 static int read_line(int dir, const char *name, const char *file, char *text, size_t capacity)
 {
 	char path[128];
@@ -38,7 +37,7 @@ static int read_line(int dir, const char *name, const char *file, char *text, si
 	return 0;
 }
 
-/* The driver that the parent device is bound to, for devices of which netlink does not tell. */
+/* The driver according to the parent device, for devices whose driver netlink does not tell. */
 static uint32_t driver_of_parent(int dir, const char *name)
 {
 	char link[128], target[PATH_MAX];
@@ -62,7 +61,8 @@ static uint32_t find_driver(int dir, const char *name, const struct wv_chardev *
 	return driver_of_parent(dir, name);
 }
 
-/* libNAME-rdmavN.so; N is the ABI between libibverbs and its providers, of which the last counts.
+/*
+ * Looks for libNAME-rdmavN.so. N is the ABI between libibverbs and its providers; the last counts.
  */
 static void find_provider(struct wv_device *device, const char *provider_dir)
 {
@@ -86,8 +86,8 @@ static void find_provider(struct wv_device *device, const char *provider_dir)
 }
 
 /*
- * While a device goes away its node vanishes first and its entry here a little later; while it
- * comes, it is the other way round. It is there when both are.
+ * When a device is removed, its node vanishes a little earlier than its entry in sysfs; when it
+ * comes, the entry appears first. The device exists while both do.
  */
 static bool has_node(const struct wv_device *device)
 {
@@ -114,28 +114,53 @@ static int read_device(int dir, const char *name, struct wv_device *device)
 	return has_node(device) ? 0 : -ENODEV;
 }
 
-static bool is_kernel_since(unsigned int major, unsigned int minor)
+static const struct wv_device *of_driver(const struct wv_devices *devices, uint32_t driver_id)
 {
-	unsigned int have_major = 0, have_minor = 0;
-	struct utsname name;
-
-	if (uname(&name) || sscanf(name.release, "%u.%u", &have_major, &have_minor) != 2)
-		return false;
-	return have_major > major || (have_major == major && have_minor >= minor);
+	for (unsigned int i = 0; i < devices->n; i++)
+		if (devices->all[i].driver_id == driver_id)
+			return &devices->all[i];
+	return NULL;
 }
 
-static bool can_be_leased(uint32_t driver_id)
-{
-	const struct wv_driver_row *row = wv_abi_driver(driver_id);
+/* A scan in progress. */
+struct scan {
+	struct wv_devices *found;
+	struct wv_devices before; /* found by the previous scan */
+	const struct wv_scan_options *options;
+	const char *sysfs;
+};
 
-	return row && is_kernel_since(row->since_major, row->since_minor);
+/*
+ * The kernel takes a while to tell, so it is asked once. Its answer is kept for as long as there is
+ * a device of the driver, since a driver with devices cannot be replaced.
+ */
+static void decide_leasing(const struct scan *scan, struct wv_device *device)
+{
+	const struct wv_device *other = of_driver(&scan->before, device->driver_id);
+	const char *remedy;
+
+	if (!other)
+		other = of_driver(scan->found, device->driver_id);
+	if (other) {
+		device->leasable = other->leasable;
+		memcpy(device->unleased_because, other->unleased_because,
+		       sizeof(device->unleased_because));
+		return;
+	}
+	device->leasable = wv_driver_is_leasable(
+	    device->driver_id, scan->sysfs, scan->options->trust_kernel, device->unleased_because,
+	    sizeof(device->unleased_because), &remedy);
+	if (!device->leasable && remedy)
+		wv_log(WV_WARNING, "%s is not leased: %s: %s", device->ibdev,
+		       device->unleased_because, remedy);
 }
 
-/* @stream is read and closed. */
-static void read_class(struct wv_devices *devices, DIR *stream, const char *provider_dir)
+/* Reads the directory and closes it. */
+static void read_class(struct scan *scan, DIR *stream)
 {
 	struct wv_chardev known[WV_MAX_DEVICES];
 	int n_known = wv_netlink_chardevs(known, WV_MAX_DEVICES);
+	struct wv_devices *devices = scan->found;
 	struct dirent *entry;
 
 	if (n_known < 0)
@@ -147,34 +172,39 @@ static void read_class(struct wv_devices *devices, DIR *stream, const char *prov
 		    read_device(dirfd(stream), entry->d_name, device))
 			continue;
 		device->driver_id = find_driver(dirfd(stream), device->name, known, n_known);
-		device->leasable = can_be_leased(device->driver_id);
-		find_provider(device, provider_dir);
+		decide_leasing(scan, device);
+		find_provider(device, scan->options->provider_dir);
 		devices->n++;
 	}
 	closedir(stream);
 }
 
-/* Where libibverbs looks, too: daemon and programs see the same devices. */
-static DIR *open_class(void)
+static DIR *open_class(const char *sysfs)
 {
-	const char *sysfs = secure_getenv("SYSFS_PATH");
 	char path[PATH_MAX];
 
-	if (snprintf(path, sizeof(path), "%s/" CLASS, sysfs ? sysfs : SYSFS) >= (int)sizeof(path)) {
+	if (snprintf(path, sizeof(path), "%s/" CLASS, sysfs) >= (int)sizeof(path)) {
 		errno = ENAMETOOLONG;
 		return NULL;
 	}
 	return opendir(path);
 }
 
-int wv_devices_scan(struct wv_devices *devices, const char *provider_dir)
+int wv_devices_scan(struct wv_devices *devices, const struct wv_scan_options *options)
 {
-	DIR *stream = open_class();
+	const char *sysfs = secure_getenv("SYSFS_PATH"); /* where libibverbs looks, too */
+	struct scan scan = {
+	    .found = devices,
+	    .before = *devices,
+	    .options = options,
+	    .sysfs = sysfs ? sysfs : SYSFS,
+	};
+	DIR *stream = open_class(scan.sysfs);
 
 	devices->n = 0;
 	if (!stream)
 		return errno == ENOENT ? 0 : -errno;
-	read_class(devices, stream, provider_dir);
+	read_class(&scan, stream);
 	return 0;
 }
 

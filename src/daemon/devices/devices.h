@@ -1,5 +1,5 @@
 /*
- * The RDMA devices of the node, and the providers file that tells programs about them.
+ * The RDMA devices of the node.
  */
 #pragma once
 
@@ -12,15 +12,14 @@
 #define WV_MAX_DEVICES 64
 
 struct wv_device {
-	char name[32];	/* "uverbs0" */
-	char ibdev[64]; /* "rxe0" */
+	char name[32];	/* of the node: "uverbs0" */
+	char ibdev[64]; /* name of the RDMA device */
 	char node[64];	/* path of the device node */
 	dev_t rdev;
-	uint32_t driver_id; /* enum rdma_driver_id, or WV_NO_DRIVER */
-	char provider[256]; /* path of the library; empty: not found */
-	/* Leases can be made of it: all that its driver says is understood, and the kernel lets a
-	 * program use what the daemon made. */
-	bool leasable;
+	uint32_t driver_id;	    /* enum rdma_driver_id, or WV_NO_DRIVER */
+	char provider[256];	    /* path of the library; empty: not found */
+	bool leasable;		    /* leases can be made of it (leasable.h) */
+	char unleased_because[256]; /* the reason if not */
 };
 
 struct wv_devices {
@@ -28,20 +27,20 @@ struct wv_devices {
 	unsigned int n;
 };
 
-/*
- * Reads what devices there are, in the sysfs that SYSFS_PATH names, unless the program runs with
- * rights that its caller does not have. @provider_dir is where libibverbs has its providers. 0 or
- * -errno; a node without RDMA has no devices, which is no error.
- */
-int wv_devices_scan(struct wv_devices *devices, const char *provider_dir);
+struct wv_scan_options {
+	const char *provider_dir; /* where libibverbs has its providers */
+	bool trust_kernel;	  /* as of wv_driver_is_leasable() */
+};
 
+/*
+ * Replaces *@devices by the devices that there are now, as sysfs lists them. The environment
+ * variable SYSFS_PATH says where sysfs is, unless the daemon was given privileges by its file.
+ * *@devices is zeroed before the first scan. 0 or -errno; a node without RDMA has no devices, which
+ * is no error.
+ */
+int wv_devices_scan(struct wv_devices *devices, const struct wv_scan_options *options);
+
+/* The device of that number, node name or RDMA name; NULL if there is none. */
 const struct wv_device *wv_devices_by_rdev(const struct wv_devices *devices, dev_t rdev);
 const struct wv_device *wv_devices_by_name(const struct wv_devices *devices, const char *name);
 const struct wv_device *wv_devices_by_ibdev(const struct wv_devices *devices, const char *ibdev);
-
-/*
- * Writes the providers file (wire/wire.h) into the directory @dir, so that a reader sees the old
- * one or the new one. 0 or -errno.
- */
-int wv_providers_write(const struct wv_devices *devices, const char *dir);
-int wv_providers_remove(const char *dir);

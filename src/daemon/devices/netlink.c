@@ -1,11 +1,11 @@
 /*
- * libmnl builds and walks the messages. Two requests: the list of devices, which has their indices,
- * then for each index the character device of kind "uverbs".
+ * libmnl builds and parses the messages. The first request lists the devices with their indices;
+ * then one request for each index asks for the character device of type "uverbs".
  */
 #include "daemon/devices/netlink.h"
 
+#include "abi/drivers.h"
 #include "base/base.h"
-#include "daemon/devices/drivers.h"
 
 #include <errno.h>
 #include <libmnl/libmnl.h>

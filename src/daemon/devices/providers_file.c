@@ -1,5 +1,6 @@
+#include "daemon/devices/providers_file.h"
+
 #include "base/base.h"
-#include "daemon/devices/devices.h"
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -8,7 +9,7 @@
 #include <sys/stat.h>
 
 #define NEW_FILE       ".new-" WV_PROVIDERS_FILE
-#define WV_NO_PROVIDER "-" /* no path: the device counts, but there is nothing to load */
+#define WV_NO_PROVIDER "-" /* for a device without a provider: there is nothing to load */
 
 static int write_lines(const struct wv_devices *devices, int dir)
 {
@@ -20,7 +21,7 @@ static int write_lines(const struct wv_devices *devices, int dir)
 		wv_close_fd(&fd);
 		return -errno;
 	}
-	fchmod(fd, 0644); /* for everybody, whatever the umask */
+	fchmod(fd, 0644); /* readable for everybody, whatever the umask */
 	for (unsigned int i = 0; i < devices->n; i++) {
 		const struct wv_device *device = &devices->all[i];
 

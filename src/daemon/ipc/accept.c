@@ -1,8 +1,7 @@
-/*
- * New connections: limits, and what to do when descriptors run out.
- */
+#include "daemon/ipc/accept.h"
+
 #include "base/base.h"
-#include "daemon/ipc/client.h"
+#include "daemon/loop/loop.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -23,29 +22,31 @@ static int peer_uid(int fd, uid_t *uid)
 	return 0;
 }
 
-static bool is_over_limit(const struct wv_server *s, const struct wv_user *user)
+static bool is_over_limit(const struct wv_acceptor *a, const struct wv_user *user)
 {
-	return s->n_clients >= s->max_clients || user->n_clients >= WV_MAX_CLIENTS_PER_USER;
+	return a->connections->service->n_clients >= a->max_clients ||
+	       user->n_clients >= WV_MAX_CLIENTS_PER_USER;
 }
 
-/* @fd becomes the client's, or is closed. */
-static void admit(struct wv_server *s, int fd)
+/* @fd becomes the connection's, or is closed. */
+static void admit(struct wv_acceptor *a, int fd)
 {
+	struct wv_service *s = a->connections->service;
 	struct wv_user *user;
 	uid_t uid = 0;
 
-	if (peer_uid(fd, &uid) || !(user = wv_catalog_user(&s->catalog, uid, true))) {
+	if (peer_uid(fd, &uid) || !(user = wv_catalog_user(s->catalog, uid, true))) {
 		close(fd);
 		return;
 	}
 	s->tally.accepted++;
-	if (is_over_limit(s, user)) {
+	if (is_over_limit(a, user)) {
 		s->tally.over_limit++;
 		close(fd);
 		wv_catalog_tidy_user(user);
 		return;
 	}
-	wv_client_start(s, fd, user);
+	wv_connection_start(a->connections, fd, user);
 }
 
 static int open_spare(void)
@@ -54,41 +55,41 @@ static int open_spare(void)
 }
 
 /*
- * No descriptor is left. The one kept for this is given up for a moment, to turn the client away at
- * once: it goes on plainly instead of waiting.
+ * No descriptor is left. The spare one is given up for a moment, to turn the client away at once:
+ * the program then goes on plainly instead of waiting.
  */
-static void turn_away(struct wv_server *s)
+static void turn_away(struct wv_acceptor *a)
 {
+	struct wv_service *s = a->connections->service;
 	int fd;
 
-	if (wv_log_allowed(&s->descriptors_limit, wv_now(s)))
+	if (wv_log_allowed(&a->descriptors_limit, wv_now(s->event)))
 		wv_log(WV_WARNING,
 		       "out of descriptors with %u clients: raise LimitNOFILE=, or lower "
 		       "--max-leases",
 		       s->n_clients);
-	wv_close_fd(&s->spare_fd);
-	fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC);
+	wv_close_fd(&a->spare_fd);
+	fd = accept4(a->listen_fd, NULL, NULL, SOCK_CLOEXEC);
 	wv_close_fd(&fd);
-	s->spare_fd = open_spare();
+	a->spare_fd = open_spare();
 	s->tally.over_limit++;
-	/* Others may be short of descriptors, too: let some time pass. */
-	sd_event_source_set_enabled(s->listen_source, SD_EVENT_OFF);
-	sd_event_source_set_time(s->pause_source, (uint64_t)(wv_now(s) + PAUSE_US));
-	sd_event_source_set_enabled(s->pause_source, SD_EVENT_ONESHOT);
+	/* The whole system may be short of descriptors: let some time pass. */
+	sd_event_source_set_enabled(a->listen_source, SD_EVENT_OFF);
+	wv_timer_arm(a->pause_timer, wv_now(s->event) + PAUSE_US);
 }
 
-static void on_no_connection(struct wv_server *s, int err)
+static void on_no_connection(struct wv_acceptor *a, int err)
 {
 	if (err == EMFILE || err == ENFILE || err == ENOMEM || err == ENOBUFS)
-		turn_away(s);
+		turn_away(a);
 	else if (err != EAGAIN && err != EINTR && err != ECONNABORTED)
 		wv_log(WV_WARNING, "cannot accept a connection: %s", strerror(err));
 }
 
-/* Programs that start together are served in one go. */
+/* Programs that start together are served in one iteration of the loop. */
 static int on_connection(sd_event_source *source, int listen_fd, uint32_t events, void *data)
 {
-	struct wv_server *s = data;
+	struct wv_acceptor *a = data;
 
 	(void)source;
 	(void)events;
@@ -96,84 +97,41 @@ static int on_connection(sd_event_source *source, int listen_fd, uint32_t events
 		int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd < 0) {
-			on_no_connection(s, errno);
+			on_no_connection(a, errno);
 			break;
 		}
-		admit(s, fd);
+		admit(a, fd);
 	}
 	return 0;
 }
 
 static int on_pause_over(sd_event_source *source, uint64_t now, void *data)
 {
-	struct wv_server *s = data;
+	struct wv_acceptor *a = data;
 
 	(void)source;
 	(void)now;
-	sd_event_source_set_enabled(s->listen_source, SD_EVENT_ON);
+	sd_event_source_set_enabled(a->listen_source, SD_EVENT_ON);
 	return 0;
 }
 
-/* Clients are in the order of their connection, newest first, so all of them are looked at. */
-static int on_silence(sd_event_source *source, uint64_t now, void *data)
+int wv_accept_start(struct wv_acceptor *a)
 {
-	struct wv_server *s = data;
-	struct wv_client *c = LIST_FIRST(&s->clients), *next;
-	int64_t oldest = INT64_MAX;
-
-	(void)now;
-	for (; c; c = next) {
-		next = LIST_NEXT(c, link);
-		if (c->state != WV_CLIENT_NEW)
-			continue;
-		if (c->since_us + WV_FIRST_MESSAGE_US <= wv_now(s)) {
-			s->tally.silent++;
-			wv_client_close(c);
-		} else if (c->since_us < oldest) {
-			oldest = c->since_us;
-		}
-	}
-	if (oldest == INT64_MAX)
-		return 0;
-	sd_event_source_set_time(source, (uint64_t)(oldest + WV_FIRST_MESSAGE_US));
-	return sd_event_source_set_enabled(source, SD_EVENT_ONESHOT);
-}
-
-static int add_timer(struct wv_server *s, sd_event_source **source, sd_event_time_handler_t handler)
-{
-	int err = sd_event_add_time(s->event, source, CLOCK_MONOTONIC, 0, 0, handler, s);
-
-	if (err < 0)
-		return err;
-	sd_event_source_set_priority(*source, WV_PRIORITY_TIMERS);
-	return sd_event_source_set_enabled(*source, SD_EVENT_OFF);
-}
-
-int wv_accept_start(struct wv_server *s)
-{
+	sd_event *event = a->connections->service->event;
 	int err;
 
-	s->spare_fd = open_spare();
-	err = add_timer(s, &s->pause_source, on_pause_over);
-	if (err >= 0)
-		err = add_timer(s, &s->silence_source, on_silence);
-	if (err >= 0)
-		err = sd_event_add_io(s->event, &s->listen_source, s->listen_fd, EPOLLIN,
-				      on_connection, s);
-	return err < 0 ? err : sd_event_source_set_priority(s->listen_source, WV_PRIORITY_CLIENTS);
+	a->spare_fd = open_spare();
+	err = wv_timer_add(event, WV_PRIORITY_TIMERS, 0, on_pause_over, a, &a->pause_timer);
+	if (!err)
+		err = sd_event_add_io(event, &a->listen_source, a->listen_fd, EPOLLIN,
+				      on_connection, a);
+	return err < 0 ? err : sd_event_source_set_priority(a->listen_source, WV_PRIORITY_CLIENTS);
 }
 
-void wv_accept_stop(struct wv_server *s)
+void wv_accept_stop(struct wv_acceptor *a)
 {
-	struct wv_client *c;
-
-	s->listen_source = sd_event_source_disable_unref(s->listen_source);
-	while ((c = LIST_FIRST(&s->clients))) {
-		c->state = WV_CLIENT_DONE; /* the end is ours, so no report is missed */
-		wv_client_close(c);
-	}
-	s->silence_source = sd_event_source_disable_unref(s->silence_source);
-	s->pause_source = sd_event_source_disable_unref(s->pause_source);
-	wv_close_fd(&s->spare_fd);
-	s->spare_fd = -1;
+	a->listen_source = sd_event_source_disable_unref(a->listen_source);
+	a->pause_timer = sd_event_source_disable_unref(a->pause_timer);
+	wv_close_fd(&a->spare_fd);
+	a->spare_fd = -1;
 }

@@ -1,8 +1,7 @@
-/*
- * The listening socket: systemd's, or our own.
- */
+#include "daemon/ipc/listen.h"
+
 #include "base/base.h"
-#include "daemon/server.h"
+#include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -14,20 +13,20 @@
 
 #define BACKLOG 512 /* programs that start together */
 
-static void set_run_dir(struct wv_server *s)
+static void set_run_dir(struct wv_listener *l)
 {
 	char *slash;
 
-	strcpy(s->run_dir, s->socket);
-	slash = strrchr(s->run_dir, '/');
+	strcpy(l->run_dir, l->socket);
+	slash = strrchr(l->run_dir, '/');
 	if (slash)
-		slash[slash == s->run_dir] = '\0';
+		slash[slash == l->run_dir] = '\0';
 	else
-		strcpy(s->run_dir, ".");
+		strcpy(l->run_dir, ".");
 }
 
 /* The socket that systemd passes. */
-static int take_activated(struct wv_server *s)
+static int take_activated(struct wv_listener *l)
 {
 	struct sockaddr_un name = {0};
 	socklen_t bytes = sizeof(name);
@@ -45,13 +44,13 @@ static int take_activated(struct wv_server *s)
 				 "of providers beside it");
 		return -EINVAL;
 	}
-	memcpy(s->socket, name.sun_path, sizeof(s->socket) - 1);
+	memcpy(l->socket, name.sun_path, sizeof(l->socket) - 1);
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
-	s->activated = true;
+	l->activated = true;
 	return fd;
 }
 
-/* Whether somebody answers at @to: 0 if not, -EADDRINUSE if so, or why it cannot be told. */
+/* 0 if nobody answers at @to, -EADDRINUSE if somebody does, or -errno if that is not known. */
 static int probe(const struct sockaddr_un *to)
 {
 	wv_auto_fd sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -64,7 +63,7 @@ static int probe(const struct sockaddr_un *to)
 	return errno == ECONNREFUSED || errno == ENOENT ? 0 : -errno;
 }
 
-/* Removes what a daemon that was killed left behind, and nothing else. */
+/* Removes the socket that a killed daemon left behind, and nothing else. */
 static int clear_stale(const struct sockaddr_un *at)
 {
 	struct stat st;
@@ -90,24 +89,26 @@ static int set_group(const char *path, const char *name)
 	return chmod(path, 0660) ? -errno : 0;
 }
 
-/* Who may connect: the group; without it everybody, if root asks, since the nodes decide anyway. */
-static int open_to_clients(const struct wv_server *s)
+/*
+ * The group may connect. If the group cannot be set, a daemon of root's lets everybody connect: the
+ * permissions of the device nodes decide in any case who gets a lease.
+ */
+static int open_to_clients(const char *socket, const char *group)
 {
-	const char *group = s->config.group;
-	int err = set_group(s->socket, group);
+	int err = set_group(socket, group);
 
 	if (!err)
 		return 0;
 	if (geteuid()) {
 		wv_log(WV_NOTICE, "%s: group %s cannot be set (%s), so only user %u can connect",
-		       s->socket, group, strerror(-err), geteuid());
+		       socket, group, strerror(-err), geteuid());
 		return 0;
 	}
 	wv_log(WV_WARNING,
 	       "%s: group %s cannot be set (%s), so every user can connect: create the group, or "
 	       "name another by --group",
-	       s->socket, group, strerror(-err));
-	return chmod(s->socket, 0666) ? -errno : 0;
+	       socket, group, strerror(-err));
+	return chmod(socket, 0666) ? -errno : 0;
 }
 
 static int bind_privately(int sock, const struct sockaddr_un *at)
@@ -119,18 +120,18 @@ static int bind_privately(int sock, const struct sockaddr_un *at)
 	return err;
 }
 
-static int make_own(struct wv_server *s)
+static int make_own(struct wv_listener *l, const struct wv_config *config)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
 	wv_auto_fd sock = -1;
 	int err;
 
-	if (strlen(s->config.socket) >= sizeof(at.sun_path))
+	if (strlen(config->socket) >= sizeof(at.sun_path))
 		return -ENAMETOOLONG;
-	strcpy(at.sun_path, s->config.socket);
-	strcpy(s->socket, s->config.socket);
-	set_run_dir(s);
-	if (mkdir(s->run_dir, 0755) && errno != EEXIST)
+	strcpy(at.sun_path, config->socket);
+	strcpy(l->socket, config->socket);
+	set_run_dir(l);
+	if (mkdir(l->run_dir, 0755) && errno != EEXIST)
 		return -errno;
 	err = clear_stale(&at);
 	if (err)
@@ -140,36 +141,34 @@ static int make_own(struct wv_server *s)
 		return -errno;
 	err = bind_privately(sock, &at);
 	if (!err)
-		err = open_to_clients(s);
+		err = open_to_clients(l->socket, config->group);
 	if (!err && listen(sock, BACKLOG))
 		err = -errno;
 	return err ? err : wv_steal_fd(&sock);
 }
 
-int wv_listen(struct wv_server *s)
+int wv_listen(struct wv_listener *l, const struct wv_config *config)
 {
 	int n = sd_listen_fds(1);
 	int fd;
 
 	if (n > 1)
 		wv_log(WV_WARNING, "systemd passes %d sockets, of which the first is used", n);
-	fd = n > 0 ? take_activated(s) : make_own(s);
-	set_run_dir(s);
+	fd = n > 0 ? take_activated(l) : make_own(l, config);
+	set_run_dir(l);
 	if (fd == -EADDRINUSE)
 		wv_log(WV_ERROR,
-		       "%s: somebody answers there already: stop the other daemon, or choose "
+		       "%s: another daemon answers there: stop that daemon, or choose "
 		       "another --socket",
-		       s->config.socket);
+		       config->socket);
 	else if (fd < 0)
-		wv_log(WV_ERROR, "%s: no socket can be made: %s: correct --socket or the directory",
-		       s->config.socket, strerror(-fd));
+		wv_log(WV_ERROR,
+		       "%s: the socket cannot be made: %s: correct --socket or the directory",
+		       config->socket, strerror(-fd));
 	return fd;
 }
 
-void wv_unlisten(struct wv_server *s)
+void wv_unlisten(const struct wv_listener *l)
 {
-	if (s->activated)
-		return;
-	unlink(s->socket);
-	wv_providers_remove(s->run_dir);
+	unlink(l->socket);
 }

@@ -1,17 +1,18 @@
-/*
- * What a program says afterwards: its recording, or how the lease served.
- */
+#include "daemon/ipc/outcome.h"
+
 #include "base/base.h"
+#include "base/log.h"
 #include "cmdlog/record.h"
-#include "daemon/ipc/client.h"
+#include "daemon/loop/loop.h"
+#include "daemon/pool/pool.h"
 
 #include <errno.h>
 #include <string.h>
 
-/* A lease given up sooner than this was not used at all: it did not fit the program. */
+/* A lease that is closed sooner than this was not used at all: it did not fit the program. */
 #define AT_ONCE_US (2 * WV_WAIT_MS * 1000)
 
-/* The recipe of a record that was checked; 0 or -errno. */
+/* Makes a recipe of @record, which was checked. 0 or -errno. */
 static int make_recipe(struct wv_client *c, const struct wv_build_id *provider,
 		       struct wv_cmdlog *record, struct wv_recipe **recipe)
 {
@@ -33,16 +34,15 @@ static int make_recipe(struct wv_client *c, const struct wv_build_id *provider,
 
 static void keep(struct wv_client *c, struct wv_recipe *recipe)
 {
-	struct wv_server *s = c->server;
+	struct wv_service *s = c->service;
 
-	if (!recipe->pool && wv_scheduler_adopt(s, recipe))
+	if (!recipe->pool && wv_scheduler_adopt(s->scheduler, recipe))
 		return;
-	recipe->pool->failures = recipe->pool->contradictions = 0;
-	recipe->pool->retry_us = 0;
-	wv_demand_claim(&recipe->pool->demand, wv_now(s), wv_idle_us(s));
-	wv_catalog_touch(&s->catalog, recipe, wv_wall_clock());
-	wv_catalog_recorded(&s->catalog, recipe, c->argv);
-	wv_scheduler_poke(s);
+	wv_pool_forgive(recipe->pool);
+	wv_demand_claim(&recipe->pool->demand, wv_now(s->event), wv_idle_us(s->planner));
+	wv_catalog_touch(s->catalog, recipe, wv_wall_clock());
+	wv_catalog_recorded(s->catalog, recipe, c->argv);
+	wv_scheduler_poke(s->scheduler);
 	if (recipe->refused)
 		wv_log(WV_INFO, "%s of user %u cannot be prepared: %s", recipe->comm, recipe->uid,
 		       recipe->refused);
@@ -69,7 +69,7 @@ enum wv_client_next wv_handle_record(struct wv_client *c, const struct wv_receiv
 	if (err == -EPROTO)
 		return WV_CLIENT_MALFORMED;
 	if (!err)
-		recipe = wv_catalog_add(&c->server->catalog, recipe);
+		recipe = wv_catalog_add(c->service->catalog, recipe);
 	if (!err && recipe)
 		keep(c, recipe);
 	else
@@ -93,11 +93,11 @@ static void note_divergence(struct wv_recipe *recipe, const struct wv_msg_report
 enum wv_client_next wv_handle_report(struct wv_client *c, const struct wv_received *in)
 {
 	const struct wv_msg_report *report = (const void *)in->msg;
-	struct wv_catalog *catalog = &c->server->catalog;
+	struct wv_catalog *catalog = c->service->catalog;
 	struct wv_recipe *recipe = wv_catalog_find(catalog, c->user->uid, c->recipe);
 
 	c->state = WV_CLIENT_DONE;
-	if (!recipe) /* dropped meanwhile */
+	if (!recipe) /* dropped in the meantime */
 		return WV_CLIENT_CLOSE;
 	recipe->counters.reports++;
 	recipe->counters.adopted += report->adopted;
@@ -112,9 +112,9 @@ enum wv_client_next wv_handle_report(struct wv_client *c, const struct wv_receiv
 
 void wv_handle_no_report(struct wv_client *c)
 {
-	struct wv_catalog *catalog = &c->server->catalog;
+	struct wv_catalog *catalog = c->service->catalog;
 	struct wv_recipe *recipe = wv_catalog_find(catalog, c->user->uid, c->recipe);
 
-	if (recipe && wv_now(c->server) - c->since_us < AT_ONCE_US)
+	if (recipe && wv_now(c->service->event) - c->since_us < AT_ONCE_US)
 		wv_catalog_served(catalog, recipe, c->argv, true);
 }

@@ -1,10 +1,7 @@
-/*
- * Pools of a size that a program asked for. A pool request is for programs started as its own was;
- * it stands for as long as its connection does, so the kernel ends it with the program. Of several
- * the largest counts, not the sum: each is about how many start together.
- */
+#include "daemon/ipc/pool_requests.h"
+
 #include "base/base.h"
-#include "daemon/ipc/client.h"
+#include "daemon/pool/pool.h"
 
 #include <string.h>
 
@@ -18,11 +15,11 @@ static bool is_same_program(const struct wv_key *a, const struct wv_key *b)
 static bool is_for(const struct wv_client *c, const struct wv_recipe *recipe)
 {
 	return c->user->uid == recipe->uid && is_same_program(&c->key, &recipe->key) &&
-	       wv_catalog_variant(&c->server->catalog, recipe->uid, &recipe->key, c->argv) ==
+	       wv_catalog_variant(c->service->catalog, recipe->uid, &recipe->key, c->argv) ==
 		   recipe;
 }
 
-uint32_t wv_pool_requested(struct wv_server *s, const struct wv_recipe *recipe)
+uint32_t wv_pool_requested(const struct wv_service *s, const struct wv_recipe *recipe)
 {
 	const struct wv_client *c;
 	uint32_t most = 0;
@@ -33,7 +30,7 @@ uint32_t wv_pool_requested(struct wv_server *s, const struct wv_recipe *recipe)
 	return most;
 }
 
-static unsigned int pool_requests_of(struct wv_server *s, const struct wv_user *user)
+static unsigned int pool_requests_of(const struct wv_service *s, const struct wv_user *user)
 {
 	const struct wv_client *c;
 	unsigned int n = 0;
@@ -48,15 +45,15 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 	return a < b ? a : b;
 }
 
-/* What has become of the pool request; of recipes whose device is not there nothing can. */
+/* The state of the pool request. Recipes whose device is absent do not count. */
 static struct wv_msg_pool_state state_of(struct wv_client *c)
 {
 	struct wv_msg_pool_state state = {.granted = UINT32_MAX, .ready = UINT32_MAX};
-	struct wv_server *s = c->server;
+	struct wv_service *s = c->service;
 	struct wv_recipe *recipe;
 
 	wv_each_recipe (c->user, recipe) {
-		if (!recipe->pool || !is_for(c, recipe) || !wv_device_of(s, recipe))
+		if (!recipe->pool || !is_for(c, recipe) || !wv_device_of(s->planner, recipe))
 			continue;
 		state.granted = smaller(state.granted, recipe->pool->target);
 		state.ready = smaller(state.ready, recipe->pool->n_ready);
@@ -71,7 +68,7 @@ static int answer(struct wv_client *c)
 {
 	struct wv_msg_pool_state state;
 
-	wv_plan_pools(c->server);
+	wv_plan_pools(c->service->planner);
 	state = state_of(c);
 	wv_msg_init(&state.msg, WV_MSG_POOL_STATE, sizeof(state));
 	return wv_send(c->fd, &state, sizeof(state), NULL, 0, NULL, 0);
@@ -81,9 +78,9 @@ static void note(struct wv_client *c, const struct wv_msg_pool *request)
 {
 	wv_client_remember(c, &request->program);
 	if (!c->leases)
-		LIST_INSERT_HEAD(&c->server->pool_requests, c, pool_link);
+		LIST_INSERT_HEAD(&c->service->pool_requests, c, pool_link);
 	if (c->leases != request->leases)
-		wv_scheduler_poke(c->server);
+		wv_scheduler_poke(c->service->scheduler);
 	c->leases = request->leases;
 	c->state = WV_CLIENT_POOL;
 }
@@ -91,7 +88,7 @@ static void note(struct wv_client *c, const struct wv_msg_pool *request)
 enum wv_client_next wv_handle_pool(struct wv_client *c, const struct wv_received *in)
 {
 	const struct wv_msg_pool *request = (const void *)in->msg;
-	struct wv_server *s = c->server;
+	struct wv_service *s = c->service;
 
 	if (!request->leases)
 		return WV_CLIENT_MALFORMED;
@@ -109,5 +106,5 @@ void wv_pool_request_end(struct wv_client *c)
 		return;
 	LIST_REMOVE(c, pool_link);
 	c->leases = 0;
-	wv_scheduler_poke(c->server);
+	wv_scheduler_poke(c->service->scheduler);
 }

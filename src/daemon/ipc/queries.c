@@ -1,10 +1,10 @@
-/*
- * Questions of the command line: JSON in, JSON out. The answer goes through a sealed memfd, since
- * it may be longer than a message.
- */
 #include "daemon/ipc/queries.h"
 
 #include "base/base.h"
+#include "base/log.h"
+#include "daemon/ipc/status_json.h"
+#include "store/hex.h"
+#include "store/recipe_json.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,22 +13,22 @@
 
 #define MAX_QUESTION 4096
 
-/* A question, as put by @who. Returns a new document, NULL if memory is short. */
-typedef json_t *(*answer_fn)(struct wv_server *s, uid_t who, json_t *question);
+/* Answers @question of user @who. A new document; NULL if memory is short. */
+typedef json_t *(*answer_fn)(struct wv_service *s, uid_t who, json_t *question);
 
 static json_t *failure(const char *error, const char *remedy)
 {
 	return json_pack("{s:s, s:s}", "error", error, "remedy", remedy);
 }
 
-static json_t *answer_status(struct wv_server *s, uid_t who, json_t *question)
+static json_t *answer_status(struct wv_service *s, uid_t who, json_t *question)
 {
 	(void)question;
 	return wv_status(s, who);
 }
 
 /* The recipe that @question names, if @who may see it. */
-static struct wv_recipe *named_recipe(struct wv_server *s, uid_t who, json_t *question)
+static struct wv_recipe *named_recipe(struct wv_service *s, uid_t who, json_t *question)
 {
 	const char *text = json_string_value(json_object_get(question, "id"));
 	struct wv_user *user;
@@ -36,12 +36,12 @@ static struct wv_recipe *named_recipe(struct wv_server *s, uid_t who, json_t *qu
 
 	if (!text || wv_unhex_u64(text, &id))
 		return NULL;
-	wv_each_user (s, user) {
+	wv_each_user (s->catalog, user) {
 		struct wv_recipe *recipe;
 
 		if (!wv_may_see(who, user->uid))
 			continue;
-		recipe = wv_catalog_find(&s->catalog, user->uid, id);
+		recipe = wv_catalog_find(s->catalog, user->uid, id);
 		if (recipe)
 			return recipe;
 	}
@@ -54,32 +54,32 @@ static json_t *no_such_recipe(void)
 		       "give the 16 digits of an id that 'warmverbs recipes list' prints");
 }
 
-static json_t *answer_recipe(struct wv_server *s, uid_t who, json_t *question)
+static json_t *answer_recipe(struct wv_service *s, uid_t who, json_t *question)
 {
 	struct wv_recipe *recipe = named_recipe(s, who, question);
 
 	return recipe ? wv_recipe_to_json(recipe) : no_such_recipe();
 }
 
-static unsigned int forget_all(struct wv_server *s, uid_t who)
+static unsigned int forget_all(struct wv_service *s, uid_t who)
 {
 	struct wv_user *user, *next_user;
 	unsigned int n = 0;
 
-	for (user = LIST_FIRST(&s->catalog.users); user; user = next_user) {
+	for (user = LIST_FIRST(&s->catalog->users); user; user = next_user) {
 		struct wv_recipe *recipe;
 
 		next_user = LIST_NEXT(user, link);
 		if (!wv_may_see(who, user->uid))
 			continue;
 		for (; (recipe = TAILQ_FIRST(&user->recipes)); n++)
-			wv_catalog_remove(&s->catalog, recipe);
+			wv_catalog_remove(s->catalog, recipe);
 		wv_catalog_tidy_user(user);
 	}
 	return n;
 }
 
-static json_t *answer_forget(struct wv_server *s, uid_t who, json_t *question)
+static json_t *answer_forget(struct wv_service *s, uid_t who, json_t *question)
 {
 	const char *id = json_string_value(json_object_get(question, "id"));
 	struct wv_recipe *recipe;
@@ -89,7 +89,7 @@ static json_t *answer_forget(struct wv_server *s, uid_t who, json_t *question)
 	recipe = named_recipe(s, who, question);
 	if (!recipe)
 		return no_such_recipe();
-	wv_catalog_remove(&s->catalog, recipe);
+	wv_catalog_remove(s->catalog, recipe);
 	return json_pack("{s:i}", "forgotten", 1);
 }
 
@@ -102,7 +102,7 @@ static const struct {
     {"forget", answer_forget},
 };
 
-static json_t *answer(struct wv_server *s, uid_t who, const char *text, size_t bytes)
+static json_t *answer(struct wv_service *s, uid_t who, const char *text, size_t bytes)
 {
 	json_t *question = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, NULL);
 	const char *op = json_string_value(json_object_get(question, "op"));
@@ -120,7 +120,10 @@ static json_t *answer(struct wv_server *s, uid_t who, const char *text, size_t b
 			       "use a warmverbs of the daemon's version");
 }
 
-/* A descriptor of memory that holds @json and cannot change any more; the caller's. Or -errno. */
+/*
+ * A memfd that holds @json as text and is sealed against changes: an answer may be longer than a
+ * message. The caller's; or -errno.
+ */
 static int seal(const json_t *json)
 {
 	wv_auto_fd memory = memfd_create("warmverbs-answer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
@@ -149,14 +152,14 @@ enum wv_client_next wv_handle_control(struct wv_client *c, const struct wv_recei
 	c->state = WV_CLIENT_DONE;
 	if (bytes > MAX_QUESTION)
 		return WV_CLIENT_MALFORMED;
-	json = answer(c->server, c->user->uid, (const char *)(in->msg + 1), bytes);
+	json = answer(c->service, c->user->uid, (const char *)(in->msg + 1), bytes);
 	memory = json ? seal(json) : -ENOMEM;
 	json_decref(json);
 	wv_msg_init(&head, WV_MSG_CONTROL, sizeof(head));
 	if (memory >= 0)
 		wv_send(c->fd, &head, sizeof(head), NULL, 0, &memory, 1);
 	else
-		wv_log(WV_WARNING, "a question of user %u stays unanswered: %s", c->user->uid,
+		wv_log(WV_WARNING, "a question of user %u could not be answered: %s", c->user->uid,
 		       strerror(-memory));
 	return WV_CLIENT_CLOSE;
 }

@@ -1,35 +1,31 @@
 /*
- * Answers for the command line: {"op": "status"}, {"op": "recipe", "id": ID} and
- * {"op": "forget", "id": ID or "all"}, where an ID is 16 hexadecimal digits.
- *
+ * Questions of the command line and their answers, both JSON. An ID is 16 hexadecimal digits.
+ *   {"op": "status"}
+ *   {"op": "recipe", "id": ID}: the recipe as in its file (store/recipe_json.h)
+ *   {"op": "forget", "id": ID or "all"}: {"forgotten": how many}
  * A question that cannot be answered: {"error": what, "remedy": what to do about it}.
- * "recipe": the recipe as in its file (store/recipe.h). "forget": {"forgotten": how many}.
- * "status", of what the asker may see; bytes, microseconds (_us) and seconds (_s):
+ *
+ * The status has what the user who asks may see; bytes, microseconds (_us) and seconds (_s):
  *   version, uptime_s, kernel, socket
- *   devices   [{name, node, driver, driver_id, provider, leased, leases}]
+ *   devices   [{name, node, driver, driver_id, provider, leased, leases,
+ *              unleased_because: why no leases are made of the device, or null}]
  *   budgets   {leases_per_recipe, leases_per_user, leases, memory_per_user, memory, descriptors,
  *              recipes_per_user}
  *   use       {leases, memory, descriptors}, of all users
  *   clients   {connected, accepted, malformed, silent, over_limit, denied}
  *   users     [{uid, clients, recipes, use}]
  *   recipes   [as in its file, but steps and argv are how many there are, and with
- *              uid, pool {ready, target, built, build_us_last, build_us_median, failures},
+ *              uid,
+ *              pool {ready, target, requested, built, build_us_last, build_us_median, failures},
  *              cost {bytes, pds, cqs, srqs, qps, fds},
  *              divergence: the last one or null,
  *                {command, why, object, method, write_cmd, attr, offset},
- *              unfit: why it is not prepared, or null; error: of the last try, or null]
+ *              unfit: why the recipe is not prepared, or null,
+ *              error: of the last attempt to make a lease, or null]
  */
 #pragma once
 
 #include "daemon/ipc/client.h"
 
-#include <jansson.h>
-
-/* Root sees and may do all; others, what is theirs. */
-static inline bool wv_may_see(uid_t who, uid_t owner)
-{
-	return who == 0 || who == owner;
-}
-
-/* A new document of all that user @who may see; NULL if memory is short. */
-json_t *wv_status(struct wv_server *s, uid_t who);
+/* Answers a WV_MSG_CONTROL with a sealed memfd that holds the document. */
+enum wv_client_next wv_handle_control(struct wv_client *c, const struct wv_received *in);

@@ -1,9 +1,12 @@
-/*
- * What the daemon has ready, for whom, and how it serves.
- */
+#include "daemon/ipc/status_json.h"
+
+#include "abi/abi.h"
+#include "abi/drivers.h"
 #include "base/base.h"
-#include "daemon/devices/drivers.h"
-#include "daemon/ipc/queries.h"
+#include "daemon/ipc/pool_requests.h"
+#include "daemon/loop/loop.h"
+#include "daemon/pool/pool.h"
+#include "store/recipe_json.h"
 
 #include <string.h>
 
@@ -18,56 +21,58 @@ static json_t *text_or_null(const char *text)
 	return text && *text ? json_string(text) : json_null();
 }
 
-static uint32_t leases_on(struct wv_server *s, const struct wv_device *device)
+static uint32_t leases_on(const struct wv_service *s, const struct wv_device *device)
 {
 	struct wv_user *user;
 	struct wv_recipe *r;
 	uint32_t n = 0;
 
-	wv_each_user (s, user)
+	wv_each_user (s->catalog, user)
 		wv_each_recipe (user, r)
 			if (r->pool && !strcmp(r->key.ibdev, device->ibdev))
 				n += r->pool->n_ready;
 	return n;
 }
 
-static json_t *devices(struct wv_server *s)
+static json_t *devices(const struct wv_service *s)
 {
 	json_t *list = json_array();
 
-	for (unsigned int i = 0; i < s->devices.n; i++) {
-		const struct wv_device *d = &s->devices.all[i];
+	for (unsigned int i = 0; i < s->devices->n; i++) {
+		const struct wv_device *d = &s->devices->all[i];
 
-		json_array_append_new(
-		    list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:o}", "name", d->ibdev, "node",
-				    d->node, "driver", text_or_null(wv_provider_name(d->driver_id)),
-				    "driver_id", number(d->driver_id), "provider",
-				    text_or_null(d->provider), "leased", (int)d->leasable, "leases",
-				    number(leases_on(s, d))));
+		json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:o, s:o}",
+						      "name", d->ibdev, "node", d->node, "driver",
+						      text_or_null(wv_provider_name(d->driver_id)),
+						      "driver_id", number(d->driver_id), "provider",
+						      text_or_null(d->provider), "leased",
+						      (int)d->leasable, "unleased_because",
+						      text_or_null(d->unleased_because), "leases",
+						      number(leases_on(s, d))));
 	}
 	return list;
 }
 
-static json_t *budgets(struct wv_server *s)
+static json_t *budgets(const struct wv_service *s)
 {
-	const struct wv_limits *l = &s->limits;
+	const struct wv_limits *l = &s->planner->limits;
 
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "leases_per_recipe",
 			 number(l->leases_per_recipe), "leases_per_user", number(l->user.leases),
 			 "leases", number(l->total.leases), "memory_per_user",
 			 number(l->user.bytes), "memory", number(l->total.bytes), "descriptors",
-			 number(l->total.fds), "recipes_per_user", number(s->catalog.max_recipes));
+			 number(l->total.fds), "recipes_per_user", number(s->catalog->max_recipes));
 }
 
-static json_t *use(struct wv_server *s, const struct wv_user *only)
+static json_t *use(const struct wv_service *s, const struct wv_user *only)
 {
-	struct wv_use use = wv_use_of(s, only);
+	struct wv_use use = wv_use_of(s->planner, only);
 
 	return json_pack("{s:o, s:o, s:o}", "leases", number(use.leases), "memory",
 			 number(use.bytes), "descriptors", number(use.fds));
 }
 
-static json_t *clients(struct wv_server *s)
+static json_t *clients(const struct wv_service *s)
 {
 	const struct wv_tally *t = &s->tally;
 
@@ -98,7 +103,7 @@ static json_t *cost(const struct wv_cost *c)
 }
 
 /* The pool's part of a recipe; empty where there is none. */
-static json_t *pool(struct wv_server *s, const struct wv_recipe *r)
+static json_t *pool(const struct wv_service *s, const struct wv_recipe *r)
 {
 	static const struct wv_pool none;
 	const struct wv_pool *p = r->pool ? r->pool : &none;
@@ -118,7 +123,7 @@ static const char *why_unfit(const struct wv_recipe *r)
 }
 
 /* As in its file, with the steps as a number, and what is known now. */
-static json_t *recipe(struct wv_server *s, const struct wv_recipe *r)
+static json_t *recipe(const struct wv_service *s, const struct wv_recipe *r)
 {
 	json_t *json = wv_recipe_to_json(r);
 
@@ -133,29 +138,29 @@ static json_t *recipe(struct wv_server *s, const struct wv_recipe *r)
 	return json;
 }
 
-static json_t *user(struct wv_server *s, const struct wv_user *u)
+static json_t *user(const struct wv_service *s, const struct wv_user *u)
 {
 	return json_pack("{s:o, s:i, s:i, s:o}", "uid", number(u->uid), "clients",
 			 (int)u->n_clients, "recipes", (int)u->n_recipes, "use", use(s, u));
 }
 
-json_t *wv_status(struct wv_server *s, uid_t who)
+json_t *wv_status(const struct wv_service *s, uid_t who)
 {
 	json_t *users = json_array();
 	json_t *recipes = json_array();
 	struct wv_user *u;
 	struct wv_recipe *r;
 
-	wv_each_user (s, u) {
+	wv_each_user (s->catalog, u) {
 		if (!wv_may_see(who, u->uid))
 			continue;
 		json_array_append_new(users, user(s, u));
 		wv_each_recipe (u, r)
 			json_array_append_new(recipes, recipe(s, r));
 	}
-	return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
-			 WV_VERSION, "uptime_s",
-			 number((uint64_t)(wv_now(s) - s->start_us) / 1000000), "kernel", s->kernel,
-			 "socket", s->socket, "devices", devices(s), "budgets", budgets(s), "use",
-			 use(s, NULL), "clients", clients(s), "users", users, "recipes", recipes);
+	return json_pack(
+	    "{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "version", WV_VERSION, "uptime_s",
+	    number((uint64_t)(wv_now(s->event) - s->start_us) / 1000000), "kernel",
+	    s->planner->kernel, "socket", s->socket, "devices", devices(s), "budgets", budgets(s),
+	    "use", use(s, NULL), "clients", clients(s), "users", users, "recipes", recipes);
 }

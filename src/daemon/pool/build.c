@@ -1,7 +1,7 @@
 #include "daemon/pool/build.h"
 
 #include "base/base.h"
-#include "daemon/pool/thread.h"
+#include "daemon/loop/thread.h"
 
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,7 @@ static int64_t now_us(void)
 	return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
 }
 
-/* False: the end. */
+/* False: the thread is to end. */
 static bool await_order(struct wv_job *job)
 {
 	struct wv_builders *b = job->builders;
@@ -35,7 +35,7 @@ static void carry_out(struct wv_job *job)
 	const struct wv_issuer issuer = {.issue = job->issue, .cancelled = &job->cancelled};
 	int64_t start = now_us();
 
-	job->err = wv_pooled_lease_make(job->recipe, &job->device, &issuer, &job->ready, job->why,
+	job->err = wv_pooled_lease_make(job->recipe, &job->device, &issuer, &job->lease, job->why,
 					sizeof(job->why));
 	job->build_us = (uint32_t)(now_us() - start);
 }
@@ -127,8 +127,8 @@ struct wv_job *wv_builders_done(struct wv_builders *b)
 	struct wv_job *done = NULL;
 	eventfd_t n;
 
-	eventfd_read(b->done_fd,
-		     &n); /* before the states, so that what is done later shows again */
+	/* Read before the states, so that a job done from now on makes it readable again. */
+	eventfd_read(b->done_fd, &n);
 	pthread_mutex_lock(&b->lock);
 	for (unsigned int i = 0; i < WV_BUILDERS && !done; i++)
 		if (b->jobs[i].state == WV_JOB_DONE)
@@ -178,11 +178,11 @@ void wv_job_clear(struct wv_job *job)
 {
 	if (job->pool)
 		job->pool->n_building--;
-	if (job->ready)
-		wv_pooled_lease_free(job->ready);
+	if (job->lease)
+		wv_pooled_lease_free(job->lease);
 	free(job->recipe);
 	job->recipe = NULL;
-	job->ready = NULL;
+	job->lease = NULL;
 	job->pool = NULL;
 	pthread_mutex_lock(&job->builders->lock);
 	job->state = WV_JOB_IDLE;

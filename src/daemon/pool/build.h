@@ -1,10 +1,10 @@
 /*
- * Threads that make leases. A recipe is a series of commands, each of which takes an adapter's
- * firmware 0.1 to 20 ms, and a program waits at most WV_WAIT_MS for its answer: so the loop must
- * not carry recipes out itself.
+ * Builders: threads that make leases. Each command of a recipe takes an adapter's firmware 0.1 to
+ * 20 ms, and a program waits at most WV_WAIT_MS for its answer, so the loop must not carry recipes
+ * out itself.
  *
- * The loop decides what is made, and what becomes of it. A builder has one job, which holds all
- * that it reads; of the server it knows nothing.
+ * The loop decides what is made and what happens to it. A builder has one job, which holds
+ * everything that it reads.
  */
 #pragma once
 
@@ -13,22 +13,23 @@
 #include <pthread.h>
 
 /*
- * Firmware carries out commands of one device side by side, but only a few of them; more would wait
- * in the kernel instead of here, where it is decided late what is needed most.
+ * Firmware carries out only a few commands of one device at a time. More builders would make
+ * commands wait in the kernel, whereas here the loop decides as late as possible which lease is
+ * needed most.
  */
 #define WV_BUILDERS 4
 
 enum wv_job_state {
 	WV_JOB_IDLE,
 	WV_JOB_GIVEN, /* to the builder */
-	WV_JOB_DONE,  /* and not yet looked at */
+	WV_JOB_DONE,  /* the loop has not looked at it yet */
 };
 
 struct wv_job {
 	struct wv_builders *builders;
 	pthread_t thread;
 	pthread_cond_t given;
-	enum wv_job_state state; /* guarded by the builders' lock */
+	enum wv_job_state state; /* guarded by the lock of the builders */
 
 	/* The order. The builder reads it while the job is GIVEN. */
 	struct wv_cmdlog *recipe; /* a copy; NULL: idle */
@@ -37,13 +38,13 @@ struct wv_job {
 	atomic_bool cancelled; /* by the loop, at any time */
 
 	/* The result. The builder writes it while the job is GIVEN. */
-	struct wv_pooled_lease *ready; /* NULL if it failed */
+	struct wv_pooled_lease *lease; /* NULL if it failed */
 	int err;		       /* as of wv_pooled_lease_make() */
 	char why[WV_WHY_BYTES];
 	uint32_t build_us;
 
 	/* The loop's alone. */
-	struct wv_pool *pool; /* NULL: dropped meanwhile */
+	struct wv_pool *pool; /* NULL: dropped in the meantime */
 	uid_t uid;
 	struct wv_cost cost;
 	unsigned int failed_before; /* the pool's n_failed when the job was given */
@@ -57,33 +58,33 @@ struct wv_builders {
 	struct wv_job jobs[WV_BUILDERS];
 };
 
-/* Starts the threads. 0; or -errno, and none is left. @b is zeroed. */
+/* Starts the threads. @b must be zeroed. 0; or -errno, and no thread is left. */
 int wv_builders_start(struct wv_builders *b);
 /*
- * Cancels what is being made and ends the threads, and all that was made and not taken. Waits for
- * the commands in progress. Harmless if they were not started.
+ * Cancels all jobs, ends the threads and closes leases that were not taken. Waits for the commands
+ * in progress. Harmless if the builders were not started.
  */
 void wv_builders_stop(struct wv_builders *b);
 
-/* A job that can be given, or NULL: all builders are busy. */
+/* A job that can be given, or NULL if all builders are busy. */
 struct wv_job *wv_builders_idle(struct wv_builders *b);
-/* A job that is done, to be looked at and then cleared; NULL: no more of them. */
+/* A job that is done, which the caller looks at and clears; NULL if there is none. */
 struct wv_job *wv_builders_done(struct wv_builders *b);
-/* Jobs that are not idle. */
+/* How many jobs are not idle. */
 unsigned int wv_builders_busy(struct wv_builders *b);
 
 /*
- * Has a lease of @pool's recipe made on @device; both are copied as far as the builder needs them,
- * and the pool counts it as being built until the job is cleared. 0 or -ENOMEM.
+ * Has a lease of @pool's recipe made on @device. The builder works on copies of both. The pool
+ * counts the lease as being built until the job is cleared. 0 or -ENOMEM.
  */
 int wv_job_give(struct wv_job *job, struct wv_pool *pool, const struct wv_device *device,
 		wv_issue_fn issue);
-/* The builder stops before its next command, and nothing comes of the job. */
+/* Makes the builder stop before its next command; the job then fails. */
 void wv_job_cancel(struct wv_job *job);
-/* Makes a job that is done idle again; a lease still in it ends. */
+/* Makes a job that is done idle again, and closes a lease that is still in it. */
 void wv_job_clear(struct wv_job *job);
 
-/* Loops over the jobs that are not idle. */
+/* Loops over the jobs that are not idle; only the loop's thread may. */
 #define wv_each_job(b, job)                                                                        \
 	for (struct wv_job *job = (b)->jobs; job < (b)->jobs + WV_BUILDERS; job++)                 \
 		if (job->recipe)

@@ -7,7 +7,7 @@ static uint32_t idle_periods(int64_t since_us, int64_t now_us, int64_t idle_us)
 	return periods > 31 ? 31 : (uint32_t)periods;
 }
 
-/* What is left of the level, never less than one. */
+/* What is left of the level after the idle periods so far, at least one. */
 static uint32_t decayed(const struct wv_demand *d, int64_t now_us, int64_t idle_us)
 {
 	uint32_t level = d->level >> idle_periods(d->reached_us, now_us, idle_us);
@@ -51,7 +51,9 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
-/* A user's limit: what is configured, but no more than an equal share, and always one lease. */
+/*
+ * A user's limit: as configured, but at most an equal share of the total, and at least one lease.
+ */
 static struct wv_use user_limit(const struct wv_limits *l, unsigned int n_active)
 {
 	unsigned int n = n_active ? n_active : 1;
@@ -85,7 +87,7 @@ static unsigned int active_users(const struct wv_want *wants, unsigned int n, st
 
 	for (unsigned int i = 0; i < n; i++)
 		if (wants[i].target)
-			users[wants[i].user].leases = 1; /* as a mark, for a moment */
+			users[wants[i].user].leases = 1; /* a temporary mark */
 	for (unsigned int i = 0; i < n_users; i++) {
 		active += users[i].leases;
 		users[i].leases = 0;

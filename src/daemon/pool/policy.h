@@ -1,10 +1,10 @@
 /*
- * How many leases of which recipe should wait. Pure: time is passed in, in microseconds of a steady
- * clock, and nothing is touched.
+ * The policy: how many leases of each recipe should wait. It is pure: the time is passed in, in
+ * microseconds of a steady clock, and nothing but the arguments is changed.
  *
- * A pool should hold as many leases as were asked for between two times that it was full: that is
- * how many programs start together. Unused, it is halved every idle time, keeps one lease for
- * WV_IDLE_PERIODS of them, then none; its recipe stays on disk.
+ * A pool should hold as many leases as were claimed between two moments at which it was full: so
+ * many programs start together. An unused pool is halved every idle time and keeps one lease, until
+ * WV_IDLE_PERIODS idle times have passed; then it is empty. Its recipe stays on disk.
  */
 #pragma once
 
@@ -13,30 +13,30 @@
 #include <stdbool.h>
 
 #define WV_IDLE_PERIODS 6
-/* A burst lasts at most this long, so that a steady stream is not mistaken for one. */
+/* A burst lasts at most this long, so that a steady stream does not pass for a burst. */
 #define WV_BURST_US 1000000
 
 struct wv_demand {
 	int64_t last_us;    /* of the last claim */
-	int64_t burst_us;   /* of the first claim of the burst under way */
+	int64_t burst_us;   /* of the first claim of the current burst */
 	int64_t reached_us; /* when `level` was last needed */
 	uint32_t burst;	    /* claims since the pool was full */
 	uint32_t level;
 };
 
-/* The demand of a recipe that was last claimed at @last_us, of which no more is known. */
+/* Initialises the demand of a recipe of which only the time of the last claim is known. */
 void wv_demand_init(struct wv_demand *d, int64_t last_us);
 
-/* Somebody asked for a lease, whether there was one or not. */
+/* Notes that a program asked for a lease, whether there was one or not. */
 void wv_demand_claim(struct wv_demand *d, int64_t now_us, int64_t idle_us);
 
-/* The pool holds all that it should. */
+/* Notes that the pool is at its target. */
 void wv_demand_full(struct wv_demand *d);
 
-/* How many leases should wait, budgets aside. */
+/* How many leases should wait, regardless of the budgets. */
 uint32_t wv_demand_target(const struct wv_demand *d, int64_t now_us, int64_t idle_us);
 
-/* What leases take up; of one user, or of all. */
+/* What the leases of one user, or of all users, take up. */
 struct wv_use {
 	uint32_t leases;
 	uint32_t fds;
@@ -48,20 +48,21 @@ struct wv_limits {
 	struct wv_use user, total;
 };
 
-/* Whether one more lease of @cost fits into @limit, where @use is taken up already. */
+/* Whether one more lease of @cost fits into @limit, of which @use is taken up already. */
 bool wv_has_room(const struct wv_use *use, const struct wv_use *limit, const struct wv_cost *cost);
 
 struct wv_want {
 	const struct wv_cost *cost;
 	uint32_t user;	  /* index into users */
-	uint32_t target;  /* budgets aside */
-	uint32_t granted; /* result: within the budgets */
+	uint32_t target;  /* regardless of the budgets */
+	uint32_t granted; /* the result: within the budgets */
 };
 
 /*
- * Shares the budgets: in turns, one lease for each of @wants that still wants one and whose user
- * and total have room. No user gets more than an equal share of the total. @users has @n_users
- * zeroed entries and receives what each was granted.
+ * Shares the budgets among the @n entries of @wants. In each round every entry is granted one more
+ * lease if it wants one and both its user's limit and the total have room. No user gets more than
+ * an equal share of the total. @users has @n_users zeroed entries and receives what each user was
+ * granted.
  */
 void wv_plan(struct wv_want *wants, unsigned int n, struct wv_use *users, unsigned int n_users,
 	     const struct wv_limits *limits);

@@ -11,7 +11,7 @@ struct wv_pool *wv_pool_new(struct wv_recipe *recipe, int64_t last_us)
 	if (!pool)
 		return NULL;
 	pool->recipe = recipe;
-	SLIST_INIT(&pool->ready);
+	SLIST_INIT(&pool->leases);
 	wv_demand_init(&pool->demand, last_us);
 	return pool;
 }
@@ -21,28 +21,34 @@ void wv_pool_free(struct wv_pool *pool)
 	free(pool);
 }
 
-void wv_pool_add(struct wv_pool *pool, struct wv_pooled_lease *ready, uint32_t build_us)
+void wv_pool_add(struct wv_pool *pool, struct wv_pooled_lease *lease, uint32_t build_us)
 {
 	pool->build_us[pool->n_built++ % WV_BUILD_TIMES] = build_us;
 	*pool->error = '\0';
-	wv_pool_put(pool, ready);
+	wv_pool_put(pool, lease);
 }
 
 struct wv_pooled_lease *wv_pool_take(struct wv_pool *pool)
 {
-	struct wv_pooled_lease *ready = SLIST_FIRST(&pool->ready);
+	struct wv_pooled_lease *lease = SLIST_FIRST(&pool->leases);
 
-	if (!ready)
+	if (!lease)
 		return NULL;
-	SLIST_REMOVE_HEAD(&pool->ready, link);
+	SLIST_REMOVE_HEAD(&pool->leases, link);
 	pool->n_ready--;
-	return ready;
+	return lease;
 }
 
-void wv_pool_put(struct wv_pool *pool, struct wv_pooled_lease *ready)
+void wv_pool_put(struct wv_pool *pool, struct wv_pooled_lease *lease)
 {
-	SLIST_INSERT_HEAD(&pool->ready, ready, link);
+	SLIST_INSERT_HEAD(&pool->leases, lease, link);
 	pool->n_ready++;
+}
+
+void wv_pool_forgive(struct wv_pool *pool)
+{
+	pool->retry_us = 0;
+	pool->failures = pool->contradictions = 0;
 }
 
 static int compare(const void *a, const void *b)

@@ -1,8 +1,6 @@
-/*
- * Making a lease: a recipe carried out in a ufile opened for it.
- */
+#include "daemon/pool/pooled_lease.h"
+
 #include "base/base.h"
-#include "daemon/pool/pool.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -31,7 +29,7 @@ static int issue_unless_cancelled(void *kernel, struct ib_uverbs_ioctl_hdr *cmd)
 	return target->issuer->issue(target->fd, cmd);
 }
 
-/* The node as it was when the device was found, not whatever has its name by now. */
+/* Opens the node of @device, unless another device has the node's name by now. */
 static int open_node(const struct wv_device *device)
 {
 	wv_auto_fd fd = open(device->node, O_RDWR | O_CLOEXEC | O_NOFOLLOW | O_NOCTTY);
@@ -44,15 +42,15 @@ static int open_node(const struct wv_device *device)
 	return wv_steal_fd(&fd);
 }
 
-void wv_pooled_lease_free(struct wv_pooled_lease *ready)
+void wv_pooled_lease_free(struct wv_pooled_lease *lease)
 {
-	for (unsigned int i = 0; i < ready->n_fds; i++)
-		close(ready->fds[i]);
-	free(ready->cmdlog);
-	free(ready);
+	for (unsigned int i = 0; i < lease->n_fds; i++)
+		close(lease->fds[i]);
+	free(lease->cmdlog);
+	free(lease);
 }
 
-/* Name of the step of @cmdlog with number @index, for people. */
+/* The name of step number @index of @cmdlog. */
 static const char *step_name(struct wv_cmdlog *cmdlog, unsigned int index)
 {
 	wv_each_step (cmdlog, step)
@@ -75,8 +73,8 @@ static void explain(struct wv_cmdlog *recipe, const struct wv_replay *replay, in
 }
 
 /*
- * -EPROTO is for recipes that the kernel contradicts. That it is short of something now says
- * nothing of the recipe.
+ * -EPROTO is for recipes that the kernel contradicts. A kernel that is merely short of something
+ * says nothing about the recipe.
  */
 static int classify(int err, int failed_errno)
 {
@@ -95,32 +93,32 @@ static int classify(int err, int failed_errno)
 	}
 }
 
-/* The slots' descriptors are @ready's, on failure too. */
-static int play(struct wv_pooled_lease *ready, struct wv_cmdlog *recipe,
+/* The descriptors that the replay made become the lease's, on failure too. */
+static int play(struct wv_pooled_lease *lease, struct wv_cmdlog *recipe,
 		const struct wv_issuer *issuer, char *why, size_t capacity)
 {
-	struct target target = {.issuer = issuer, .fd = &ready->fds[0]};
+	struct target target = {.issuer = issuer, .fd = &lease->fds[0]};
 	struct wv_replay replay;
-	int err = wv_replay(recipe, issue_unless_cancelled, &target, ready->cmdlog,
+	int err = wv_replay(recipe, issue_unless_cancelled, &target, lease->cmdlog,
 			    WV_CMDLOG_MAX_BYTES, &replay);
 	struct wv_cmdlog *small;
 
-	memcpy(&ready->fds[1], replay.fds, replay.n_fds * sizeof(replay.fds[0]));
-	ready->n_fds = 1 + replay.n_fds;
+	memcpy(&lease->fds[1], replay.fds, replay.n_fds * sizeof(replay.fds[0]));
+	lease->n_fds = 1 + replay.n_fds;
 	if (replay.memory >= 0)
-		ready->fds[ready->n_fds++] = replay.memory;
+		lease->fds[lease->n_fds++] = replay.memory;
 	if (err) {
 		explain(recipe, &replay, err, why, capacity);
 		return classify(err, replay.failed_errno);
 	}
-	small = realloc(ready->cmdlog, ready->cmdlog->bytes);
+	small = realloc(lease->cmdlog, lease->cmdlog->bytes);
 	if (small)
-		ready->cmdlog = small;
+		lease->cmdlog = small;
 	return 0;
 }
 
-/* Opens the device and carries the recipe out in it. */
-static int fill(struct wv_pooled_lease *ready, struct wv_cmdlog *recipe,
+/* Opens the device and carries out the recipe in the new ufile. */
+static int fill(struct wv_pooled_lease *lease, struct wv_cmdlog *recipe,
 		const struct wv_device *device, const struct wv_issuer *issuer, char *why,
 		size_t capacity)
 {
@@ -130,14 +128,14 @@ static int fill(struct wv_pooled_lease *ready, struct wv_cmdlog *recipe,
 		snprintf(why, capacity, "%s: %s", device->node, strerror(-fd));
 		return fd;
 	}
-	ready->fds[0] = fd;
-	ready->n_fds = 1;
-	ready->rdev = device->rdev;
-	return play(ready, recipe, issuer, why, capacity);
+	lease->fds[0] = fd;
+	lease->n_fds = 1;
+	lease->rdev = device->rdev;
+	return play(lease, recipe, issuer, why, capacity);
 }
 
 int wv_pooled_lease_make(struct wv_cmdlog *recipe, const struct wv_device *device,
-			 const struct wv_issuer *issuer, struct wv_pooled_lease **ready, char *why,
+			 const struct wv_issuer *issuer, struct wv_pooled_lease **lease, char *why,
 			 size_t capacity)
 {
 	struct wv_pooled_lease *r = calloc(1, sizeof(*r));
@@ -154,6 +152,6 @@ int wv_pooled_lease_make(struct wv_cmdlog *recipe, const struct wv_device *devic
 	if (err)
 		wv_pooled_lease_free(r);
 	else
-		*ready = r;
+		*lease = r;
 	return err;
 }

@@ -1,75 +1,75 @@
 #include "daemon/pool/reaper.h"
 
 #include "base/base.h"
-#include "daemon/pool/thread.h"
+#include "daemon/loop/thread.h"
 
-/* The next one, or NULL: the end. */
-static struct wv_pooled_lease *await(struct wv_reaper *e)
+/* The next lease to close; NULL: the thread is to end. */
+static struct wv_pooled_lease *await(struct wv_reaper *r)
 {
-	struct wv_pooled_lease *ready;
+	struct wv_pooled_lease *lease;
 
-	pthread_mutex_lock(&e->lock);
-	while (SLIST_EMPTY(&e->waiting) && !e->stopping)
-		pthread_cond_wait(&e->changed, &e->lock);
-	ready = SLIST_FIRST(&e->waiting);
-	if (ready)
-		SLIST_REMOVE_HEAD(&e->waiting, link);
-	pthread_mutex_unlock(&e->lock);
-	return ready;
+	pthread_mutex_lock(&r->lock);
+	while (SLIST_EMPTY(&r->waiting) && !r->stopping)
+		pthread_cond_wait(&r->changed, &r->lock);
+	lease = SLIST_FIRST(&r->waiting);
+	if (lease)
+		SLIST_REMOVE_HEAD(&r->waiting, link);
+	pthread_mutex_unlock(&r->lock);
+	return lease;
 }
 
 static void *end(void *arg)
 {
-	struct wv_reaper *e = arg;
-	struct wv_pooled_lease *ready;
+	struct wv_reaper *r = arg;
+	struct wv_pooled_lease *lease;
 
-	while ((ready = await(e))) {
-		wv_pooled_lease_free(ready);
-		pthread_mutex_lock(&e->lock);
-		e->n--;
-		pthread_mutex_unlock(&e->lock);
+	while ((lease = await(r))) {
+		wv_pooled_lease_free(lease);
+		pthread_mutex_lock(&r->lock);
+		r->n--;
+		pthread_mutex_unlock(&r->lock);
 	}
 	return NULL;
 }
 
-int wv_reaper_start(struct wv_reaper *e)
+int wv_reaper_start(struct wv_reaper *r)
 {
 	int err;
 
-	pthread_mutex_init(&e->lock, NULL);
-	pthread_cond_init(&e->changed, NULL);
-	err = wv_thread_start(&e->thread, end, e);
-	e->running = !err;
+	pthread_mutex_init(&r->lock, NULL);
+	pthread_cond_init(&r->changed, NULL);
+	err = wv_thread_start(&r->thread, end, r);
+	r->running = !err;
 	return err;
 }
 
-void wv_reaper_stop(struct wv_reaper *e)
+void wv_reaper_stop(struct wv_reaper *r)
 {
-	if (!e->running)
+	if (!r->running)
 		return;
-	pthread_mutex_lock(&e->lock);
-	e->stopping = true;
-	pthread_cond_signal(&e->changed);
-	pthread_mutex_unlock(&e->lock);
-	pthread_join(e->thread, NULL);
-	e->running = false;
+	pthread_mutex_lock(&r->lock);
+	r->stopping = true;
+	pthread_cond_signal(&r->changed);
+	pthread_mutex_unlock(&r->lock);
+	pthread_join(r->thread, NULL);
+	r->running = false;
 }
 
-void wv_reaper_give(struct wv_reaper *e, struct wv_pooled_lease *ready)
+void wv_reaper_give(struct wv_reaper *r, struct wv_pooled_lease *lease)
 {
-	pthread_mutex_lock(&e->lock);
-	SLIST_INSERT_HEAD(&e->waiting, ready, link);
-	e->n++;
-	pthread_cond_signal(&e->changed);
-	pthread_mutex_unlock(&e->lock);
+	pthread_mutex_lock(&r->lock);
+	SLIST_INSERT_HEAD(&r->waiting, lease, link);
+	r->n++;
+	pthread_cond_signal(&r->changed);
+	pthread_mutex_unlock(&r->lock);
 }
 
-unsigned int wv_reaper_busy(struct wv_reaper *e)
+unsigned int wv_reaper_busy(struct wv_reaper *r)
 {
 	unsigned int n;
 
-	pthread_mutex_lock(&e->lock);
-	n = e->n;
-	pthread_mutex_unlock(&e->lock);
+	pthread_mutex_lock(&r->lock);
+	n = r->n;
+	pthread_mutex_unlock(&r->lock);
 	return n;
 }

@@ -1,8 +1,8 @@
-/*
- * When recipes go to disk.
- */
+#include "daemon/pool/save.h"
+
 #include "base/base.h"
-#include "daemon/server.h"
+#include "base/log.h"
+#include "daemon/loop/loop.h"
 
 #include <errno.h>
 #include <string.h>
@@ -11,48 +11,49 @@
 #define SAVE_RETRY_US	 MINUTE_US
 #define SAVE_COUNTERS_US (5 * MINUTE_US)
 
-static int save(struct wv_server *s, struct wv_recipe *recipe)
+static int save(struct wv_saver *s, struct wv_recipe *recipe)
 {
-	int err = wv_store_save(&s->store, recipe);
+	int err = wv_store_save(s->store, recipe);
 
 	if (err && err != -ENODEV) {
 		wv_log(WV_WARNING,
 		       "recipes cannot be saved in %s: %s; they are kept in memory: make room, or "
 		       "correct --state-dir",
-		       s->store.path, strerror(-err));
-		s->unsaved_us = wv_now(s) + SAVE_RETRY_US;
+		       s->store->path, strerror(-err));
+		s->retry_us = wv_now(s->event) + SAVE_RETRY_US;
 		return err;
 	}
 	recipe->dirty = recipe->stale = false;
 	return 0;
 }
 
-static struct wv_recipe *find_unsaved(struct wv_server *s, bool also_stale)
+static struct wv_recipe *find_unsaved(struct wv_saver *s, bool also_stale)
 {
 	struct wv_user *user;
 	struct wv_recipe *recipe;
 
-	wv_each_user (s, user)
+	wv_each_user (s->catalog, user)
 		wv_each_recipe (user, recipe)
 			if (!recipe->refused && (recipe->dirty || (also_stale && recipe->stale)))
 				return recipe;
 	return NULL;
 }
 
-/* Counters may be lost in a crash, so they are saved now and then only. */
-bool wv_save_one(struct wv_server *s)
+/* Losing counters in a crash does no harm, so they are saved only every few minutes. */
+bool wv_save_one(struct wv_saver *s)
 {
-	int64_t now = wv_now(s);
-	struct wv_recipe *recipe = now < s->unsaved_us ? NULL : find_unsaved(s, now >= s->stale_us);
+	int64_t now = wv_now(s->event);
+	struct wv_recipe *recipe =
+	    now < s->retry_us ? NULL : find_unsaved(s, now >= s->counters_us);
 
 	if (recipe)
 		return !save(s, recipe);
-	if (now >= s->stale_us)
-		s->stale_us = now + SAVE_COUNTERS_US;
+	if (now >= s->counters_us)
+		s->counters_us = now + SAVE_COUNTERS_US;
 	return false;
 }
 
-void wv_save_all(struct wv_server *s)
+void wv_save_all(struct wv_saver *s)
 {
 	struct wv_recipe *recipe;
 

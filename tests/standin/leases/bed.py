@@ -173,11 +173,12 @@ class Program:
 
 
 class Daemon:
-    def __init__(self, folder, options=(), kwargs=None):
+    def __init__(self, folder, options=(), kwargs=None, env=None):
         self.folder = folder
         self.socket = folder / "socket"
         self._options = options
         self._kwargs = kwargs or {}
+        self._env = env or {}
         self._process = None
         self.start()
 
@@ -192,7 +193,8 @@ class Daemon:
                 [DAEMON, "--socket", self.socket, "--state-dir", self.folder / "state", "--log-level", "debug",
                  "--refill-delay", "1", *self._options, *more],
                 stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env={**CLEAN, "LD_PRELOAD": " ".join([*runtimes(DAEMON), STANDIN])}, **self._kwargs)
+                env={**CLEAN, "LD_PRELOAD": " ".join([*runtimes(DAEMON), STANDIN]), **self._env},
+                **self._kwargs)
         until(lambda: self._process.poll() is not None or self._answers(), "the daemon answers")
         if self._process.poll() is not None:
             raise AssertionError(f"the daemon does not start: {self.log()}")
@@ -238,6 +240,7 @@ class Case(unittest.TestCase):
 
     daemon_options = ()
     daemon_kwargs = {}
+    daemon_env = {}
 
     @classmethod
     def setUpClass(cls):
@@ -245,7 +248,7 @@ class Case(unittest.TestCase):
         cls.folder.chmod(0o755)
         (cls.folder / "traces").mkdir()
         (cls.folder / "traces").chmod(0o777)  # programs may run as others
-        cls.daemon = Daemon(cls.folder, cls.daemon_options, cls.daemon_kwargs)
+        cls.daemon = Daemon(cls.folder, cls.daemon_options, cls.daemon_kwargs, cls.daemon_env)
 
     @classmethod
     def tearDownClass(cls):

@@ -1,4 +1,4 @@
-#include "daemon/devices/drivers.h"
+#include "abi/drivers.h"
 
 #include "base/base.h"
 
@@ -32,6 +32,19 @@ static const struct {
     {RDMA_DRIVER_ERDMA, "erdma", "erdma"},
 };
 
+static const struct wv_driver_need needs[] = {
+    /*
+     * Without the member the driver looks doorbell pages up by their address alone, not by process
+     * and address (hw/mlx5/doorbell.c). An object that a program makes in a leased ufile may then
+     * get a page of the daemon's. Linux 5.4 does that; 5.15 and later, and some older kernels with
+     * backports, do not.
+     */
+    {RDMA_DRIVER_MLX5, "mlx5_ib", "mlx5_ib_user_db_page", "mm",
+     "keep the doorbell pages of processes apart", "use Linux 5.15 or later",
+     "use a kernel with BTF of its modules (CONFIG_DEBUG_INFO_BTF_MODULES); or, if it does, as "
+     "Linux 5.15 and later do, set --trust-kernel=yes"},
+};
+
 const char *wv_provider_name(uint32_t driver_id)
 {
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(drivers); i++)
@@ -46,4 +59,12 @@ uint32_t wv_driver_of_parent(const char *name)
 		if (drivers[i].parent && !strcmp(drivers[i].parent, name))
 			return drivers[i].driver_id;
 	return WV_NO_DRIVER;
+}
+
+const struct wv_driver_need *wv_driver_need(uint32_t driver_id)
+{
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(needs); i++)
+		if (needs[i].driver_id == driver_id)
+			return &needs[i];
+	return NULL;
 }

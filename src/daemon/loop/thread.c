@@ -1,4 +1,4 @@
-#include "daemon/pool/thread.h"
+#include "daemon/loop/thread.h"
 
 #include <signal.h>
 

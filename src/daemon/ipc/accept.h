@@ -1,0 +1,25 @@
+/*
+ * Accepts new connections: limits, and what happens when descriptors run out.
+ */
+#pragma once
+
+#include "daemon/ipc/connection.h"
+
+#define WV_MAX_CLIENTS_PER_USER 512
+
+struct wv_acceptor {
+	/* Set by the owner before wv_accept_start(). */
+	struct wv_connections *connections;
+	unsigned int max_clients;
+	int listen_fd; /* stays the owner's */
+
+	sd_event_source *listen_source, *pause_timer;
+	struct wv_log_limit descriptors_limit;
+	int spare_fd; /* -1: none */
+};
+
+/* Starts to accept. 0 or -errno. */
+int wv_accept_start(struct wv_acceptor *a);
+
+/* Stops accepting; connections stay. Harmless if it was not started. */
+void wv_accept_stop(struct wv_acceptor *a);

@@ -1,0 +1,24 @@
+/*
+ * The listening socket: systemd's, or the daemon's own.
+ */
+#pragma once
+
+#include "daemon/config/config.h"
+
+#include <stdbool.h>
+#include <sys/un.h>
+
+struct wv_listener {
+	char socket[sizeof(((struct sockaddr_un *)0)->sun_path)];  /* path */
+	char run_dir[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* directory of the socket */
+	bool activated; /* the socket belongs to systemd */
+};
+
+/*
+ * Takes the socket that systemd passes, or makes one at config.socket, and fills in @l. The
+ * listening descriptor, which is the caller's; or -errno after the failure was logged.
+ */
+int wv_listen(struct wv_listener *l, const struct wv_config *config);
+
+/* Removes the socket. The caller has checked that it does not belong to systemd. */
+void wv_unlisten(const struct wv_listener *l);

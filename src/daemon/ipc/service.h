@@ -1,0 +1,39 @@
+/*
+ * What requests of clients are served from, and what is counted of them.
+ */
+#pragma once
+
+#include "daemon/devices/constants.h"
+#include "daemon/devices/devices.h"
+#include "daemon/pool/plan.h"
+#include "daemon/pool/reaper.h"
+#include "daemon/pool/scheduler.h"
+#include "store/catalog.h"
+
+/* Events that are counted but not logged one by one. */
+struct wv_tally {
+	uint64_t accepted;
+	uint64_t malformed; /* connections closed because of what they sent */
+	uint64_t silent;    /* connections closed because they sent nothing */
+	uint64_t over_limit;
+	uint64_t denied; /* requests without a right to the device */
+};
+
+struct wv_client;
+
+struct wv_service {
+	/* Set by the owner; all of it outlives the service. */
+	sd_event *event;
+	struct wv_catalog *catalog;
+	const struct wv_devices *devices;
+	struct wv_all_constants *constants;
+	struct wv_planner *planner;
+	struct wv_scheduler *scheduler;
+	struct wv_reaper *reaper;
+	const char *socket; /* path, for answers */
+	int64_t start_us;
+
+	LIST_HEAD(, wv_client) pool_requests; /* clients whose pool request stands */
+	unsigned int n_clients;
+	struct wv_tally tally;
+};

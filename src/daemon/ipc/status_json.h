@@ -1,0 +1,17 @@
+/*
+ * The status document (queries.h): what the daemon keeps, for whom, and how it serves.
+ */
+#pragma once
+
+#include "daemon/ipc/service.h"
+
+#include <jansson.h>
+
+/* Whether user @who may see what belongs to @owner: root sees everything, others their own. */
+static inline bool wv_may_see(uid_t who, uid_t owner)
+{
+	return who == 0 || who == owner;
+}
+
+/* A new document of all that user @who may see; NULL if memory is short. */
+json_t *wv_status(const struct wv_service *s, uid_t who);

@@ -1,0 +1,34 @@
+#include "daemon/loop/loop.h"
+
+#include <time.h>
+
+int64_t wv_now(sd_event *event)
+{
+	uint64_t now = 0;
+
+	sd_event_now(event, CLOCK_MONOTONIC, &now);
+	return (int64_t)now;
+}
+
+uint64_t wv_wall_clock(void)
+{
+	return (uint64_t)time(NULL);
+}
+
+int wv_timer_add(sd_event *event, enum wv_priority priority, uint64_t accuracy_us,
+		 sd_event_time_handler_t handler, void *data, sd_event_source **timer)
+{
+	int err = sd_event_add_time(event, timer, CLOCK_MONOTONIC, 0, accuracy_us, handler, data);
+
+	if (err >= 0)
+		err = sd_event_source_set_priority(*timer, priority);
+	if (err >= 0)
+		err = sd_event_source_set_enabled(*timer, SD_EVENT_OFF);
+	return err < 0 ? err : 0;
+}
+
+void wv_timer_arm(sd_event_source *timer, int64_t due_us)
+{
+	sd_event_source_set_time(timer, (uint64_t)due_us);
+	sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
+}

@@ -1,0 +1,37 @@
+/*
+ * The event loop: its clocks, its timers and the order of its sources.
+ *
+ * The daemon has one loop, in one thread. The loop is libsystemd's sd-event: timers, signals,
+ * inotify, the watchdog, socket activation and notification come from one library, which is
+ * maintained together with the system's service manager. It also has priorities, which "refill when
+ * nobody is being served" depends on.
+ */
+#pragma once
+
+#include <stdint.h>
+#include <systemd/sd-event.h>
+
+/* The order in which sources that are ready at the same time are served. */
+enum wv_priority {
+	WV_PRIORITY_DEVICES = -10, /* removal of a device must not wait for the daemon */
+	WV_PRIORITY_CLIENTS = 0,
+	WV_PRIORITY_TIMERS = 10,
+	WV_PRIORITY_RESULTS = 50, /* of builders */
+	WV_PRIORITY_WORK = 100,	  /* when nobody is being served */
+};
+
+/* The loop's steady clock, in microseconds: the time at which the current iteration began. */
+int64_t wv_now(sd_event *event);
+
+/* Seconds since the epoch. */
+uint64_t wv_wall_clock(void);
+
+/*
+ * Creates a timer that is off. It calls @handler(@data) at most @accuracy_us late; 0 means
+ * sd-event's default, a quarter of a second. *@timer belongs to the caller. 0 or -errno.
+ */
+int wv_timer_add(sd_event *event, enum wv_priority priority, uint64_t accuracy_us,
+		 sd_event_time_handler_t handler, void *data, sd_event_source **timer);
+
+/* Makes @timer expire once, at @due_us of wv_now()'s clock; an earlier setting is replaced. */
+void wv_timer_arm(sd_event_source *timer, int64_t due_us);

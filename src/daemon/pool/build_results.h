@@ -1,0 +1,36 @@
+/*
+ * Takes the results of builders: a new lease goes to its pool, a failure is noted there.
+ */
+#pragma once
+
+#include "daemon/devices/constants.h"
+#include "daemon/pool/build.h"
+#include "daemon/pool/plan.h"
+#include "daemon/pool/reaper.h"
+
+struct wv_build_results {
+	/* Set by the owner before wv_build_results_start(); all of it outlives this. */
+	sd_event *event;
+	const struct wv_planner *planner;
+	struct wv_builders *builders; /* started */
+	struct wv_reaper *reaper;     /* started */
+	struct wv_all_constants *constants;
+	/* Results were taken: builders are idle again. */
+	void (*taken)(void *arg);
+	void *arg;
+
+	sd_event_source *source;
+};
+
+/* Starts to take results. 0 or -errno. */
+int wv_build_results_start(struct wv_build_results *r);
+
+/* Stops taking results. Harmless if it was not started. */
+void wv_build_results_stop(struct wv_build_results *r);
+
+/*
+ * Notes at @now_us of the loop's clock that no lease of @pool could be made, with @err and @why as
+ * of wv_pooled_lease_make(), and sets when the next attempt may begin. A recipe that the kernel
+ * contradicts again and again is declared unfit.
+ */
+void wv_build_failed(struct wv_pool *pool, int64_t now_us, int err, const char *why);

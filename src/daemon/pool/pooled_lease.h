@@ -1,0 +1,43 @@
+/*
+ * A pooled lease: a recipe carried out ahead of time, not yet handed to a program.
+ */
+#pragma once
+
+#include "cmdlog/replay.h"
+#include "daemon/devices/devices.h"
+
+#include <stdatomic.h>
+#include <sys/queue.h>
+
+#define WV_WHY_BYTES 160 /* room for a reason in plain text */
+
+/* The lease owns its descriptors and its command log. */
+struct wv_pooled_lease {
+	SLIST_ENTRY(wv_pooled_lease) link;
+	struct wv_cmdlog *cmdlog; /* WV_LEASE */
+	unsigned int n_fds; /* the command descriptor, the slots, the memory if there is any */
+	int fds[2 + WV_CMDLOG_MAX_FDS];
+	dev_t rdev;
+};
+
+/* How the commands of a lease reach the kernel. */
+struct wv_issuer {
+	wv_issue_fn issue;
+	const atomic_bool *cancelled; /* set by another thread: no further command is issued */
+};
+
+/* Issues @cmd with one ioctl on the descriptor that @kernel points to. 0 or a positive errno. */
+int wv_issue(void *kernel, struct ib_uverbs_ioctl_hdr *cmd);
+
+/*
+ * Carries out @recipe, a command log that passed wv_validate(), on @device. This takes as long as
+ * the device takes. 0 and *@lease, which is the caller's; -EPROTO if the kernel's answers
+ * contradict the recipe; -ECANCELED; or -errno if the recipe could not be tried. On failure @why,
+ * of @capacity bytes, says what happened.
+ */
+int wv_pooled_lease_make(struct wv_cmdlog *recipe, const struct wv_device *device,
+			 const struct wv_issuer *issuer, struct wv_pooled_lease **lease, char *why,
+			 size_t capacity);
+
+/* Closes the descriptors of @lease and frees it. */
+void wv_pooled_lease_free(struct wv_pooled_lease *lease);
