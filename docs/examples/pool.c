@@ -1,6 +1,7 @@
 /*
- * Has leases kept for eight programs like this one, waits until they are there, and keeps them
- * until its input ends. Its first run, of which warmverbsd knows nothing yet, finds none.
+ * Requests a pool of eight leases for programs like this one, waits until the leases are ready, and
+ * keeps the request until its input ends. In its first run warmverbsd does not know the program
+ * yet, and there are no leases.
  *
  * cc pool.c $(pkg-config --cflags --libs warmverbs)
  */
@@ -12,7 +13,7 @@
 
 #define LEASES 8
 
-/* What these programs do; here just enough for warmverbsd to learn it. */
+/* What these programs do: here only as much as warmverbsd needs for a recipe. */
 static int use_device(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -29,7 +30,7 @@ static int use_device(void)
 	return 0;
 }
 
-/* Asking again is how to hear how far it is. */
+/* Another call with the same number brings the daemon's current state. */
 static int await_pool(struct wv_status *status)
 {
 	int err = wv_request_pool(LEASES);

@@ -1,6 +1,6 @@
 /*
- * A server that has the RDMA objects of its children made before it forks them, and forks four:
- * each opens the device, finds its objects, and says so.
+ * A server whose children find their RDMA objects in place. It forks four children; each opens the
+ * device, finds its objects, and says so.
  *
  * cc prefork.c $(pkg-config --cflags --libs warmverbs)
  */
@@ -58,7 +58,7 @@ static void unmake(struct objects *o)
 		ibv_free_device_list(o->list);
 }
 
-/* Once in the parent: make it and undo it. */
+/* Called once, in the parent: creates what a child creates, and destroys it. */
 static int rehearse(void *arg)
 {
 	struct objects o = {NULL};

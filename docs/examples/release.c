@@ -1,6 +1,6 @@
 /*
- * A program that uses a device if it is told to ("release device"). Where it has no more use for
- * RDMA it gives back what is kept for it, and goes on, here until its input ends.
+ * A program that uses a device only if its argument says so ("release device"). When it no longer
+ * needs RDMA, it gives back what is kept for it, and continues: here, until its input ends.
  *
  * cc release.c $(pkg-config --cflags --libs warmverbs)
  */
@@ -12,7 +12,7 @@
 int main(int argc, char **argv)
 {
 	int n = 0;
-	struct ibv_device **list = ibv_get_device_list(&n); /* from now on a lease is on its way */
+	struct ibv_device **list = ibv_get_device_list(&n); /* this also requests a lease */
 	struct ibv_context *verbs = NULL;
 
 	wv_request_pool(4);

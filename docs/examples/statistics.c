@@ -1,5 +1,5 @@
 /*
- * Makes and destroys some verbs objects, and says who answered the commands that it took.
+ * Creates and destroys some verbs objects, and prints who answered the commands for that.
  *
  * cc statistics.c $(pkg-config --cflags --libs warmverbs)
  */

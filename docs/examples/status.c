@@ -1,5 +1,5 @@
 /*
- * Opens an RDMA device, and says why it was or was not warm.
+ * Opens an RDMA device, and prints why it was or was not opened from a lease.
  *
  * cc status.c $(pkg-config --cflags --libs warmverbs)
  */

@@ -1,6 +1,6 @@
 /*
- * Runs with warmverbs and without: it is not linked with the library, but sees whether it was
- * preloaded.
+ * Runs with warmverbs and without it. The program is not linked with the library, but sees whether
+ * the library was preloaded.
  *
  * cc weak.c
  * warmverbs run -- ./a.out

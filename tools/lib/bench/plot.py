@@ -12,9 +12,11 @@ from products import ROOT
 from .say import say
 
 FOLDER = ROOT / "docs" / "plots"
-SIZE = (1000, 460)
-MODES = ("plain", "warm")
+SIZE = (1000, 480)
+MODES = {"plain": "plain verbs", "warm": "with warmverbs"}
 COLOURS = {"plain": "#c05020", "warm": "#2060c0"}
+# How a function starts, in words: "warm" would be confused with the mode of that name.
+WAYS = {"cold": "new program", "warm": "kept process", "fork": "forked child"}
 SETTINGS = ("copy-on-fork", "madvise")
 SUFFIX = re.compile(r"_([ab])$")
 
@@ -52,9 +54,14 @@ def functions(rows):
 
     def panel(title, y, value):
         series = [
-            Series(f"{way}, {mode}", [(n, value(row, mode)) for n, row in ways[way]], mode, dash)
+            Series(
+                f"{WAYS[way]}, {words}",
+                [(n, value(row, mode)) for n, row in ways[way]],
+                mode,
+                dash,
+            )
             for dash, way in enumerate(ways, 1)
-            for mode in MODES
+            for mode, words in MODES.items()
         ]
         return Panel(title, "requests at a time", y, series)
 
@@ -69,13 +76,13 @@ def forkstorm(rows):
         of = [row for row in rows if row["name"].startswith(time) and all(row[key] == fixed[key] for key in fixed)]
         return [
             Series(
-                f"{setting}, {mode}",
+                f"{setting}, {words}",
                 [(row[x], row[mode] / 1000) for row in of if row["setting"] == setting],
                 mode,
                 dash,
             )
             for dash, setting in enumerate(SETTINGS, 1)
-            for mode in MODES
+            for mode, words in MODES.items()
         ]
 
     return [
@@ -115,10 +122,11 @@ def script(path, bed, panels):
     lines = [
         f"set terminal svg size {SIZE[0]},{SIZE[1]} font 'sans,12' background 'white'",
         f"set output '{path}'",
-        f"set multiplot layout 1,{len(panels)} title '{bed}'",
+        f"set multiplot layout 1,{len(panels)} margins 0.1,0.98,0.28,0.86 spacing 0.1 title '{bed}'",
         "set logscale xy",
-        "set key below maxcols 2",
         "set grid",
+        # One key for all panels, which have the same series: below the labels of the axes.
+        "set key at screen 0.5,0.02 center bottom vertical maxrows 2",
     ]
     for number, panel in enumerate(panels):
         lines += panel_script(number, panel)
@@ -128,6 +136,7 @@ def script(path, bed, panels):
 def panel_script(number, panel):
     xs = sorted({x for series in panel.series for x, _ in series.points})
     lines = [
+        *(["unset key"] if number else []),
         f"set title '{quoted(panel.title)}'",
         f"set xlabel '{quoted(panel.x)}'",
         f"set ylabel '{quoted(panel.y)}'",
