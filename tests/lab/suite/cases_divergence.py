@@ -1,6 +1,7 @@
 """A program that does other things than its recipe says still gets what it asks for."""
 
-from . import trace
+from support import trace
+
 from .lab import same
 from .report import Case, require
 

@@ -3,7 +3,9 @@
 import subprocess
 import time
 
-from . import places, resources, trace
+from support import trace
+
+from . import places, resources
 from .lab import listening, same
 from .report import Case, Failure, require, require_equal
 

@@ -3,7 +3,8 @@
 import pathlib
 import sys
 
-from . import trace
+from support import trace
+
 from .lab import same
 from .report import Case, require, require_equal
 

@@ -4,7 +4,9 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 
-from . import places, trace
+from support import trace
+
+from . import places
 from .lab import accepting, device_options, listening, same
 from .report import Case, Skip, require, require_equal
 

@@ -5,7 +5,9 @@ import random
 import socket
 import struct
 
-from . import places, resources, wire
+from support import wire
+
+from . import places, resources
 from .cases_faults import check_adopted, check_plain, check_right, objects, start_at, with_leases
 from .report import Case, require, require_equal
 

@@ -4,7 +4,9 @@ import os
 import pathlib
 import shutil
 
-from . import daemon, places, resources, zygote
+from support import ports, zygote
+
+from . import daemon, places, resources
 from .programs import Running
 from .report import require, require_equal
 
@@ -54,7 +56,7 @@ class Lab:
         name = f"{len(self._running):02}-zygote"
         trace_path = self.folder / f"{name}.trace" if warm and trace else None
         env = self.environment(warm, trace_path, {"WARMVERBS_PREFORK": str(sets)} if warm else None)
-        running = zygote.First([str(self.build.zygote)], env, self.folder / f"{name}.err")
+        running = zygote.First([self.build.program("zygote")], env, self.folder / f"{name}.err")
         running.trace_path = trace_path
         self._running.append(running)
         return running
@@ -99,16 +101,7 @@ class Lab:
 
 def listening(port):
     """For Lab.pair(): whether a TCP server listens there."""
-    needle = f":{port:04X} "
-
-    def ready(_running):
-        for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-            for line in pathlib.Path(table).read_text().splitlines()[1:]:
-                fields = line.split()
-                if fields[1].endswith(needle.strip()) and fields[3] == "0A":
-                    return True
-        return False
-    return ready
+    return lambda _running: ports.is_listened_to(port)
 
 
 def accepting(running):

@@ -19,8 +19,7 @@ class Build:
         self.command_line = self.folder / "src/cli/warmverbs"
         self.daemon = pathlib.Path(os.environ.get("WARMVERBS_TEST_DAEMON",
                                                   self.folder / "src/daemon/warmverbsd"))
-        self.programs = self.folder / "tests/lab/programs"
-        self.zygote = self.folder / "tests/standin/ready/zygote"
+        self.programs = self.folder / "tests/programs"
         self.kernel_tests = self.folder / "tests/kernel"
 
     def program(self, name):

@@ -8,7 +8,8 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-from . import trace
+from support import trace
+
 from .report import Failure
 
 LIMIT_S = 60

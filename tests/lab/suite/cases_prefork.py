@@ -3,15 +3,17 @@
 import subprocess
 import time
 
-from . import places, resources, trace
+from support import trace
+
+from . import places, resources
 from .lab import same
 from .report import Case, Failure, Skip, require, require_equal
 
-TOPIC = "ready"
+TOPIC = "prefork"
 SETS = 3
 REMOVAL_S = 2
 PYTHON = "/usr/bin/python3"  # Debian's, which its modules are for
-ANSWER = str(places.ROOT / "tests/standin/ready/answer.py")
+ANSWER = str(places.ROOT / "tests/programs/answer.py")
 
 INIT = "open pd cq qp:rc move:init"
 WORK = "move:rtr,rts,all traffic:rounds=3"
@@ -86,7 +88,7 @@ def plainly(lab, *all_words):
 
 
 def check_ready(child, started, n=1):
-    events = trace.opens(trace.read(started.trace_path), trace.READY)
+    events = trace.opens(trace.read(started.trace_path), trace.PREFORKED)
     require_equal(sum(event.pid == child.pid for event in events), n, "opens that were ready")
 
 
@@ -241,7 +243,7 @@ def two_devices_of(lab, words):
     for _ in range(4):
         for one, shape in zip((first, second, words), plain):
             require_equal(started.run(one).shape, shape, "what a child does")
-    require(trace.opens(trace.read(started.trace_path), trace.READY), "nothing was ready")
+    require(trace.opens(trace.read(started.trace_path), trace.PREFORKED), "nothing was ready")
     delete("rxe_second", started)
     require_equal(started.run(first).shape, plain[0], "what a child does without the second device")
     require_equal(started.end(), 0, "exit status of the zygote")
@@ -256,7 +258,7 @@ def python(way):
         require_equal(plain.status, 0, "exit status without warmverbs")
         warm = lab.run(words, warm=True, env={"WARMVERBS_PREFORK": str(SETS)})
         same(plain, warm, "exact")
-        require(trace.opens(warm.events, trace.READY), "nothing was ready")
+        require(trace.opens(warm.events, trace.PREFORKED), "nothing was ready")
     return run
 
 
@@ -271,7 +273,7 @@ def prefork_server(lab):
         outcomes.append([running.wait().exact() for running in (*clients, server)])
     require_equal(outcomes[1], outcomes[0], "what server and clients say")
     require_equal([status for status, _ in outcomes[0]], [0, 0, 0], "exit statuses")
-    require(trace.opens(trace.read(server.trace_path), trace.READY), "nothing was ready")
+    require(trace.opens(trace.read(server.trace_path), trace.PREFORKED), "nothing was ready")
 
 
 def cases():

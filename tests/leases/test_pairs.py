@@ -2,10 +2,9 @@
 """Programs as they are, two of them at a time, with leases on both sides and on one."""
 
 import shutil
-import socket
 
-import bed
-from suite.lab import listening  # of tests/lab, which bed makes known
+from support import bed
+from support.ports import free_port, is_listened_to
 
 MAKING = {"CREATE_UCTX", "ALLOC_TRANSPORT_DOMAIN", "QUERY_SPECIAL_CONTEXTS", "ALLOC_UAR", "ALLOC_PD", "CREATE_CQ",
           "CREATE_RMP", "CREATE_QP", "RST2INIT_QP"}
@@ -25,12 +24,6 @@ PROGRAMS = {
 }
 
 
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
 class Pairs(bed.Case):
     def setUp(self):
         super().setUp()
@@ -40,8 +33,7 @@ class Pairs(bed.Case):
         """Server and client, or None if the port was taken by another meanwhile."""
         words = [*command[1:], "-p", str(self.port)]
         server = self.start(words, warm[0], program=command[0])
-        is_listening = listening(self.port)
-        bed.until(lambda: is_listening(server) or server.process.poll() is not None, "the server listens")
+        bed.until(lambda: is_listened_to(self.port) or server.process.poll() is not None, "the server listens")
         if server.process.poll() is not None:
             self.port = free_port()
             return None

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What a device answers the same to all is asked once per node; what can change is asked each time."""
 
-import bed
-from test_ready import OPEN
+from support import bed
+from test_pooled import OPEN
 
 IMMUTABLE = {"QUERY_HCA_CAP": 1, "QUERY_ADAPTER": 1, "QUERY_NIC_VPORT_CONTEXT": 1}
 NOT_CACHED = {name: n for name, n in bed.minus({**OPEN}, IMMUTABLE).items() if n > 0}

@@ -8,12 +8,10 @@ import tempfile
 import time
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path[:0] = [str(HERE.parent / "leases"), str(HERE.parents[1] / "lab")]
-import bed  # noqa: E402  # pylint: disable=wrong-import-position
-from suite import trace, zygote  # noqa: E402  # pylint: disable=wrong-import-position
+from support import bed, trace, zygote
 
-ZYGOTE = str(bed.BUILD / "tests/standin/ready/zygote")
+PROGRAMS = pathlib.Path(__file__).resolve().parents[1] / "programs"
+ZYGOTE = str(bed.BUILD / "tests/programs/zygote")
 SETS = 3
 INIT = "open pd cq qp:rc move:init"
 WORK = "move:rtr,rts,all traffic"
@@ -33,7 +31,7 @@ class Case(unittest.TestCase):
     """Without a daemon, unless a case starts one."""
 
     def setUp(self):
-        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="ready."))
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="prefork."))
         self.addCleanup(shutil.rmtree, self.folder)
         self.daemon = None
         self._zygotes = 0
@@ -63,7 +61,7 @@ class Case(unittest.TestCase):
         return sum(event.pid == child.pid for event in trace.opens(events, how))
 
     def ready(self, child):
-        return self.opens(child, trace.READY)
+        return self.opens(child, trace.PREFORKED)
 
     def sets_there(self, sets, more):
         """Whether the device has this many contexts besides the daemon's, or more, and they do not change."""

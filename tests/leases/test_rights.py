@@ -9,7 +9,7 @@ import os
 import shutil
 import unittest
 
-import bed
+from support import bed
 
 NOBODY = 65534
 SQ, EQ = "devx:opcode=0x904", "devx:opcode=0x301"  # CREATE_SQ wants CAP_NET_RAW, CREATE_EQ CAP_SYS_RAWIO
@@ -40,7 +40,7 @@ class Rights(bed.Case):
     def as_nobody(self):
         """What lets a program run without any right."""
         return {"prefix": ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs"],
-                "program": self.words, "lib": self.shim, "standin": self.standin}
+                "program": self.words, "lib": self.preload, "standin": self.standin}
 
     def without(self, capability):
         """As root, but without one capability."""

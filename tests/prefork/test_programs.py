@@ -6,8 +6,8 @@ import subprocess
 import zygotes
 from zygotes import SETS, bed, trace
 
-PREFORK = str(bed.BUILD / "tests/lab/programs/prefork")
-ANSWER = str(zygotes.HERE / "answer.py")
+PREFORK = str(bed.BUILD / "tests/programs/prefork")
+ANSWER = str(zygotes.PROGRAMS / "answer.py")
 PYTHON = "/usr/bin/python3"  # Debian's, which its modules are for
 CLIENTS, REQUESTS = 3, 10
 WORKERS, EACH = 4, 2
@@ -28,7 +28,7 @@ class Programs(zygotes.Case):
         return out
 
     def taken(self):
-        return len(trace.opens(trace.read(self.folder / "trace"), trace.READY))
+        return len(trace.opens(trace.read(self.folder / "trace"), trace.PREFORKED))
 
     def assert_taken(self, least):
         self.assertGreaterEqual(self.taken(), least)

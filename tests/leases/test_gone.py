@@ -6,7 +6,7 @@ import signal
 import socket
 import struct
 
-import bed
+from support import bed
 
 
 def server():

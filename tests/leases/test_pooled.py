@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""A program whose lease is ready gives the device no firmware command until its queue pairs are."""
+"""With a pooled lease a program gives no firmware command before its queue pairs need a peer."""
 
 import unittest
 
-import bed
+from support import bed
 
 OPEN = {"CREATE_UCTX": 1, "ALLOC_TRANSPORT_DOMAIN": 1, "QUERY_SPECIAL_CONTEXTS": 1, "QUERY_HCA_CAP": 1,
         "QUERY_ADAPTER": 1, "QUERY_NIC_VPORT_CONTEXT": 2, "ACCESS_REG": 1, "ALLOC_UAR": 1}
@@ -78,7 +78,7 @@ class Plain(bed.Case):
         self.assertEqual(given["MODIFY_NIC_VPORT_CONTEXT"], 1)
 
 
-class Ready(bed.Case):
+class Pooled(bed.Case):
     def check(self, words):
         """No firmware command up to "ready", and all that follows works."""
         warm = self.compare(words + TEARDOWN * ("destroy" not in words))
@@ -112,7 +112,7 @@ class Ready(bed.Case):
 
 def add_cases():
     for name, words in READY.items():
-        setattr(Ready, f"test_ready_{name}", lambda self, words=words: self.check(words))
+        setattr(Pooled, f"test_pooled_{name}", lambda self, words=words: self.check(words))
 
 
 add_cases()

@@ -9,7 +9,7 @@ an unknown handle.
 import shutil
 import subprocess
 
-import bed
+from support import bed
 
 RC = "move:init,all move:rtr,rts,all traffic"
 UD = "qp:ud move:init,rtr,rts"

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Children of a program with a lease may end as they like."""
 
-import bed
+from support import bed
 
 END = "destroy:qps destroy:srq destroy:cqs destroy:pd close"
 WORK = "move:rtr,rts,all traffic"
@@ -191,7 +191,7 @@ class ForkSafe(bed.Case):
 class Storm(bed.Case):
     """Processes of every kind, made while threads open the device: none of them hangs, and the threads go on."""
 
-    STORM = str(bed.BUILD / "tests/standin/leases/storm")
+    STORM = str(bed.BUILD / "tests/leases/storm")
 
     def check(self, **env):
         # The threads are the parent's, yet a child that ends is blamed for them.

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import time
 
-import bed
+from support import bed
 
 STEPS = "open channel pd cq:channel srq qp:rc,srq qp:dct,srq move:init,rtr qp:ud move:init,rtr,rts"
 WORDS = (f"{STEPS} at:ready move:init,rtr,rts,qp=0 traffic destroy:qps destroy:srq destroy:cqs destroy:channel"

@@ -6,7 +6,7 @@ import subprocess
 import zygotes
 from zygotes import bed
 
-LINKED = str(bed.BUILD / "tests/standin/ready/linked")
+LINKED = str(bed.BUILD / "tests/prefork/linked")
 # What needs nothing but the stand-in.
 PLAIN = ["refusals", "ready_from_the_first_child", "another_rehearsal", "several_opens", "release", "child_preforks",
          "learned"]

@@ -1,6 +1,6 @@
 #include "storm.h"
 
-#include "../leases/words.h"
+#include "../words/words.h"
 
 #include <fcntl.h>
 #include <signal.h>

@@ -1,40 +1,23 @@
 #!/usr/bin/env python3
 """Runs a program as server and as client of itself, on the stand-in of whoever started this.
 
-    test_data_sides.py [--fails TEXT] PROGRAM [ARGUMENT...]
+    both_sides.py [--fails TEXT] PROGRAM [ARGUMENT...]
 
 The port is added with -p, and the server's name for the client. Both must end with 0; with --fails the client must
 fail and say TEXT.
 """
 import argparse
 import contextlib
-import pathlib
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
 
+from support.ports import free_port, is_listened_to
+
 TIMEOUT = 100
 SKIPPED = 77
-LISTENING = "0A"
-
-
-def free_port():
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return probe.getsockname()[1]
-
-
-def is_listened_to(port):
-    for table in ("tcp", "tcp6"):
-        with contextlib.suppress(FileNotFoundError):
-            for line in pathlib.Path("/proc/net", table).read_text(encoding="ascii").splitlines()[1:]:
-                _, local, _, state = line.split()[:4]
-                if int(local.rpartition(":")[2], 16) == port and state == LISTENING:
-                    return True
-    return False
 
 
 def wait_for(condition, process, what):

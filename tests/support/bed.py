@@ -1,6 +1,6 @@
 """A daemon on the stand-in HCA, programs with and without it, and what the stand-in saw of them.
 
-Used by the tests beside it, which tests/standin/run starts: they find its socket in the environment.
+For tests that tests/standin/run starts: they find the socket of the stand-in in the environment.
 """
 
 import contextlib
@@ -11,26 +11,23 @@ import re
 import shutil
 import signal
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
-HERE = pathlib.Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parents[1] / "lab"))
-from suite import trace  # noqa: E402  # pylint: disable=wrong-import-position
+from . import trace
 
 LIMIT_S = 100
 PATIENCE = 5  # runs: on a busy machine the daemon may answer later than a program waits
 BUILD = pathlib.Path(os.environ["WARMVERBS_BUILD"])
-WORDS = str(BUILD / "tests/standin/leases/words")
-DC_PINGPONG = str(BUILD / "tests/standin/dc_pingpong")
+WORDS = str(BUILD / "tests/programs/words")
+DC_PINGPONG = str(BUILD / "tests/programs/dc_pingpong")
 PRELOAD = str(BUILD / "src/preload/libwarmverbs.so.0")
 DAEMON = str(BUILD / "src/daemon/warmverbsd")
 CLI = str(BUILD / "src/cli/warmverbs")
 STANDIN = os.environ["LD_PRELOAD"].split()[-1]
 CLEAN = {name: value for name, value in os.environ.items()
-         if not name.startswith(("WARMVERBS_", "MLX", "HUGE_", "LD_PRELOAD"))}
+         if not name.startswith(("WARMVERBS_", "MLX", "HUGE_", "LD_PRELOAD", "PYTHON"))}
 
 _runtimes = {}
 

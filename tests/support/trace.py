@@ -7,7 +7,7 @@ from dataclasses import dataclass
 RECORD = struct.Struct("<IHHIIQQHHIiHHHHI")
 MAGIC = 0x43525457
 LIST, OPEN, COMMAND, ROLLBACK, PURGE, COPIED = range(6)
-KERNEL, ADOPTED, RECORDED, READY = range(4)
+KERNEL, ADOPTED, RECORDED, PREFORKED = range(4)
 NO_WRITE_CMD = 0xffffffff
 INIT, RTR, RTS = 1, 2, 3
 
@@ -39,7 +39,7 @@ class Event:
     def __str__(self):
         command = self.makes or "/".join(map(str, self.command))
         kind = ("list", "open", command, "rollback", "purge", "copied")[self.kind]
-        how = ("kernel", "adopted", "recorded", "ready")[self.how]
+        how = ("kernel", "adopted", "recorded", "preforked")[self.how]
         return f"{kind}:{how}" + (f":{errno.errorcode.get(self.error, self.error)}" if self.error else "")
 
     @property

@@ -1,4 +1,4 @@
-"""A zygote (tests/standin/ready/zygote.c), and the children that it forks."""
+"""A zygote (tests/programs/zygote), and the children that it forks."""
 
 import contextlib
 import os

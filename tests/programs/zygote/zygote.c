@@ -14,7 +14,7 @@
  *
  * It is a plain verbs program and knows nothing of warmverbs.
  */
-#include "../leases/words.h"
+#include "../words/words.h"
 #include "storm.h"
 
 #include <errno.h>

@@ -6,12 +6,11 @@ import pathlib
 import signal
 import tempfile
 
-import bed
-from suite import wire
+from support import bed, wire
 
 EXAMPLES = bed.BUILD / "docs/examples"
 ANOTHER_FILE = str(bed.BUILD / "tests/preload/another-libwarmverbs.so")
-ASKER = str(bed.BUILD / "tests/standin/leases/asker")
+ASKER = str(bed.BUILD / "tests/leases/asker")
 # Of enum wv_daemon and enum wv_reason.
 KNOWN, ANSWERED, GONE = range(1, 4)
 NO_DAEMON, PROVIDER, RECORDED, EMPTY, DENIED, UNFIT = range(6, 12)
