@@ -1,6 +1,6 @@
 /*
- * Asks for a pool, and does what might keep it, end it or spoil something: usage: asker WHAT.
- * At "@" it waits for a line.
+ * Asks for a pool and then does something that might keep the pool too long or end it too early.
+ * Usage: asker WHAT. After a line "@..." it waits for a line of input.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -47,8 +47,8 @@ static void ask(void)
 
 	if (err)
 		fprintf(stderr, "%s\n", strerror(err));
-	require(!err, "it can be asked for");
-	require(asked() == LEASES, "it stands");
+	require(!err, "wv_request_pool() succeeds");
+	require(asked() == LEASES, "the pool stands");
 }
 
 static void wait_here(const char *name)
@@ -58,7 +58,7 @@ static void wait_here(const char *name)
 	require(getchar() == '\n', "a line to go on");
 }
 
-/* The pool is the parent's alone, and ends with it. */
+/* The pool belongs to the parent alone, and ends with it. */
 static void with_child(void)
 {
 	int ends[2], failed = pipe(ends);
@@ -67,17 +67,17 @@ static void with_child(void)
 
 	require(!failed, "a pipe");
 	if (!child) {
-		require(asked() == 0, "a child has none");
+		require(asked() == 0, "the child has no pool");
 		require(write(ends[1], "x", 1) == 1, "the parent hears of it");
 		pause();
 	}
 	close(ends[1]);
-	require(read(ends[0], &byte, 1) == 1, "the child found it so");
+	require(read(ends[0], &byte, 1) == 1, "the child has found no pool");
 	printf("# child %d\n", (int)child);
 	wait_here("forked");
 }
 
-/* A daemon-to-be closes all, and the numbers come to be other files. */
+/* Closes all descriptors, as a daemon does, and opens other files with the same numbers. */
 static void with_all_closed(void)
 {
 	int fds[64];
@@ -96,7 +96,7 @@ static void with_all_closed(void)
 static void with_another_daemon(void)
 {
 	wait_here("restart");
-	require(asked() == 0, "it ended with the daemon");
+	require(asked() == 0, "the pool ended with the daemon");
 	ask();
 	wait_here("again");
 }
@@ -117,7 +117,7 @@ static unsigned int count_fds(void)
 	return n;
 }
 
-/* Whatever is answered: an error or not, and no descriptor is left. */
+/* Whatever the answer, no descriptor is left. */
 static void whatever_is_answered(void)
 {
 	unsigned int before = count_fds();
@@ -129,7 +129,7 @@ static void whatever_is_answered(void)
 	printf("%s\n", err ? strerrorname_np(err) : "asked");
 }
 
-/* What it knows before it opens a device, and after. */
+/* The status before and after the device is opened. */
 static void status_of_an_open(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -148,7 +148,7 @@ static void status_of_an_open(void)
 
 static const struct {
 	const char *name;
-	bool asks; /* before it does what it does */
+	bool asks; /* asks for a pool first */
 	void (*run)(void);
 } all[] = {
     {"fork", true, with_child},

@@ -1,4 +1,4 @@
-/* Threads that open a device and make objects, while another makes processes of every kind. */
+/* Threads open a device and make objects, while another thread makes processes in every way. */
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <spawn.h>
@@ -58,7 +58,7 @@ static void join(pid_t child)
 	TRUE(child > 0 && waitpid(child, &status, 0) == child && status == 0);
 }
 
-/* What a child of a process with threads may do: what is safe in a signal handler. */
+/* After fork() in a process with threads, a child may call only what is safe in signal handlers. */
 static void close_all(void)
 {
 	alarm(LIMIT_S);

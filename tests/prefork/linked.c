@@ -1,6 +1,6 @@
 /*
- * A program that links with warmverbs and has its children's objects made by wv_prefork(). Run with
- * the stand-in preloaded; ends with 0 if all is as it should be.
+ * A program that links with warmverbs and calls wv_prefork() for its children. Runs with the
+ * stand-in preloaded; its exit status is 0 if all checks pass.
  */
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -22,7 +22,7 @@
 		}                                                                                  \
 	} while (0)
 
-/* What a child does: @depth tells the kinds apart. */
+/* What a child does; @depth distinguishes kinds of children. */
 struct kind {
 	int depth;
 	int opens;
@@ -80,11 +80,10 @@ static unsigned int sets(void)
 	return status.sets_ready;
 }
 
-/* Nobody forks while another thread is inside a verb: libibverbs' own locks are copied as they are.
- */
+/* No thread forks while another is inside a verb: libibverbs' locks would be copied locked. */
 static pthread_mutex_t in_verbs = PTHREAD_MUTEX_INITIALIZER;
 
-/* A child that hangs is seen to end by a signal: alarms are not inherited. */
+/* Ends a child that hangs by a signal: alarms are not inherited. */
 static pid_t fork_outside_verbs(void)
 {
 	pid_t pid;
@@ -108,7 +107,7 @@ static int rehearse_alone(void *arg)
 	return error;
 }
 
-/* How many of a child's opens its parent had made. */
+/* How many of a child's opens its parent made before the fork. */
 static int ready(struct kind kind)
 {
 	pid_t pid;
@@ -150,7 +149,7 @@ static void test_ready_from_the_first_child(void)
 	TRUE(statistics().ready == 0);
 }
 
-/* Nothing that was made for the old kind is given to the new one. */
+/* The new kind of children gets no set that was made for the old kind. */
 static void test_another_rehearsal(void)
 {
 	TRUE(wv_prefork(2, rehearse, (void *)&other) == 0);
@@ -176,7 +175,7 @@ static void test_release(void)
 	TRUE(sets() == 0 && ready(one) == 0);
 }
 
-/* Of a child that is a zygote itself; its parent's sets are no concern of it. */
+/* A child that is a zygote itself, and leaves its parent's sets alone. */
 static void test_child_preforks(void)
 {
 	int status;
@@ -215,7 +214,7 @@ static void test_threads(void)
 	wv_release();
 }
 
-/* Without a rehearsal the first child teaches. */
+/* Without a rehearsal, sets are made for what the first child does. */
 static void test_learned(void)
 {
 	int tries = 0;

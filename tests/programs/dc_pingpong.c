@@ -1,7 +1,7 @@
 /*
- * Ping-pong over dynamically connected transport, after the manner of ibv_rc_pingpong: a server,
- * and a client that is given the server's name. Both send, write into and read from the other's
- * memory, and look at what came.
+ * Ping-pong over dynamically connected transport, like ibv_rc_pingpong: a server, and a client that
+ * gets the server's name. Each sends to the other, writes into its memory, reads from it, and
+ * checks the data.
  */
 #include <arpa/inet.h>
 #include <endian.h>
@@ -33,7 +33,7 @@ static struct options {
 	bool wrong_key;
 } options = {.tcp_port = "18515", .size = 4096, .iters = 1000};
 
-/* What each side tells the other of itself, big-endian. */
+/* Each side's message to the other about itself, big-endian. */
 struct endpoint {
 	uint64_t key;
 	uint64_t addr;
@@ -228,7 +228,7 @@ static void post_receive(void)
 	need_zero(ibv_post_srq_recv(side.srq, &wr, &bad), "ibv_post_srq_recv");
 }
 
-/* A listening or connected stream, as @host is NULL or not. */
+/* A stream that listens (@host NULL) or is connected to @host. */
 static int stream(const char *host)
 {
 	struct addrinfo hints = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM}, *found;
@@ -289,7 +289,7 @@ static void exchange(int fd)
 	need(side.ah, "ibv_create_ah");
 }
 
-/* Nobody writes into or reads from the other's memory before the other is there, or gone. */
+/* Waits for the other side, before the memory of either is used, and again after it. */
 static void barrier(int fd)
 {
 	char mine = 0, theirs;

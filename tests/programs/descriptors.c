@@ -1,6 +1,6 @@
 /*
- * Descriptor numbers of an opened device that come to mean something else, or move elsewhere. The
- * environment variable DESCRIPTORS names how; without it the device is only used.
+ * The descriptor of an opened device is closed, moved, or its number used for another file. The
+ * environment variable DESCRIPTORS says how; without it the program only uses the device.
  */
 #include "kit.h"
 
@@ -10,7 +10,7 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 
-#define HIGH 700 /* surely not in use */
+#define HIGH 700 /* not in use here */
 
 static struct pair pair;
 static struct ibv_comp_channel *channel;
@@ -62,7 +62,7 @@ static void land_close_range(int fd, int want)
 
 static void land_closefrom(int fd, int want)
 {
-	/* What must stay goes below. */
+	/* Descriptors that must stay open get lower numbers. */
 	int low = DONE(dup(fd));
 
 	EXPECT(low < want || dup2(fd, 0) == 0);
@@ -70,7 +70,7 @@ static void land_closefrom(int fd, int want)
 	land_by_dup(low < want ? low : 0, want);
 }
 
-/* What a program's own file might hold: the beginning of a doorbell, or of a translated event. */
+/* Possible contents of a program's own file: the beginning of a doorbell, or of an event. */
 struct bytes {
 	union {
 		struct ib_uverbs_cmd_hdr command;
@@ -88,7 +88,7 @@ static void expect_bytes_through(int from, int to, const struct bytes *sent)
 	EXPECT(!memcmp(&got, sent, sizeof(got)));
 }
 
-/* Makes the number of the device, then that of its events, an end of a socket pair. */
+/* Puts an end of a socket pair at the number of the device, then at that of its events. */
 static void replace(void (*land)(int fd, int want))
 {
 	struct bytes doorbell = {
@@ -108,7 +108,7 @@ static void replace(void (*land)(int fd, int want))
 		expect_bytes_through(far, numbers[i], &event);
 	}
 	fprintf(stderr, "ok\n");
-	_exit(0); /* nothing is left to destroy with */
+	_exit(0); /* the device is closed: no object can be destroyed */
 }
 
 static void by_close(void)
@@ -146,7 +146,7 @@ static void by_closefrom(void)
 	replace(land_closefrom);
 }
 
-/* The device by another number, the first one closed. */
+/* The device under another number; the first one is closed. */
 static void moved_to(int copy)
 {
 	OK(close(pair.context->cmd_fd));
@@ -180,7 +180,7 @@ static void there_and_back(void)
 	pair_send(&pair, "back");
 }
 
-/* Calls that fail, or do nothing, change nothing. */
+/* Calls that fail or do nothing change nothing. */
 static void failing_calls(void)
 {
 	int number = pair.context->cmd_fd;
@@ -226,7 +226,7 @@ static const struct {
     {"only-cloexec", only_cloexec},
 };
 
-/* As daemons do when they start, here at a bad moment. */
+/* As daemons do at their start; here a device is open. */
 static void close_all(const char *how)
 {
 	if (!strcmp(how, "all-close"))
@@ -238,7 +238,7 @@ static void close_all(const char *how)
 		closefrom(3);
 }
 
-/* Files that get the first free numbers; nobody but this program may write to them. */
+/* Files with the lowest free numbers, which only this program may write to. */
 static int files[16];
 
 static void make_files(void)

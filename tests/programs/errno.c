@@ -1,4 +1,4 @@
-/* Prints what errno is after calls that succeed, having been set to a value of no error before. */
+/* Sets errno to a value that is no error, and prints it after calls that succeed. */
 #include "kit.h"
 
 #include <fcntl.h>

@@ -1,6 +1,6 @@
 /*
- * Processes that a program with an opened device makes. The environment variable FORKS names how;
- * without it the device is only used. A deadlock ends in a signal.
+ * A program with an opened device makes processes. The environment variable FORKS says how; without
+ * it the program only uses the device. An alarm ends a deadlock.
  */
 #include "kit.h"
 
@@ -18,7 +18,7 @@ extern char **environ;
 
 static struct pair pair;
 
-/* Registered memory that parent and child both see. */
+/* Registered memory that parent and child share. */
 static struct memory shared_memory(struct ibv_pd *pd)
 {
 	struct memory memory = {.bytes = mmap(NULL, MEMORY_BYTES, PROT_READ | PROT_WRITE,
@@ -30,7 +30,7 @@ static struct memory shared_memory(struct ibv_pd *pd)
 	return memory;
 }
 
-/* Of the child, or of any if it is -1. */
+/* Waits for the child, or for any child if it is -1. */
 static void join(pid_t child)
 {
 	int status;
@@ -46,7 +46,7 @@ static void say(const char *text)
 	fflush(stdout);
 }
 
-/* 0, or the error of the doorbell: plainly, soft-RoCE refuses everybody but the opener. */
+/* 0, or the doorbell's error: without warmverbs, soft-RoCE refuses all but the opener. */
 static int write_and_wait(struct memory memory, const char *text)
 {
 	int error = post_write(pair.qp[0], memory, text);
@@ -64,7 +64,7 @@ static void say_error(const char *what, int error)
 	fflush(stdout);
 }
 
-/* Sleeps until a completion is told of. */
+/* Sleeps until a completion event. */
 static int send_and_sleep(struct pair *told, const char *text)
 {
 	struct ibv_cq *cq;
@@ -82,7 +82,7 @@ static int send_and_sleep(struct pair *told, const char *text)
 	return 0;
 }
 
-/* Further objects of the inherited context are the child's, to the end. */
+/* New objects of the inherited context belong to the child, which destroys them. */
 static int make_and_destroy(struct ibv_context *context)
 {
 	struct pair mine = pair_new(context);
@@ -123,8 +123,8 @@ static void inherit(void)
 	OK(write_and_wait(shared, "by the parent again"));
 	OK(send_and_sleep(&told, "told of to the parent"));
 	OK(ibv_dereg_mr(shared.mr));
-	/* What is told of ends with the device: its destruction would wait for the acknowledgement
-	 * that the child gave, which libibverbs counts in each process. */
+	/* Not destroyed but closed with the device: ibv_destroy_cq() would wait for an event that
+	 * the child acknowledged, as libibverbs counts acknowledgements in each process. */
 }
 
 /* Returns in the child once its parent has ended. */
@@ -160,7 +160,7 @@ static void orphan(void)
 	join(-1);
 }
 
-/* A child that ends in the middle of using what its parent has. */
+/* A child that crashes while it uses its parent's objects. */
 static void child_crashes(void)
 {
 	struct memory shared = shared_memory(pair.pd);
@@ -177,7 +177,7 @@ static void child_crashes(void)
 	OK(ibv_dereg_mr(shared.mr));
 }
 
-/* Memory of several kinds, registered; what is sent lies in the first half. */
+/* Registered memory of several kinds; the first half is sent. */
 static const struct kind {
 	const char *name;
 	int flags;
@@ -202,7 +202,7 @@ static struct memory memory_of(const struct kind *kind)
 	return memory;
 }
 
-/* What the adapter takes for @from when this process sends it. */
+/* The first byte that the adapter reads at @from when this process sends. */
 static void say_sent(const char *name, struct memory from, struct memory to)
 {
 	post_receive(pair.qp[1], to);
@@ -212,7 +212,7 @@ static void say_sent(const char *name, struct memory from, struct memory to)
 	fflush(stdout);
 }
 
-/* A child sends what it has written to memory that its parent registered. */
+/* A child writes to memory that its parent registered, and sends it. */
 static void memory(void)
 {
 	struct memory seen = shared_memory(pair.pd), from[COUNT(kinds)];
@@ -234,7 +234,7 @@ static void memory(void)
 	OK(ibv_dereg_mr(seen.mr));
 }
 
-/* The child uses the device by itself; the parent's objects are no concern of it. */
+/* The child opens the device itself and leaves the parent's objects alone. */
 static void own(void)
 {
 	pid_t child = DONE(fork());

@@ -1,6 +1,6 @@
 /*
- * What the lab's own programs share. They are plain verbs programs that know nothing of warmverbs:
- * every result is checked, and what they print is the same in every run that is right.
+ * What the programs here share. They are plain verbs programs that know nothing of warmverbs. They
+ * check every result, and print the same in every run without an error.
  */
 #pragma once
 
@@ -68,10 +68,10 @@ int to_init(struct ibv_qp *qp, unsigned int access);
 int to_rtr(struct ibv_qp *qp, uint32_t peer);
 int to_rts(struct ibv_qp *qp);
 
-/* All three for both, so that each is the other's peer. */
+/* Moves both to RTS, each with the other as its peer. */
 void connect_pair(struct ibv_qp *a, struct ibv_qp *b);
 
-/* Memory of two halves, registered: what is sent lies in the first and arrives in the second. */
+/* Registered memory: messages are sent from its first half and arrive in its second. */
 struct memory {
 	char *bytes;
 	struct ibv_mr *mr;
@@ -84,12 +84,12 @@ void memory_free(struct memory memory);
 
 void post_receive(struct ibv_qp *qp, struct memory memory);
 void post_srq_receive(struct ibv_srq *srq, struct memory memory);
-/* Sends @text; a failure of ibv_post_send() is returned, as it returns it. */
+/* Sends @text; returns the result of ibv_post_send(). */
 int post_text(struct ibv_qp *qp, struct memory memory, const char *text);
 /* RDMA-writes @text into the second half of the memory. */
 int post_write(struct ibv_qp *qp, struct memory memory, const char *text);
 
-/* Polls until @n completions came, every one a success; gives up after some seconds. */
+/* Polls for @n successful completions; gives up after some seconds. */
 void await_completions(struct ibv_cq *cq, int n);
 /* Whether the second half of the memory begins with @text. */
 bool arrived(struct memory memory, const char *text);
@@ -104,7 +104,7 @@ struct pair {
 };
 
 struct pair pair_new(struct ibv_context *context);
-/* The same, with completions told through @channel. */
+/* The same, with completion events through @channel. */
 struct pair pair_with_channel(struct ibv_context *context, struct ibv_comp_channel *channel);
 /* Sends @text from one queue pair to the other and checks that it arrived. */
 void pair_send(struct pair *pair, const char *text);

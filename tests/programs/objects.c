@@ -1,7 +1,7 @@
 /*
- * Makes verbs objects as its options say, sends data through them, checks data, events and every
- * result, and destroys all. Options come in the environment variable OBJECTS, so that two runs
- * that do different things are still the same program with the same arguments.
+ * Makes verbs objects, sends data through them, checks data, events and every result, and destroys
+ * all. The options are in the environment variable OBJECTS, so that two runs with different options
+ * are still the same program with the same arguments.
  *
  *   -c CQE    depth of the completion queues       -s  a shared receive queue
  *   -w WR     depth of the queue pairs             -l  and its limit event (implies -s)
@@ -167,7 +167,7 @@ static void create(struct objects *o)
 	o->memory = memory_new(o->pd);
 }
 
-/* What is in use cannot be destroyed, and is none the worse for the attempt. */
+/* An object in use cannot be destroyed, and the attempt does it no harm. */
 static void destroy_busy(struct objects *o)
 {
 	EXPECT(ibv_dealloc_pd(o->pd) == EBUSY);
@@ -198,7 +198,7 @@ static void init(struct objects *o, struct ibv_qp *qp)
 	EXPECT(attr.qp_access_flags == o->options->access);
 }
 
-/* Neighbours are each other's peers; one that is left over is its own. */
+/* Pairs of neighbours are connected; a last one alone is its own peer. */
 static void connect_all(struct objects *o)
 {
 	int n = o->options->n_qps;
@@ -209,7 +209,7 @@ static void connect_all(struct objects *o)
 		OK(to_rts(o->qp[i]));
 }
 
-/* Takes what there is in @cq; how much. */
+/* Polls @cq until it is empty; returns the number of completions. */
 static int drain(struct ibv_cq *cq)
 {
 	struct ibv_wc wc;
@@ -222,7 +222,7 @@ static int drain(struct ibv_cq *cq)
 	return n;
 }
 
-/* Which of the completion queues the next event is of. */
+/* The completion queue of the next event. */
 static struct ibv_cq *next_event(struct objects *o)
 {
 	struct pollfd wait = {.fd = o->channel->fd, .events = POLLIN};

@@ -1,7 +1,7 @@
 /*
- * A pre-fork server and its client, as ordinary programs: workers are forked at the start, each
- * serves requests over queue pairs of its own, and ends after some of them. Another takes its place
- * until all have been served.
+ * A pre-fork server and its client, as ordinary programs. The server forks workers at its start.
+ * Each serves some requests over queue pairs of its own and ends; another takes its place until all
+ * requests are served.
  *
  *   prefork serve SOCKET WORKERS REQUESTS_OF_EACH REQUESTS_IN_ALL
  *   prefork ask SOCKET REQUESTS
@@ -43,7 +43,7 @@ static void side_free(struct side *side)
 	OK(ibv_close_device(side->context));
 }
 
-/* Both sides say the same: what they have, and that they have got there. */
+/* Exchanges a number with the other side: that of its queue pair, and another once connected. */
 static uint32_t swap(int connection, uint32_t mine)
 {
 	uint32_t others;
@@ -53,7 +53,7 @@ static uint32_t swap(int connection, uint32_t mine)
 	return others;
 }
 
-/* A queue pair that is connected to one of the other side's, with a receive posted. */
+/* A queue pair that is connected to the other side's, with a receive posted. */
 static struct ibv_qp *meet(struct side *side, int connection)
 {
 	struct ibv_qp_init_attr attr = {
@@ -88,10 +88,10 @@ static void answer(struct side *side, int connection)
 	OK(ibv_destroy_qp(qp));
 }
 
-/* How many requests there still are; of all workers. */
+/* Requests that are left for all workers. */
 static atomic_int *left;
 
-/* Whoever serves the last request ends the waiting of the others. */
+/* The worker that serves the last request wakes those that wait. */
 static void __attribute__((noreturn)) work(int listener, int requests)
 {
 	struct side side = {0};
@@ -139,7 +139,7 @@ static void start_worker(int listener, int requests)
 		work(listener, requests);
 }
 
-/* Another worker for each that ends, as long as there are requests. */
+/* Replaces each worker that ends, as long as there are requests. */
 static int serve(const char *path, int workers, int each, int all)
 {
 	int listener = listen_at(path), status;

@@ -1,7 +1,7 @@
 /*
- * Prints what a program can see of a queue pair and of errors: the same with and without warmverbs.
- * STATES in the environment names what to do; without it the queue pair is made, moved to INIT and
- * destroyed.
+ * Prints the attributes of a queue pair and errors, which must be the same with and without
+ * warmverbs. The environment variable STATES says what to do; without it the program makes a queue
+ * pair, moves it to INIT and destroys it.
  */
 #include "kit.h"
 

@@ -1,6 +1,7 @@
 /*
- * Threads that make, use and destroy objects at once. THREADS in the environment: how many, how
- * often each, and "shared" for one context of all, else each opens the device itself.
+ * Threads that make, use and destroy objects at the same time. The environment variable THREADS:
+ * the number of threads, how often each does so, and "shared" if they share one context, else each
+ * opens the device itself.
  */
 #include "kit.h"
 

@@ -1,4 +1,4 @@
-/* Words about registered memory: whose the adapter reads and writes. */
+/* Words about registered memory: does the adapter use the parent's or the child's? */
 #include "words.h"
 
 #include <errno.h>
@@ -7,16 +7,16 @@
 #include <sys/mman.h>
 
 #define BYTES  16384
-#define OFFSET 100 /* so that the edges are parts of pages */
+#define OFFSET 100 /* so that the first and last page are not whole */
 
 struct buffer {
 	uint8_t *bytes;
 	struct ibv_mr *mr;
 };
 
-/* What is looked at, and what is seen alike by all. */
+/* The buffer under test, and memory that parent and child share. */
 static struct buffer looked_at, seen;
-static struct ibv_mr *again; /* of what is looked at */
+static struct ibv_mr *again; /* of the buffer under test */
 
 static int make(struct ibv_pd *pd, int flags, size_t offset, struct buffer *b)
 {
@@ -43,8 +43,9 @@ static int end(struct options o)
 }
 
 /*
- * "buffer:private" or "buffer:shared", "aligned" to pages or not, is made and registered;
- * "buffer:again", once more; "buffer:end" and "buffer:end,again", no more, "unmapped" before.
+ * "buffer:private" or "buffer:shared", perhaps "aligned" to pages: makes and registers it.
+ * "buffer:again" registers it once more; "buffer:end" and "buffer:end,again" deregister, after
+ * unmapping with "unmapped".
  */
 int do_buffer(struct program *p, struct options o)
 {
@@ -75,7 +76,7 @@ static int await(struct ibv_cq *cq, int n)
 	return 0;
 }
 
-/* The whole of one to the other, by a queue pair that is connected to itself. */
+/* Sends all of one region to the other, by a queue pair that is connected to itself. */
 static int carry(const struct qp *qp, struct buffer *from, struct buffer *to)
 {
 	struct ibv_sge source = {(uintptr_t)from->bytes, BYTES, from->mr->lkey};
@@ -121,7 +122,7 @@ int do_receive(struct program *p, struct options o)
 	return error;
 }
 
-/* "see": what this process has in the buffer, after it has filled it with N if "fill=N". */
+/* "see": what this process sees in the buffer; with "fill=N" it fills it with N first. */
 int do_see(struct program *p, struct options o)
 {
 	(void)p;
@@ -131,7 +132,7 @@ int do_see(struct program *p, struct options o)
 	return 0;
 }
 
-/* "fork-init": asks for children not to have registered memory. */
+/* "fork-init": ibv_fork_init(), which keeps registered memory from children. */
 int do_fork_init(struct program *p, struct options o)
 {
 	int error = ibv_fork_init();

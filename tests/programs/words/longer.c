@@ -1,4 +1,4 @@
-/* The word that makes this program's library look like a later version. */
+/* The word that makes the program's libmlx5 look like a later version. */
 #include "words.h"
 
 #include <dlfcn.h>
@@ -40,7 +40,7 @@ static struct ib_uverbs_attr *provider_answer(struct ib_uverbs_ioctl_hdr *cmd)
 	return number && (uint32_t)number->data == query ? find(cmd, UVERBS_ATTR_UHW_OUT) : NULL;
 }
 
-/* The program's definition comes before those of preloads, and so is what libibverbs calls. */
+/* libibverbs calls this definition: the program's comes before those of preloaded libraries. */
 __attribute__((visibility("default"))) int ioctl(int fd, unsigned long number, ...)
 {
 	int (*next)(int, unsigned long, void *) =

@@ -1,4 +1,4 @@
-/* Words that move queue pairs, and look at them. */
+/* Words that modify and query queue pairs. */
 #include "words.h"
 
 #include <errno.h>
@@ -74,8 +74,8 @@ static int move_one(const struct program *p, const struct qp *qp, struct options
 }
 
 /*
- * "move:init,rtr" does both, in the order of the states; of "all" queue pairs or one. Connected
- * ones get "peer=N" as their peer, or themselves.
+ * "move:init,rtr" moves to these states, in their order: "all" queue pairs, or one. The peer of a
+ * connected queue pair is "peer=N", or itself.
  */
 int do_move(struct program *p, struct options o)
 {

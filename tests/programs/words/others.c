@@ -1,4 +1,4 @@
-/* Words that are no plain use of objects. */
+/* Words for rarer things: events, allocators, devx, flows, children. */
 #include "words.h"
 
 #include <errno.h>
@@ -50,7 +50,7 @@ int do_attributes(struct program *p, struct options o)
 
 static unsigned int n_allocated;
 
-/* Memory with its size in front of it, which nobody else can give back. */
+/* Memory with its size in front, which only release() can free. */
 static void *allocate(size_t size, void *data)
 {
 	uint8_t *at;
@@ -77,7 +77,7 @@ static void release(void *at, void *data)
 	munmap((uint8_t *)at - PAGE, PAGE + size);
 }
 
-/* The program's own memory for queues; "say" says how often it was asked for. */
+/* Own allocators for queues; "say" prints how often they were called. */
 int do_allocators(struct program *p, struct options o)
 {
 	struct mlx5dv_ctx_allocators own = {.alloc = allocate, .free = release};
@@ -125,7 +125,7 @@ int do_parent(struct program *p, struct options o)
 	return p->parent ? 0 : errno;
 }
 
-/* A raw object of firmware, by the opcode that makes it. */
+/* Makes a raw firmware object, by the opcode. */
 int do_devx(struct program *p, struct options o)
 {
 	uint16_t opcode = (uint16_t)option(o, "opcode", 0x904);
@@ -140,7 +140,7 @@ static uint8_t *seen;
 static uint8_t *lease;
 static size_t lease_bytes;
 
-/* The memory of a lease in this process, by the name of its file; 0 bytes if there is none. */
+/* Finds the memory of a lease in this process by the name of its file; 0 bytes without one. */
 static void find_lease(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");
@@ -159,7 +159,7 @@ static void find_lease(void)
 		fclose(maps);
 }
 
-/* Remembers what the device saw in a lease's memory when the daemon made its objects. */
+/* Keeps a copy of the lease's memory as it was when the daemon made its objects. */
 int do_look(struct program *p, struct options o)
 {
 	(void)p;
@@ -172,7 +172,7 @@ int do_look(struct program *p, struct options o)
 	return 0;
 }
 
-/* A file that only the provider does without. */
+/* The provider may get this file's contents from the preload; the program itself never does. */
 int do_cpuinfo(struct program *p, struct options o)
 {
 	FILE *file = fopen("/proc/cpuinfo", "re");
@@ -185,7 +185,7 @@ int do_cpuinfo(struct program *p, struct options o)
 	return error;
 }
 
-/* A rule of which packets a queue pair gets: all of them. */
+/* A flow rule by which a queue pair gets all packets. */
 int do_flow(struct program *p, struct options o)
 {
 	struct ibv_flow_attr attr = {
@@ -194,7 +194,7 @@ int do_flow(struct program *p, struct options o)
 	return ibv_create_flow(chosen_qp(p, o)->qp, &attr) ? 0 : errno;
 }
 
-/* How much of it is otherwise now. */
+/* Counts how many of its bytes have changed. */
 int do_compare(struct program *p, struct options o)
 {
 	size_t differ = 0, used = 0;
@@ -220,7 +220,7 @@ static void __attribute__((noreturn)) make_cq(const struct program *p)
 	_exit(!cq || ibv_destroy_cq(cq));
 }
 
-/* Makes a queue pair, says so, and keeps it for as long as its parent is there. */
+/* Makes a queue pair, says so, and keeps it until its parent ends. */
 static void __attribute__((noreturn)) keep_qp(struct program *p, struct options o, int done)
 {
 	int error;

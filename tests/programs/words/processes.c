@@ -10,11 +10,11 @@
 #include <ucontext.h>
 #include <unistd.h>
 
-/* Looked at by the kernel at each system call: whether it is to be told of. */
+/* The kernel reads this at each system call: whether to raise SIGSYS. */
 static volatile char calls_are_told = SYSCALL_DISPATCH_FILTER_ALLOW;
 static int first_call = -1;
 
-/* The call is made all the same; those that follow are not told of. */
+/* The call is made in any case; later calls raise no signal. */
 static void told(int signal, siginfo_t *info, void *context)
 {
 	greg_t *r = ((ucontext_t *)context)->uc_mcontext.gregs;
@@ -47,7 +47,7 @@ int do_silent(struct program *p, struct options o)
 	return 0;
 }
 
-/* Which was the first one since, or -1. */
+/* Prints the first system call since, or -1. */
 int do_spoken(struct program *p, struct options o)
 {
 	(void)p;
@@ -57,7 +57,7 @@ int do_spoken(struct program *p, struct options o)
 	return 0;
 }
 
-/* What daemons do first. */
+/* As daemons do at their start. */
 int do_closefrom(struct program *p, struct options o)
 {
 	(void)p;
@@ -65,7 +65,7 @@ int do_closefrom(struct program *p, struct options o)
 	return 0;
 }
 
-/* The second half of a double fork: what follows is done by another process. */
+/* A double fork: another process does the words that follow. */
 int do_daemon(struct program *p, struct options o)
 {
 	pid_t child;

@@ -1,4 +1,4 @@
-/* Messages from a queue pair to itself, or from a DC initiator to a target, looked at. */
+/* Sends and checks messages, from a queue pair to itself or from a DC initiator to a target. */
 #include "words.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@
 #define N_AREAS 2
 #define AREA	1024
 
-/* One word's: sends go from the first area of the memory to the second. */
+/* The memory of one word: messages go from its first area to its second. */
 struct exchange {
 	struct qp *from, *to;
 	struct ibv_mr *mr;
@@ -110,7 +110,7 @@ static int wait_event(struct exchange *x, const struct cq *cq)
 	return 0;
 }
 
-/* The next completion of @cq, which may be asked to tell of it first. */
+/* The next completion of @cq; perhaps waits for its event first. */
 static int next(struct exchange *x, const struct cq *cq, struct ibv_wc *wc)
 {
 	int error = 0;
@@ -202,8 +202,8 @@ static struct qp *find(struct program *p, enum qp_kind kind)
 	return NULL;
 }
 
-/* From "from=N" to "to=M", "qp=N" to itself, "dc" from the first DCI to the first DCT, or all that
- * can to themselves. */
+/* "from=N,to=M": from QP N to QP M; "qp=N": to itself; "dc": from the first DCI to the first DCT.
+ * Else every QP that can sends to itself. */
 int do_traffic(struct program *p, struct options o)
 {
 	int error = 0;

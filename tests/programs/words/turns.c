@@ -1,4 +1,4 @@
-/* Two processes, parent and child, that take turns at the words. */
+/* Parent and child take turns at doing the words. */
 #include "words.h"
 
 #include <errno.h>
@@ -12,9 +12,9 @@ enum side { PARENT, CHILD, SIDES };
 
 static pid_t child;
 static enum side me = PARENT, turn = PARENT;
-static int from[SIDES], to[SIDES]; /* pipes to give each its turn by */
+static int from[SIDES], to[SIDES]; /* pipes by which each gets its turn */
 
-/* Gives the turn away. The other may have ended. */
+/* Gives the turn to the other process, which may have ended. */
 static void pass(enum side next)
 {
 	fflush(stdout);
@@ -30,7 +30,7 @@ static int await_turn(void)
 	return read(from[me], &byte, 1) < 0 ? errno : 0;
 }
 
-/* The last to hold the other end of its own pipe is who gives the turn. */
+/* Closes all other ends of its own pipe: only the giver of the turn keeps one. */
 static void take_ends(void)
 {
 	enum side other = me == PARENT ? CHILD : PARENT;
@@ -84,7 +84,7 @@ static int begin_turn(enum side next)
 	return error;
 }
 
-/* The child's part is over, and the rest the parent's. */
+/* Ends the child; the parent does the rest. */
 static int end_turns(void)
 {
 	if (me == CHILD)
@@ -94,8 +94,8 @@ static int end_turns(void)
 }
 
 /*
- * "turn:child": the words that follow are the child's, which is made if there is none;
- * "turn:parent": the parent's; "turn:end": the child exits, and its status is the word's.
+ * "turn:child": the child does the words that follow; it is forked if there is none. "turn:parent":
+ * the parent does them. "turn:end": the child exits, and its status is the word's result.
  */
 int do_turn(struct program *p, struct options o)
 {

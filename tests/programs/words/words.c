@@ -19,7 +19,7 @@ void say(const char *format, ...)
 	va_end(args);
 }
 
-/* Where the option's value or end is, or NULL. */
+/* Points to the option's value or end, or NULL. */
 static const char *find(struct options o, const char *name)
 {
 	size_t length = strlen(name);
@@ -49,7 +49,7 @@ struct qp *chosen_qp(struct program *p, struct options o)
 	return &p->qps[option(o, "qp", (long)p->n_qps - 1)];
 }
 
-/* Tells the test that this is reached, and waits for it. */
+/* Tells the test that the program is here, and waits for its answer. */
 static int do_at(struct program *p, struct options o)
 {
 	char answer[16];
@@ -67,7 +67,7 @@ static int do_exit(struct program *p, struct options o)
 	_exit((int)option(o, "status", 0));
 }
 
-/* What has to be there already. */
+/* The object that must exist before a word is done. */
 enum need { NOTHING, CONTEXT, PD, CQ, QP };
 
 static const struct {

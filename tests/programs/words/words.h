@@ -1,7 +1,7 @@
 /*
- * A program for the tests of leases: its arguments are words, each a verb or two, done in their
- * order. Each says in one line how it went, so that a run with a lease can be compared with a plain
- * one; what differs between any two runs is said in lines that begin with '#'.
+ * A program whose arguments are words. It does them in their order; each is a verb or two and
+ * prints one line with its result, so that a run with a lease can be compared with a plain one.
+ * Lines that begin with '#' hold what differs between any two runs.
  */
 #pragma once
 
@@ -50,7 +50,7 @@ struct options {
 
 /* The number of an option, or @otherwise. */
 long option(struct options o, const char *name, long otherwise);
-/* Whether an option of that name is there, with a number or without. */
+/* Whether there is an option of that name, with or without a number. */
 bool has(struct options o, const char *name);
 
 /* What a word does; 0 or an errno. */
@@ -92,7 +92,7 @@ int do_fork_init(struct program *p, struct options o);
 
 int do_keeper(struct program *p, struct options o);
 int do_turn(struct program *p, struct options o);
-/* Whether the words are this process's, or its child's or parent's. */
+/* Whether this process does the words, not its child or parent. */
 bool is_my_turn(void);
 
 int do_longer(struct program *p, struct options o);
@@ -104,11 +104,11 @@ int do_daemon(struct program *p, struct options o);
 int do_exec(struct program *p, struct options o);
 int do_crash(struct program *p, struct options o);
 
-/* Does the words in their order; how many failed. */
+/* Does the words in their order; returns how many failed. */
 unsigned int run_words(struct program *p, char *const *list, int n);
 
 /* The queue pair that "qp=N" says, or the last. */
 struct qp *chosen_qp(struct program *p, struct options o);
 
-/* More of a word's line. */
+/* Adds to a word's line. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));

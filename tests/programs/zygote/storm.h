@@ -3,10 +3,10 @@
 
 struct storm {
 	int children, at_once;
-	int microseconds; /* in which a child is killed, if it has not ended */
+	int microseconds; /* a child is killed at some moment of this time, if it has not ended */
 	char *const *words;
 	int n_words;
 };
 
-/* How many children failed of those that ended by themselves. */
+/* Returns how many of the children that ended by themselves failed. */
 int storm_run(const struct storm *storm);

@@ -1,16 +1,17 @@
 /*
- * A process that forks others, as its standard input tells it: a SOCK_SEQPACKET socket on which a
- * test asks, with one message of words, each ended by a NUL, and gets one number as the answer.
+ * A process that forks others on request. Its standard input is a SOCK_SEQPACKET socket. A request
+ *is one message of words, each ended by a NUL; the answer is one number.
  *
- *   fork WORD...	 the number of the child; with a descriptor, which becomes the child's
- *			 standard input and output
- *   zygote		 the same, but the descriptor is the socket of a zygote that the child is
- *   wait PID		 the child's status
- *   do WORD...		 how many of the words failed, done by itself
- *   close		 0: all descriptors but the standard ones are closed
- *   thread, rest	 0: a thread forks children that end at once, or has come to its end
+ *   fork WORD...	 forks a child, which does the words; the descriptor in the message becomes
+ *			 its standard input and output. Answers its pid
+ *   zygote		 the same, but the child is a zygote, and the descriptor its socket
+ *   wait PID		 waits for a child; answers its status
+ *   do WORD...		 does the words itself; answers how many failed
+ *   close		 closes all descriptors but the standard ones; answers 0
+ *   thread, rest	 starts or ends a thread that forks children that exit at once; answers 0
  *   storm N AT_ONCE MICROSECONDS WORD...
- *			 how many of N children failed; each is killed at some moment of that time
+ *			 forks N children, each killed at some moment of that time; answers how many
+ *			 failed
  *
  * It is a plain verbs program and knows nothing of warmverbs.
  */
@@ -29,7 +30,7 @@
 
 #define MAX_BYTES  8192
 #define MAX_WORDS  256
-#define NEW_ZYGOTE (-2) /* as an answer: this process is another one, which was asked nothing */
+#define NEW_ZYGOTE (-2) /* no answer: this process is a new zygote, which nobody has asked */
 
 struct message {
 	char text[MAX_BYTES];
@@ -48,7 +49,7 @@ static int descriptor_of(struct msghdr *header)
 	return fd;
 }
 
-/* Whether there was another message. */
+/* Receives a message; false after the last one. */
 static int receive(struct message *message)
 {
 	char control[CMSG_SPACE(sizeof(int))];

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Runs a program as server and as client of itself, on the stand-in of whoever started this.
+"""Runs a program as server and as its own client, on the stand-in that this runs on.
 
     both_sides.py [--fails TEXT] PROGRAM [ARGUMENT...]
 
@@ -60,7 +60,7 @@ class Side:
 
 @contextlib.contextmanager
 def both_sides(command):
-    """The port may be taken by another between its choice and its use: then it is another one's turn."""
+    """Tries another port if another process takes the chosen one before the server does."""
     with contextlib.ExitStack() as stack:
         for _ in range(5):
             port = free_port()
@@ -96,7 +96,7 @@ def main():
     parser.add_argument("--fails")
     parser.add_argument("command", nargs=argparse.REMAINDER)
     options = parser.parse_args()
-    # So that a test that is stopped stops its sides as well.
+    # A test that is stopped stops its two sides as well.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit("stopped"))
     if not shutil.which(options.command[0]):
         print(f"{options.command[0]} is not installed")

@@ -15,7 +15,7 @@
 int (*command_hook)(int fd, struct ib_uverbs_ioctl_hdr *cmd);
 int last_error;
 
-/* The program's definition comes before those of preloads, and so is what libibverbs calls. */
+/* libibverbs calls this definition: the program's comes before those of preloaded libraries. */
 __attribute__((visibility("default"))) int ioctl(int fd, unsigned long number, ...)
 {
 	static int (*next)(int, unsigned long, void *);
@@ -240,7 +240,7 @@ static json_t *ask_words(char *line)
 	child = fork();
 	assert_true(child >= 0);
 	if (!child) {
-		/* What is preloaded for this program has no business there. */
+		/* The server is not to get this program's preloaded libraries. */
 		unsetenv("LD_PRELOAD");
 		dup2(out[1], STDOUT_FILENO);
 		execv(words[0], words);
@@ -290,7 +290,7 @@ int64_t count_objects(const char *kind)
 
 void wait_objects(const char *kind, int64_t n)
 {
-	/* Ends in the test's time limit if they never come to be as many. */
+	/* Runs into the test's time limit if there are never @n. */
 	while (count_objects(kind) != n)
 		usleep(1000);
 }

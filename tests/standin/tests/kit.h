@@ -1,6 +1,6 @@
 /*
- * What the tests of the stand-in share: the device and its objects made by the real library, what
- * the server says of them, and a hand on each command on its way to the server.
+ * What the tests of the stand-in share: the device and its objects, made by the real library, the
+ * server's view of them, and a hook for each command on its way to the server.
  */
 #pragma once
 
@@ -32,36 +32,36 @@ void open_kit(struct kit *kit);
 void close_kit(struct kit *kit);
 
 enum qp_kind { RC, UC, UD, DCI, DCT, QP_KINDS };
-/* NULL and errno if it is refused. */
-/* Queues made from now on lie one after the other in @arena, which is large enough. */
+/* Queues made from now on lie one after the other in @arena, which must be large enough. */
 void place_queues(struct ibv_context *context, void *arena);
+/* NULL and errno if it is refused. */
 struct ibv_qp *make_qp(const struct kit *kit, enum qp_kind kind);
 struct ibv_qp *must_make_qp(const struct kit *kit, enum qp_kind kind);
-/* To @to, over all states before it; connected to itself where it has a peer. An errno. */
+/* To @to, through all states before it; a QP with a peer is its own peer. 0 or an errno. */
 int move_qp(struct ibv_qp *qp, enum qp_kind kind, enum ibv_qp_state to);
 /* One step with the attributes that it needs. */
 int step_qp(struct ibv_qp *qp, enum qp_kind kind, enum ibv_qp_state to);
 /* The same with another mask. */
 int step_qp_masked(struct ibv_qp *qp, enum ibv_qp_state to, int mask);
-/* What a step must be given; 0: there is none from the state before. */
+/* The attributes that a step requires; 0: no such step. */
 int mask_of(enum qp_kind kind, enum ibv_qp_state to);
 
 /* The server's answer to "ctl ..."; a new reference. Fails the test if there is none. */
 json_t *ask(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* The same without an answer of use. */
+/* The same; the answer is dropped. */
 void tell(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* Live objects of a kind, by the names of "ctl objects". */
 int64_t count_objects(const char *kind);
 /* Waits until there are @n; the server notices closed descriptors a little later. */
 void wait_objects(const char *kind, int64_t n);
-/* How often this process gave a firmware command, or all of them together for NULL. */
+/* How many firmware commands of a name this process gave; NULL: of all names. */
 int64_t count_firmware(const char *name);
-/* From now on counts begin at nothing. */
+/* Sets all counts to 0. */
 void reset_counts(void);
 
 /*
- * Each command passes by here on its way: the hook, if there is one, may change it; if it returns
- * an errno, the command is not given. @last_error is what the server said to the last one.
+ * The hook, if there is one, sees each command and may change it; if it returns an errno, the
+ * command fails with that and is not given. @last_error is the server's answer to the last command.
  */
 extern int (*command_hook)(int fd, struct ib_uverbs_ioctl_hdr *cmd);
 extern int last_error;

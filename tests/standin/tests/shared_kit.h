@@ -1,4 +1,4 @@
-/* One kit for a test, or for a group of them; at the end nothing of it may be left. */
+/* One kit for a test, or for a group of tests; at the end none of its objects may be left. */
 #pragma once
 
 #include "kit.h"

@@ -1,6 +1,6 @@
 /*
- * Which firmware commands each verb causes: what the driver of Linux 6.1 gives, verb by verb. What
- * an adopting program saves is counted by these.
+ * The firmware commands of each verb, as the driver of Linux 6.1 gives them. They are the measure
+ * of what a program saves that adopts a lease.
  */
 #include "shared_kit.h"
 
@@ -12,7 +12,7 @@ static struct ibv_ah *ah;
 static struct ibv_mr *mr;
 static char buffer[4096];
 
-/* What has to be there before each step is made by the steps before it. */
+/* Each step uses objects that the steps before it made. */
 static void do_open(void)
 {
 	kit.context = open_device();
@@ -167,7 +167,7 @@ static void do_dealloc_pd(void)
 static const struct {
 	const char *verb;
 	void (*run)(void);
-	const char *firmware[N_COMMANDS]; /* one that comes twice stands twice */
+	const char *firmware[N_COMMANDS]; /* a name twice: given twice */
 } steps[] = {
     {"ibv_open_device",
      do_open,
@@ -219,7 +219,7 @@ static const struct {
     {"ibv_dealloc_pd", do_dealloc_pd, {"DEALLOC_PD"}},
 };
 
-/* The region in which nobody rings is made at open; the first queue pairs get new ones, for two. */
+/* Open makes the region for no doorbells; a new region serves the next two queue pairs. */
 static void test_each_verb(void **state)
 {
 	(void)state;
@@ -261,7 +261,7 @@ static void test_second_context(void **state)
 	wait_objects("contexts", 0);
 }
 
-/* What a program leaves behind ends without it, and is on nobody's bill. */
+/* Objects that a program leaves behind are destroyed without it, and count for no process. */
 static void test_cleanup_is_not_the_programs(void **state)
 {
 	json_t *counts, *cleanup;

@@ -1,6 +1,6 @@
 /*
- * The data path on a model made by hand: two queue pairs, one memory region, no process but this
- * and no thread. What programs do through the provider library is written here byte by byte.
+ * The data path on a model made by hand: two queue pairs and one memory region, in this process and
+ * without threads. Byte by byte, the tests write what a provider library would.
  */
 #include "data/cq.h"
 #include "data/recv.h"
@@ -246,7 +246,7 @@ static void put_address(struct end *end, size_t *at, uint64_t key, uint32_t qpn)
 	put(end, at, &seg, sizeof seg);
 }
 
-/* A request of @len bytes from offset @from of the memory; @remote is an offset in it as well. */
+/* A request for @len bytes at offset @from of the memory; @remote is another offset in it. */
 static void post_to(struct end *end, uint8_t opcode, uint32_t from, uint32_t len, uint32_t remote,
 		    uint64_t key, uint32_t qpn)
 {
@@ -321,7 +321,7 @@ static void settle(void)
 	} while (moved);
 }
 
-/* Rounds until @end has completed something, which a waiting queue pair does at last. */
+/* Rounds until @end has completed something: a queue pair that waits does so in the end. */
 static void settle_waiting(struct end *end)
 {
 	do
@@ -441,7 +441,7 @@ static uint64_t word_at(uint32_t offset)
 	return word;
 }
 
-/* Both put the word that was there to the sender's place. */
+/* Both write the old word to the sender's memory. */
 static void test_atomics(void **state)
 {
 	uint64_t first = word_at(1000);
@@ -471,7 +471,7 @@ static void test_atomic_is_not_granted(void **state)
 	assert_true(word_at(1000) == before);
 }
 
-/* The list says which element is next; the provider makes its order. */
+/* The provider decides the order: each element names the next one. */
 static void test_srq_follows_links(void **state)
 {
 	(void)state;
@@ -556,7 +556,7 @@ static void test_dc_wraps_within_an_element(void **state)
 	assert_memory_equal(data + 2048, data, 64);
 }
 
-/* A target serves many initiators: it goes on when one of them did wrong. */
+/* A target serves many initiators: it goes on after an error of one of them. */
 static void test_dc_target_survives(void **state)
 {
 	(void)state;
@@ -642,7 +642,7 @@ static void test_local_protection(void **state)
 	assert_int_equal(b->qp.state, IBV_QPS_RTS);
 }
 
-/* Data that arrives may not be put where only reading is allowed. */
+/* A region without local write access receives no data. */
 static void test_receive_protection(void **state)
 {
 	(void)state;
@@ -726,7 +726,7 @@ static void test_process_ends(void **state)
 	assert_int_equal(b->async[IBV_EVENT_QP_FATAL], 1);
 }
 
-/* A counter that no provider writes. */
+/* A counter value that no provider writes. */
 static void test_nonsense_counter(void **state)
 {
 	(void)state;
@@ -784,7 +784,7 @@ static void test_one_event_for_each_arming(void **state)
 	write_one();
 	write_one();
 	assert_int_equal(a->events, 1);
-	/* Armed again with one completion that was not polled. */
+	/* Armed again while one completion was not polled. */
 	next_cqe(a);
 	arm(a, 1, false);
 	assert_int_equal(a->events, 2);

@@ -1,6 +1,6 @@
 /*
- * What goes wrong, as a program sees it through the provider library: two queue pairs of this
- * process, on the stand-in.
+ * Errors as a program sees them through the provider library: two queue pairs of this process, on
+ * the stand-in.
  */
 #include <infiniband/verbs.h>
 #include <setjmp.h>
@@ -188,7 +188,7 @@ static int set_up_ud(void **state)
 	return set_up(IBV_QPT_UD, 0, 2 * DEPTH);
 }
 
-/* That all of it can be destroyed is part of each test. */
+/* Each test also checks that all objects can be destroyed. */
 static int tear_down(void **state)
 {
 	(void)state;
@@ -246,7 +246,7 @@ static void post_receive(struct end *end, uint64_t id, struct ibv_sge sge)
 	assert_int_equal(ibv_post_recv(end->qp, &wr, &bad), 0);
 }
 
-/* Waits as long as the test may run. */
+/* Waits until the test's time limit. */
 static void expect(struct end *end, uint64_t id, enum ibv_wc_status status)
 {
 	struct ibv_wc wc;
@@ -293,7 +293,7 @@ static void test_remote_access(void **state)
 	expect(&a, 3, IBV_WC_WR_FLUSH_ERR);
 }
 
-/* A queue pair in error begins anew from RESET. */
+/* RESET takes a queue pair out of error. */
 static void test_reset_and_reuse(void **state)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
@@ -359,7 +359,7 @@ static void test_nobody_answers(void **state)
 	expect(&a, 2, IBV_WC_RETRY_EXC_ERR);
 }
 
-/* The second arrives, and is the first to be received. */
+/* The second message arrives, and the first receive takes it. */
 static void test_datagram_without_receive(void **state)
 {
 	(void)state;
@@ -374,7 +374,7 @@ static void test_datagram_without_receive(void **state)
 	assert_string_equal(data + 1024 + 40, "found");
 }
 
-/* More completions than there is room for, none of them polled. */
+/* More completions than the queue has room for, none of them polled. */
 static void test_overrun(void **state)
 {
 	(void)state;
@@ -384,7 +384,7 @@ static void test_overrun(void **state)
 	expect_state(&a, IBV_QPS_ERR);
 }
 
-/* The other side, in a process and on a context of its own; waits to be killed. */
+/* The other side, in a process with a context of its own; waits to be killed. */
 static void __attribute__((noreturn)) be_peer(int fd)
 {
 	uint32_t qpn;

@@ -1,5 +1,4 @@
-/* Work queue and completion queue elements: bytes in, plain structs out, and the other way round.
- */
+/* Elements of work queues and completion queues: from bytes to plain structs, and back. */
 #include "data/cqe.h"
 #include "data/wqe.h"
 

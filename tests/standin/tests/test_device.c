@@ -1,4 +1,4 @@
-/* The device is found, opened, and says what it is. */
+/* The device can be found, opened and queried. */
 #include "kit.h"
 
 #include <arpa/inet.h>
@@ -49,7 +49,7 @@ static void test_node(void **state)
 	wait_objects("ufiles", 0);
 }
 
-/* Other files, sockets and calls are as without the stand-in. */
+/* The stand-in leaves other files, sockets and calls alone. */
 static void test_others(void **state)
 {
 	int pair[2], fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -86,7 +86,7 @@ static void test_attributes(void **state)
 	assert_int_equal(ex.orig_attr.max_qp, attr.max_qp);
 	assert_int_equal(context->num_comp_vectors, 4);
 	assert_int_equal(mlx5dv_query_device(context, &dv), 0);
-	/* Records are never compressed: the data path does not. */
+	/* Completions are never compressed: the data path does not do that. */
 	assert_int_equal(dv.cqe_comp_caps.max_num, 0);
 	ibv_close_device(context);
 }

@@ -54,7 +54,7 @@ static void test_not_blocking(void **state)
 	assert_int_equal(errno, EAGAIN);
 }
 
-/* One record for each read, however much is asked for. */
+/* A read gets one record, whatever its size. */
 static void test_one_record_a_read(void **state)
 {
 	struct ib_uverbs_comp_event_desc records[4];
@@ -68,7 +68,7 @@ static void test_one_record_a_read(void **state)
 	ibv_ack_cq_events(kit.cq, 2);
 }
 
-/* More than the pipe holds are kept, in order. */
+/* Records that do not fit the pipe are kept, in order. */
 static void test_many(void **state)
 {
 	struct ibv_cq *other = ibv_create_cq(kit.context, 1, NULL, kit.channel, 0), *cq;
@@ -88,8 +88,8 @@ static void test_many(void **state)
 }
 
 /*
- * What was not read when its queue ends is gone, and the queue's end does not wait for it; what was
- * read has been acknowledged.
+ * The end of a queue drops its unread events and does not wait for them; those that were read have
+ * been acknowledged.
  */
 static void test_unread_end_with_queue(void **state)
 {
@@ -126,7 +126,7 @@ static void test_async_event(void **state)
 	assert_false(is_readable(kit.context->async_fd));
 }
 
-/* Read by somebody else, under another number. */
+/* Another process reads, under another descriptor number. */
 static void test_passed(void **state)
 {
 	struct ib_uverbs_comp_event_desc record;
@@ -155,7 +155,7 @@ static void test_closed_channel(void **state)
 	wait_objects("channels", 1);
 }
 
-/* A queue outlives the descriptor of its channel, and then has nobody to tell. */
+/* A queue outlives the descriptor of its channel; its events then go nowhere. */
 static void test_channel_closed_under_queue(void **state)
 {
 	struct ibv_comp_channel *channel = ibv_create_comp_channel(kit.context);

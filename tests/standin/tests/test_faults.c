@@ -1,4 +1,4 @@
-/* Any command fails with any errno, when and for whom a test wants it. */
+/* A test can make any command fail with any errno, in any process. */
 #include "shared_kit.h"
 
 #include <errno.h>
@@ -22,7 +22,7 @@ static void test_command(void **state)
 	assert_int_equal(make_cq(), 0);
 }
 
-/* What a failed firmware command has begun is undone. */
+/* After a failed firmware command, what the command had done before is undone. */
 static void test_firmware(void **state)
 {
 	int64_t pages = count_objects("pinned_pages");
@@ -72,7 +72,7 @@ static void test_one_process(void **state)
 	tell("clear");
 }
 
-/* A destruction that fails has not happened. */
+/* If a destroy command fails, the object is still there. */
 static void test_destroy(void **state)
 {
 	struct ibv_cq *cq = ibv_create_cq(kit.context, 1, NULL, NULL, 0);

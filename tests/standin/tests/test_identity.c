@@ -1,6 +1,6 @@
 /*
- * A uverbs file is what its descriptors stand for, in whichever process and under whichever number;
- * and it lives as long as one of them, or a mapping of it.
+ * All descriptors of a uverbs file name the same file, in any process and under any number. The
+ * file lives as long as one of them or a mapping of it.
  */
 #include "kit.h"
 
@@ -51,7 +51,7 @@ static bool is_node(int fd)
 	return fstat(fd, &st) == 0 && S_ISCHR(st.st_mode) && st.st_rdev == makedev(231, 192);
 }
 
-/* A number that the children of a test count on. */
+/* A descriptor number that the children of a test expect. */
 #define FAR_FD 77
 
 static void test_dup(void **state)
@@ -62,8 +62,8 @@ static void test_dup(void **state)
 
 	(void)state;
 	assert_true(is_node(copy));
-	assert_int_equal(raw_alloc_pd(copy), 1); /* 0 is the region that was made at open */
-	/* The same number is now something else, and then something else again. */
+	assert_int_equal(raw_alloc_pd(copy), 1); /* handle 0 is the region that open made */
+	/* The number becomes another file, and then another again. */
 	assert_false(is_node(over));
 	assert_int_equal(dup2(copy, over), over);
 	assert_true(is_node(over));
@@ -80,7 +80,7 @@ static void test_dup(void **state)
 	wait_objects("ufiles", 0);
 }
 
-/* Another ufile's descriptor put over one. */
+/* dup2() of another ufile over a descriptor. */
 static void test_dup_over_another(void **state)
 {
 	struct ibv_context *a = open_device(), *b = open_device();
@@ -111,7 +111,7 @@ static void test_fork(void **state)
 	wait_objects("ufiles", 0);
 }
 
-/* Both at once: neither gets what the other was told. */
+/* Both at once: each gets its own answers. */
 static void test_fork_at_once(void **state)
 {
 	struct ibv_context *context = open_device();
@@ -156,7 +156,7 @@ static int run_child(void)
 	return is_node(FAR_FD) && raw_alloc_pd(FAR_FD) == 1 ? 0 : 1;
 }
 
-/* Made by one process, used by another which the first does not outlive. */
+/* One process makes it and ends, another goes on using it. */
 static void test_passed(void **state)
 {
 	int pair[2], fd;
@@ -174,7 +174,7 @@ static void test_passed(void **state)
 	}
 	must_succeed(child);
 	close(pair[1]);
-	/* In flight, it lives. */
+	/* A descriptor in a message keeps it alive. */
 	assert_int_equal(count_objects("pd"), 1);
 	receive_fds(pair[0], &fd, 1);
 	assert_true(is_node(fd));
@@ -202,7 +202,7 @@ static void test_last_close(void **state)
 	assert_int_equal(count_objects("pinned_pages"), 0);
 }
 
-/* A page of the device that is still mapped keeps everything, as it holds the file. */
+/* A mapped page of the device holds the file, and so keeps all objects. */
 static void test_mapping_keeps(void **state)
 {
 	struct ibv_context *context = open_device();
@@ -224,7 +224,7 @@ static void test_mapping_keeps(void **state)
 	assert_int_equal(count_objects("pd"), 0);
 }
 
-/* Also in a child that was never asked. */
+/* Also in a child that never gave a command. */
 static void test_inherited_mapping_keeps(void **state)
 {
 	struct ibv_context *context = open_device();
@@ -261,7 +261,7 @@ static struct ibv_cq *make_cq_in_arena(struct ibv_context *context)
 	return ibv_create_cq(context, 10, NULL, NULL, 0);
 }
 
-/* The maker of a queue in shared memory may go: the device still has its pages, and we may too. */
+/* A queue in shared memory outlives the process that made it: the device and we have its pages. */
 static void test_shared_queue_outlives_maker(void **state)
 {
 	size_t bytes = 1 << 20;
@@ -286,7 +286,7 @@ static void test_shared_queue_outlives_maker(void **state)
 	assert_int_equal(count_objects("cq"), 1);
 	assert_int_equal(count_objects("kept_by_mappings"), 0);
 	assert_true(count_objects("pinned_pages") > 0);
-	/* The same pages once more are a mistake, although this process never pinned them. */
+	/* Another queue in the same pages is refused, although this process never pinned them. */
 	{
 		struct ibv_context *context = open_device();
 

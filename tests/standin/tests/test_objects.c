@@ -1,4 +1,4 @@
-/* Each kind of object is made and ends, and while it is used it stays. */
+/* Each kind of object can be made and destroyed, but not destroyed while it is used. */
 #include "shared_kit.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ static void test_memory_regions(void **state)
 	assert_int_equal(count_objects("mr"), 2);
 	assert_int_equal(ibv_dereg_mr(b), 0);
 	assert_int_equal(ibv_dereg_mr(a), 0);
-	/* Remote writing without local writing; no such memory. */
+	/* Remote write access without local; memory that is not mapped. */
 	assert_null(ibv_reg_mr(kit.pd, memory, sizeof(memory), IBV_ACCESS_REMOTE_WRITE));
 	assert_int_equal(errno, EINVAL);
 	assert_null(ibv_reg_mr(kit.pd, (void *)4096, 4096, IBV_ACCESS_LOCAL_WRITE));
@@ -98,11 +98,11 @@ static void test_address_handles(void **state)
 	assert_int_equal(errno, EINVAL);
 }
 
-/* Whatever is used cannot be destroyed, by the kernel's count. */
+/* The kernel counts users: an object with users cannot be destroyed. */
 static void test_busy(void **state)
 {
 	struct ibv_qp *rc = must_make_qp(&kit, RC), *dct = must_make_qp(&kit, DCT);
-	/* The library must not know what it destroys, or it would free it. */
+	/* Without the library, which would free its part of the object. */
 	struct ibv_pd pd = *kit.pd;
 
 	(void)state;
@@ -150,7 +150,7 @@ static void test_regions(void **state)
 		assert_int_equal(ibv_destroy_qp(qps[i]), 0);
 }
 
-/* Numbers are of the device: two contexts get different ones. */
+/* Numbers are unique on the device: two contexts get different ones. */
 static void test_numbers(void **state)
 {
 	struct ibv_qp *qp = must_make_qp(&kit, RC), *other_qp;

@@ -1,6 +1,6 @@
 /*
- * What the kernel and its driver refuse. Each row takes a command as the real library makes it, and
- * changes one thing in it on the way; with nothing changed it is accepted.
+ * What the kernel and its driver refuse. Each row takes a command of the real library and changes
+ * one thing in it on the way; unchanged, the command is accepted.
  */
 #include "shared_kit.h"
 
@@ -82,8 +82,7 @@ static void change(struct ib_uverbs_ioctl_hdr *cmd)
 
 static int refused_with;
 
-/* The command is given here, changed; the library hears of a plain error, and does not try another
- * way. */
+/* Gives the changed command; the library gets an error after which it does not retry. */
 static int hook(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 {
 	char copy[4096], uhw[256];
@@ -99,7 +98,7 @@ static int hook(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 	}
 	memcpy(copy, cmd, cmd->length);
 	attr = find_attr(mine, current->attr);
-	/* What is changed of the bytes must not be seen by the library either. */
+	/* A copy of the bytes, so that the library does not see the change. */
 	if (attr && attr->len > 8 && attr->len <= sizeof(uhw)) {
 		memcpy(uhw, (void *)(uintptr_t)attr->data, attr->len);
 		attr->data = (uintptr_t)uhw;
@@ -296,7 +295,7 @@ static void test_rows(void **state)
 	}
 }
 
-/* Queues where another's are: with the same memory given by the hook of the library. */
+/* Queues in the pages of another: the library's hook for allocations returns them twice. */
 static void check_second_pin(void *memory)
 {
 	struct ibv_context *context = open_device();
@@ -334,7 +333,7 @@ static void test_second_pin(void **state)
 	close(fd);
 }
 
-/* An event file of another context is none. */
+/* An event file of another context is refused. */
 static int foreign_fd;
 
 static int use_foreign(int fd, struct ib_uverbs_ioctl_hdr *cmd)
@@ -358,7 +357,7 @@ static void test_foreign_event_file(void **state)
 	ibv_close_device(other);
 }
 
-/* Before GET_CONTEXT there is nothing to be had, as libibverbs finds out with a question too short.
+/* Before GET_CONTEXT all is refused. libibverbs probes for this with a command too short.
  */
 static void test_before_context(void **state)
 {

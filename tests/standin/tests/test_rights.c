@@ -1,6 +1,6 @@
 /*
- * What firmware lets the users of a context do is what the process was allowed that made it: a
- * context made by root gives these rights on with its descriptor.
+ * Firmware gives a context the capabilities of the process that made it. Who gets a descriptor of a
+ * context that root made, gets these too.
  */
 #include "kit.h"
 
@@ -74,7 +74,7 @@ static void test_all(void **state)
 	ibv_close_device(context);
 }
 
-/* For these the kernel looks at who asks, not at who made the context. */
+/* For these the kernel checks the process that asks, not the one that made the context. */
 static void test_raw_packets(void **state)
 {
 	struct kit kit;
@@ -89,7 +89,7 @@ static void test_raw_packets(void **state)
 	close_kit(&kit);
 }
 
-/* The rights are of the moment at which the context was made, for better and for worse. */
+/* Later changes of the capabilities, up or down, do not change a context. */
 static void test_rights_stay(void **state)
 {
 	struct ibv_context *with, *without;
@@ -124,7 +124,7 @@ static void test_each_right(void **state)
 	raise_again();
 }
 
-/* The queue keys of the privileged. */
+/* Queue keys that only privileged users may send with. */
 static void test_privileged_key(void **state)
 {
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1, .qkey = 0x80000001};

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""tests/standin/run: the command runs as it would without, and nothing is left behind.
+"""tests/standin/run: it does not change the command's run, and leaves nothing behind.
 
 usage: test_run.py RUN BUILD
 """
@@ -25,7 +25,7 @@ def run(*command, options=(), **more):
 
 
 def is_alive(pid):
-    """A process that has ended but is not yet waited for is not."""
+    """False for a zombie."""
     try:
         with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
             return stat.read().rpartition(")")[2].split()[0] != "Z"
@@ -72,7 +72,7 @@ class Run(unittest.TestCase):
                 with open(f"/proc/{pid}/cmdline", encoding="ascii") as line:
                     if "sleep" in line.read():
                         os.kill(pid, signal.SIGKILL)
-            # Ends in the test's time limit if one of them stays.
+            # Runs into the test's time limit if one of them stays.
             while any(is_alive(pid) for pid in pids):
                 time.sleep(0.01)
 
@@ -110,7 +110,7 @@ class Model(unittest.TestCase):
         self.assertIn(":2:", done.stderr)
 
     def test_takes_as_long(self):
-        """Not that it takes no longer: that depends on the machine."""
+        """At least as long: how much longer depends on the machine."""
         start = time.monotonic()
         done = self.run_with("QUERY_HCA_CAP 150000 # long\nproc_cpuinfo 150000 # long\n", "ibv_devinfo")
         self.assertEqual(done.returncode, 0, done.stderr)

@@ -1,11 +1,11 @@
-/* The state machine: every attribute that a step must be given, and one that it must not. */
+/* The state machine: each step without each attribute that it needs, and with one too many. */
 #include "shared_kit.h"
 
 #include <errno.h>
 
 static const char *const names[] = {"RC", "UC", "UD", "DCI", "DCT"};
 
-/* Anything that no step before RTS knows, of any type. */
+/* An attribute that no step before RTS takes, for any type. */
 #define STRANGER IBV_QP_EN_SQD_ASYNC_NOTIFY
 
 static void check_step(struct ibv_qp *qp, enum qp_kind kind, enum ibv_qp_state to)
@@ -53,7 +53,7 @@ static void test_no_short_cuts(void **state)
 	}
 }
 
-/* To ERR and RESET from everywhere, but not for a DCT: the driver has no way back for one. */
+/* To ERR and RESET from every state; a DCT, which the driver can't move back, is refused. */
 static void test_error_and_reset(void **state)
 {
 	(void)state;
@@ -97,7 +97,7 @@ static void test_query(void **state)
 	assert_int_equal(ibv_destroy_qp(qp), 0);
 }
 
-/* The number that peers use of a DCT exists from RTR on. */
+/* A DCT gets the number that its peers use at RTR. */
 static void test_dct_number(void **state)
 {
 	struct ibv_qp *dct = must_make_qp(&kit, DCT), *rc = must_make_qp(&kit, RC);
@@ -113,7 +113,7 @@ static void test_dct_number(void **state)
 	assert_int_equal(ibv_destroy_qp(dct), 0);
 }
 
-/* Values that no adapter takes. */
+/* Values that every adapter refuses. */
 static void test_values(void **state)
 {
 	static const struct {
@@ -139,7 +139,7 @@ static void test_values(void **state)
 	}
 }
 
-/* On Ethernet, who has a peer needs its GID. */
+/* On Ethernet, a queue pair needs the GID of its peer. */
 static void test_address(void **state)
 {
 	struct ibv_qp *qp = must_make_qp(&kit, RC);
