@@ -130,7 +130,7 @@ static int try_context(int ufile)
 	return issue(ufile, &c);
 }
 
-/* Which driver it is, the kernel tells only by refusing the others. */
+/* The kernel does not tell its driver; it refuses the ids of other drivers. */
 int get_context(int ufile)
 {
 	int err = EINVAL;

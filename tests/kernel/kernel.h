@@ -1,6 +1,7 @@
 /*
- * What the tests of the kernel share: raw uverbs commands, without a verbs library. Each test holds
- * one fact that warmverbs relies on; it skips, with the reason, where the fact cannot be tried.
+ * What the tests of the kernel share: raw uverbs commands, without a verbs library. Each test
+ * checks one fact that warmverbs relies on; where that is impossible, it skips and prints the
+ * reason.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""What a device answers the same to all is asked once per node; what can change is asked each time."""
+"""Answers that are the same for all programs are asked of the device once per node; others, each time."""
 
 from support import bed
 from test_pooled import OPEN
@@ -14,7 +14,7 @@ class Answers(bed.Case):
     def marks(self, result):
         self.assertEqual((result.status, result.failures), (0, []), result.errors)
         for firmware in result.marks.values():
-            firmware.pop("MODIFY_NIC_VPORT_CONTEXT", None)  # another's context is there, or none
+            firmware.pop("MODIFY_NIC_VPORT_CONTEXT", None)  # given if there is another context
         return [result.marks[name] for name in ("opened", "port", "device")]
 
     def test_answers(self):
@@ -25,17 +25,17 @@ class Answers(bed.Case):
         self.assertGreater(len(device_too), len(PORT))
         self.assertEqual(bed.minus(port, opened), PORT)
 
-        # Nobody has had a lease of the device yet, so nothing is known of it.
+        # No program has had a lease of the device yet, so its answers are not known.
         first = self.learn(WORDS)
         self.assertEqual(self.marks(first)[0], OPEN)
 
-        # A program that the daemon does not know, so that it is recorded.
+        # The daemon does not know this program, so it is recorded.
         unknown = self.learn(WORDS, name="unknown")
         opened, port, device = self.marks(unknown)
         self.assertEqual(opened, NOT_CACHED)
         self.assertEqual((bed.minus(port, opened), bed.minus(device, port)), (PORT, device_too))
 
-        # In its lease is what it asks of the device itself, but not of the port.
+        # Its lease has the answers about the device, but not about the port.
         leased = self.run_leased(WORDS)
         opened, port, device = self.marks(leased)
         self.assertEqual((opened, bed.minus(port, opened), bed.minus(device, port)), ({}, PORT, PORT))
@@ -50,7 +50,7 @@ class Answers(bed.Case):
         self.assertEqual(bed.counts(leased.pid, "commands")["query_port"], 2)
 
     def test_what_was_recorded_without_asking_is_right(self):
-        """A recording that was itself answered from what is known makes leases like any other."""
+        """A recording whose answers were already known makes leases like any other."""
         words = "open pd cq qp:rc move:init at:ready"
         self.learn("open", name="first")
         self.learn(words)
@@ -58,7 +58,7 @@ class Answers(bed.Case):
         self.assertEqual(leased.marks["ready"], {})
 
     def test_cpuinfo(self):
-        """The provider reads all of it at each open, to learn what the processor itself can say."""
+        """The provider reads all of it at each open, for a fact that the processor itself can tell."""
         words = "open open cpuinfo"
         plain = self.run_plain(words)
         self.assertEqual(bed.counts(plain.pid, "commands")["proc_cpuinfo"], 3)

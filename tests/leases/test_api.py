@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The public functions, by the examples of the documentation."""
+"""The public functions, in the examples of the documentation."""
 
 import os
 import pathlib
@@ -39,7 +39,7 @@ class Api(bed.Case):
         return running.finish()
 
     def learn_example(self, name, words=""):
-        """Runs it until there is a lease for it; its first run, which found none."""
+        """Runs it until there is a lease for it. Returns the first run, which had none."""
         first = self.run_example(name, words)
         for _ in range(bed.PATIENCE):
             if self.daemon.recipes(self.name):
@@ -69,7 +69,7 @@ class Api(bed.Case):
         self.assertRegex(lines[0], r"^warmverbs \d+\.\d+\.\d+$")
 
     def test_weak(self):
-        """Not linked: there if it is preloaded, and not else."""
+        """Not linked with the library, so it finds the functions only if that is preloaded."""
         self.assertEqual(self.run_example("weak").lines, self.run_example("version").lines)
         self.assertEqual(self.start("", False, program=example("weak")).finish().lines, ["no warmverbs"])
 
@@ -102,7 +102,7 @@ class Api(bed.Case):
         self.check_statistics()
 
     def test_statistics_of_one_library_in_two_files(self):
-        """What is linked and what is preloaded are the same, also where they are two files."""
+        """Linked library and preloaded library act as one, even if they are two files."""
         self.learn_example("statistics")
         self.check_statistics(lib=ANOTHER_FILE)
 
@@ -124,21 +124,21 @@ class Api(bed.Case):
         self.await_pools([(8, 8)])
         running.process.stdin.close()
         self.assertEqual(running.process.wait(bed.LIMIT_S), 0)
-        self.await_no_wish()
+        self.await_no_request()
 
-    def await_no_wish(self):
-        """Demand alone keeps the pool now."""
+    def await_no_request(self):
+        """Waits until the pool is as large as demand alone makes it."""
         def ended():
             pools = [r["pool"] for r in self.daemon.recipes(self.name)]
             return pools and all(p["requested"] == 0 and p["ready"] == p["target"] < 8 for p in pools)
-        bed.until(ended, "end of the wish")
+        bed.until(ended, "end of the pool request")
 
     def test_pool_of_a_program_that_is_killed(self):
         self.learn_example("pool")
         running, _ = self.start_pool()
         self.await_pools([(8, 8)])
         os.kill(running.pid, signal.SIGKILL)
-        self.await_no_wish()
+        self.await_no_request()
 
     def test_pool_without_daemon(self):
         result = self.run_once("pool", env={"WARMVERBS_SOCKET": "/nonexistent/socket"})
@@ -154,32 +154,32 @@ class Api(bed.Case):
         self.learn_example("release", "device")
         running = self.example("release")
         self.assertEqual(running.process.stdout.readline(), "1 device(s), none in use\n")
-        self.await_no_wish()
-        # The one that asks is all that is connected.
+        self.await_no_request()
+        # The only connection is the one that asks.
         bed.until(lambda: self.daemon.status()["clients"]["connected"] == 1, "no connection of the program's")
         running.process.stdin.close()
         self.assertEqual(running.process.wait(bed.LIMIT_S), 0)
 
-    # What might keep a pool, or end it.
+    # What might keep a pool too long, or end it too early.
 
-    def wishes(self):
-        """The connections of programs; nothing else here is connected."""
+    def requests(self):
+        """How many programs are connected: each has one pool request, and this one asks for the status."""
         return self.daemon.status()["clients"]["connected"] - 1
 
     def test_pool_ends_with_its_asker_not_with_its_child(self):
         running = self.start("fork", True, program=ASKER)
         running.reach("forked")
-        bed.until(lambda: self.wishes() == 1, "one wish")
+        bed.until(lambda: self.requests() == 1, "one pool request")
         child = int(running.remarks("child")[0])
         self.addCleanup(os.kill, child, signal.SIGKILL)
         os.kill(running.pid, signal.SIGKILL)
-        bed.until(lambda: self.wishes() == 0, "end of the wish")
-        os.kill(child, 0)  # it still lives
+        bed.until(lambda: self.requests() == 0, "end of the pool request")
+        os.kill(child, 0)  # the child is still alive
 
     def test_pool_of_a_program_that_closes_all(self):
         running = self.start("close", True, program=ASKER)
         running.reach("closed")
-        bed.until(lambda: self.wishes() == 0, "end of the wish")
+        bed.until(lambda: self.requests() == 0, "end of the pool request")
         result = running.finish()
         self.assertEqual(result.status, 0, result.errors)
 
@@ -190,7 +190,7 @@ class Api(bed.Case):
         self.daemon.start()
         running.go_on()
         running.reach("again")
-        bed.until(lambda: self.wishes() == 1, "one wish")
+        bed.until(lambda: self.requests() == 1, "one pool request")
         result = running.finish()
         self.assertEqual(result.status, 0, result.errors)
 
@@ -202,10 +202,10 @@ class Api(bed.Case):
         self.daemon.start()
         self.assertEqual(result.status, 0, result.errors)
 
-    # Daemons that are none.
+    # Fake daemons.
 
     def run_with_fake(self, words, answer, providers=None):
-        """What the asker prints when a function of (data, descriptors) answers it."""
+        """What the asker prints if the function answer(data, descriptors) answers it."""
         folder = pathlib.Path(tempfile.mkdtemp(prefix="fake.", dir=self.folder))
         fake = wire.FakeDaemon(folder, answer, providers or (self.folder / "providers").read_text())
         self.addCleanup(fake.stop)
@@ -214,7 +214,7 @@ class Api(bed.Case):
         return result.lines
 
     def answered(self, *answer):
-        """What the library makes of an answer: data and descriptors, or none, the end of the connection."""
+        """What the asker prints after an answer: data and descriptors; with none, the connection ends."""
         def answer_by_kind(data, fds):
             if wire.kind_of(data) != wire.POOL:
                 return wire.no_lease(), []
@@ -240,7 +240,7 @@ class Api(bed.Case):
                          [f"daemon {KNOWN}, then {KNOWN}, reason {PROVIDER}"])
 
     def test_good_answer_by_hand(self):
-        """Else the rest of these cases would show nothing."""
+        """Checks the fake daemon: without this the cases below would show nothing."""
         self.assertEqual(self.answered(wire.pool_state(), []), ["asked"])
 
     def test_answers_that_are_none(self):
@@ -259,12 +259,12 @@ class Api(bed.Case):
                 self.assertEqual(self.answered(data, []), ["EPROTO"])
 
     def test_answer_with_descriptors(self):
-        """They are closed, and the answer is as good."""
+        """The library closes them and takes the answer."""
         null = [os.open("/dev/null", os.O_RDONLY) for _ in range(5)]
         self.assertEqual(self.answered(wire.pool_state(), null), ["asked"])
 
     def test_no_answer_but_the_end(self):
-        """As of a daemon that does not know the question."""
+        """A daemon that does not know the question closes the connection."""
         self.assertEqual(self.answered(), ["ECONNRESET"])
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""When commands fail, in the daemon or the program, and when the daemon ends: plain verbs, and nothing left behind."""
+"""Commands fail in the daemon or the program, or the daemon ends: programs get plain verbs, and nothing is left."""
 
 import errno
 import os
@@ -12,7 +12,7 @@ from support import bed
 STEPS = "open channel pd cq:channel srq qp:rc,srq qp:dct,srq move:init,rtr qp:ud move:init,rtr,rts"
 WORDS = (f"{STEPS} at:ready move:init,rtr,rts,qp=0 traffic destroy:qps destroy:srq destroy:cqs destroy:channel"
          " destroy:pd close")
-# What is carried out to make a lease of it.
+# The commands that make a lease of it.
 COMMANDS = ("get_context", "devx_other", "query_device_ex", "query_port", "alloc_uar", "alloc_async", "alloc_pd",
             "create_channel", "create_cq", "create_srq", "create_qp", "modify_qp", "modify_qp_ex")
 FIRMWARE = ("CREATE_UCTX", "ALLOC_TRANSPORT_DOMAIN", "ALLOC_UAR", "CREATE_CQ", "CREATE_RMP", "CREATE_QP",
@@ -28,7 +28,7 @@ class Faults(bed.Case):
         bed.ctl("clear")
 
     def await_only_leases(self):
-        """All that the device has is in leases that wait."""
+        """Waits until pooled leases hold all objects of the device."""
         def only_leases():
             before = self.daemon.status()["use"]["leases"]
             objects = bed.ctl("objects")
@@ -73,7 +73,7 @@ class InTheDaemon(Faults):
         self.check_all(FIRMWARE, [errno.EIO])
 
     def test_once(self):
-        """A failure that does not last costs no more than a moment."""
+        """After one failure, the daemon makes leases again soon."""
         bed.ctl("fail", "create_qp", errno.ENOMEM, 1, 1, self.daemon.pid)
         self.learn(WORDS)
         warm = self.run_leased(WORDS)
@@ -82,7 +82,7 @@ class InTheDaemon(Faults):
 
 class InTheProgram(Faults):
     def run_failing(self, words, learned, command, nth=1, times=1):
-        """With a lease of @learned; the program's command fails from "at" on."""
+        """Runs it with a lease of @learned; from the first "at" on, its commands of that name fail."""
         self.learn(learned)
         for _ in range(bed.PATIENCE):
             self.daemon.await_ready(self.name)
@@ -114,14 +114,14 @@ class InTheProgram(Faults):
         self.assertEqual(warm.failures, ["cq:depth=300 failed: ENOMEM"])
 
     def test_destroying_a_rival(self):
-        """What cannot be taken away stays in the way, which the program is told; it never shares memory."""
+        """If an unadopted object can't be destroyed, the program's command fails: two objects never share memory."""
         words = "open pd at:pd cq:vector=1 cq:depth=300 qp:rc move:init,rtr,rts traffic destroy:qps destroy:cqs"
         warm = self.run_failing(words, "open pd cq:vector=0", "destroy_cq")
         self.assertEqual(len(warm.failures), 1, warm.lines)
         self.assertIn("cq:vector=1 failed", warm.failures[0])
 
     def test_moving_back(self):
-        """A queue pair that cannot be put back is not taken for one that was."""
+        """If a queue pair can't be rolled back, the program's command fails."""
         words = "open pd cq qp:ud at:made move:init,qkey=5 destroy:qps destroy:cqs"
         warm = self.run_failing(words, "open pd cq qp:ud move:init,rtr,rts", "modify_qp")
         self.assertEqual(len(warm.failures), 1, warm.lines)
@@ -145,7 +145,7 @@ class Killed(Faults):
         self.out = 0
 
     def test_with_leases_out(self):
-        """They are the programs' own, and work on."""
+        """Programs own their leases, which go on working."""
         self.learn(WORDS)
         for _ in range(bed.PATIENCE):
             self.daemon.await_ready(self.name)
@@ -161,7 +161,7 @@ class Killed(Faults):
         self.await_only_leases()
 
     def test_while_building(self):
-        """At any moment of it: nothing is left, and the next daemon goes on."""
+        """The daemon is killed at some moment: nothing is left, and the next daemon goes on."""
         plain = self.run_plain(WORDS)
         self.learn(WORDS)
         bed.until(lambda: list((self.folder / "state").rglob("*.json")), "the recipe to be saved")
@@ -169,7 +169,7 @@ class Killed(Faults):
             program = self.start(WORDS, True)
             program.reach("ready")
             result = program.finish()
-            time.sleep(microseconds / 1e6)  # the moment, not a wait for something
+            time.sleep(microseconds / 1e6)  # chooses the moment; does not wait for anything
             self.assertEqual(result.shape(), plain.shape(), result.errors)
             self.restart()
         self.daemon.await_ready(self.name)
@@ -183,7 +183,7 @@ class Many(Faults):
     wanted = 128 if bed.SANITIZED else 1000
 
     def descriptors(self):
-        """Of the daemon, without those of leases that wait."""
+        """Descriptors of the daemon, without those of pooled leases."""
         def of_its_own():
             before = self.daemon.status()["use"]["descriptors"]
             n = len(os.listdir(f"/proc/{self.daemon.pid}/fd")) - before
@@ -191,7 +191,7 @@ class Many(Faults):
         return bed.until(of_its_own, "a quiet moment") - 1
 
     def memory(self):
-        """KiB that the daemon has in memory."""
+        """Resident memory of the daemon, in KiB."""
         status = (bed.pathlib.Path("/proc") / str(self.daemon.pid) / "status").read_text(encoding="ascii")
         return int(status.partition("VmRSS:")[2].split()[0])
 
@@ -227,9 +227,9 @@ class Many(Faults):
               f" second, {hits / spent:.0f} without the wait for the pool", flush=True)
         self.daemon.await_ready(self.name)
         self.await_only_leases()
-        # Those of the last connections go when the daemon comes to it.
+        # The daemon closes the last connections a little later.
         bed.until(lambda: self.descriptors() <= descriptors, f"no more than {descriptors} descriptors")
-        if not bed.SANITIZED:  # they keep freed memory
+        if not bed.SANITIZED:  # sanitizers keep freed memory
             self.assertLess(self.memory(), memory + 4096)
 
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Children of a program with a lease may end as they like."""
+"""A program with a lease forks; its children end in every way, and use what they inherit."""
 
 from support import bed
 
@@ -9,7 +9,7 @@ WORK = "move:rtr,rts,all traffic"
 
 class Forks(bed.Case):
     def check(self, how):
-        """Between any two steps that are adopted, a child ends."""
+        """A child ends between any two steps that are adopted."""
         steps = "open pd cq srq qp:rc,srq qp:ud move:init,all".split()
         words = f" fork:{how} ".join(steps) + f" fork:{how} {WORK} fork:{how} {END}"
         warm = self.compare(words, f"{' '.join(steps)} {WORK} {END}")
@@ -19,20 +19,20 @@ class Forks(bed.Case):
         self.check("now")
 
     def test_child_ends_in_order(self):
-        """With what runs at the exit of a program: the parent's report must not be sent."""
+        """Exit handlers run in the child, which must not send the parent's report."""
         self.check("exit")
 
     def test_child_crashes(self):
         self.check("crash")
 
     def test_fork_while_recorded(self):
-        """The recording is the parent's."""
+        """Children add nothing to the parent's recording."""
         words = f"open fork:exit pd cq fork:crash srq qp:rc,srq fork:exit move:init,all {WORK} {END}"
         warm = self.compare(words)
         self.assertEqual(warm.done(bed.trace.KERNEL), [])
 
     def test_child_does_not_share_the_lease(self):
-        """Both would have the same object: what is left of it is the parent's."""
+        """The rest of the lease belongs to the parent: else both would have the same object."""
         words = f"open pd fork:cq cq qp:rc move:init {WORK} destroy:qps destroy:cqs"
         warm = self.compare(words, f"open pd cq qp:rc move:init {WORK}")
         child = warm.remarks("child")[0]
@@ -50,13 +50,13 @@ class Forks(bed.Case):
         self.assertEqual((counters["reports"], counters["hits"], counters["diverged"]), (1, 1, 0))
 
 
-# Two queue pairs with each a queue of completions: one for the child, one for the parent.
+# Two queue pairs, each with a completion queue: one for the child, one for the parent.
 TWO = "open pd cq qp:rc cq qp:rc move:init,rtr,rts,all"
 NEW = "cq qp:rc move:init,rtr,rts"
 
 
 class Inheritance(bed.Case):
-    """What a child does with what its parent made: plainly opened, recorded, and from a lease."""
+    """A child uses its parent's objects: opened without a lease, recorded, and from a lease."""
 
     def check(self, words):
         all_ok = [0, []]
@@ -65,7 +65,7 @@ class Inheritance(bed.Case):
             self.assertEqual(warm.lines[-1].split()[1], "ok", warm.lines)
 
     def test_posts_and_polls(self):
-        """The adapter reads the queues that the child writes, and memory that it registers."""
+        """The adapter reads the child's queues, and memory that the child registers."""
         self.check(f"{TWO} turn:child traffic:qp=0 turn:parent traffic:qp=1 turn:end")
 
     def test_sleeps(self):
@@ -81,19 +81,19 @@ class Inheritance(bed.Case):
         self.check(f"{TWO} turn:child {NEW} traffic:qp=2 destroy:qps turn:end")
 
     def test_makes_at_the_same_time(self):
-        """Neither gets a doorbell record that the other has."""
+        """Parent and child never get the same doorbell record."""
         self.check(f"{TWO} turn:child {NEW} turn:parent {NEW} traffic:qp=2 turn:child traffic:qp=2 "
                    "turn:parent destroy:qps turn:child traffic:qp=2 turn:end")
 
     def check_left(self, words, learned="open pd cq qp:rc move:init"):
-        """What is left of the lease when the child begins is not taken for what it has been before."""
+        """The child does not rely on what the lease was before the fork."""
         self.compare(words, learned)
 
     def test_moves_what_was_moved_ahead(self):
         self.check_left("open pd cq qp:rc turn:child move:init,rtr,rts turn:parent query turn:end")
 
     def test_moves_further_than_the_parent(self):
-        """To which the lease has answered after the fork."""
+        """The parent adopts a move after the fork; the child then moves on from there."""
         self.check_left("open pd cq qp:rc turn:child turn:parent move:init turn:child move:rtr,rts "
                         "turn:parent query turn:end")
 
@@ -105,7 +105,7 @@ class Inheritance(bed.Case):
         self.check_left("open pd turn:child destroy:pd turn:parent pd cq qp:rc move:init,rtr,rts traffic turn:end")
 
     def test_grandchild(self):
-        """A child that was parted from its parent is so from its own child."""
+        """A child with objects of its own can fork in turn."""
         self.check(f"{TWO} turn:child {NEW} keeper:rc {NEW} traffic:qp=3 turn:end")
 
 
@@ -114,7 +114,7 @@ LOOP = "open pd cq qp:rc move:init,rtr,rts"
 
 
 class Memory(bed.Case):
-    """Whose memory the adapter reads and writes for a child: the words say first, middle and last byte."""
+    """Does the adapter use the child's memory or the parent's? The words print the first, middle and last byte."""
 
     def check(self, words, expected, copied, env=None):
         for options in ({"WARMVERBS_LEASE": "0"}, {}):
@@ -126,7 +126,7 @@ class Memory(bed.Case):
     POSTS = "turn:child send:fill=7 send:fill=7 receive:fill=8 turn:parent see turn:end"
 
     def test_private(self):
-        """The child's copy is not what the adapter reads, nor what it writes."""
+        """The adapter reads and writes the parent's memory, not the child's copy."""
         self.check(f"buffer:private {self.POSTS}", ["0 0 0", "0 0 0", "7 7 7", "8 8 8"], 1)
 
     def test_shared(self):
@@ -139,7 +139,7 @@ class Memory(bed.Case):
         self.check("buffer:private turn:child turn:parent send:fill=7 receive:fill=8 turn:end", ["7 7 7", "8 8 8"], 0)
 
     def test_made_shared(self):
-        """Whole pages are; what lies in a page with something else is not."""
+        """Whole pages are shared; pages that also hold other data are not."""
         self.check(f"buffer:private,aligned {self.POSTS}", ["7 7 7", "7 7 7", "8 8 8", "8 8 8"], 0, SHARE)
         self.check(f"buffer:private {self.POSTS}", ["0 7 0", "0 7 0", "7 8 7", "8 8 8"], 1, SHARE)
 
@@ -156,21 +156,21 @@ class Memory(bed.Case):
 
 
 class ForkSafe(bed.Case):
-    """Children do not have what is registered. The kernel of the stand-in does not say that it copies it for them."""
+    """Children have no registered memory: the stand-in's kernel does not claim to copy pinned pages at fork()."""
 
     SAFE = {"IBV_FORK_SAFE": "1"}
     HUGE = {"RDMAV_HUGEPAGES_SAFE": "1", "RDMAV_FORK_SAFE": "1"}
-    # A sanitizer would make an exit of the crash that is meant.
+    # A sanitizer would turn the intended crash into an exit.
     CRASHES = {"ASAN_OPTIONS": "detect_leaks=0:handle_segv=0", "TSAN_OPTIONS": "handle_segv=0"}
 
     def test_asked_for(self):
-        """Too late, once something was kept from children."""
+        """After ibv_fork_init() has kept memory from children, sharing it is too late."""
         self.compare("fork-init open pd cq fork-init", "open pd cq", name="first")
         self.compare("open pd fork-init cq fork-init", "open pd cq", name="before")
         self.compare("open pd cq fork-init", "open pd cq", name="after", failures=1)
 
     def test_queues_stay(self):
-        """Those of a lease, and those that are not."""
+        """Queues of a lease, and queues of the program."""
         words = f"{TWO} turn:child traffic:qp=0 {NEW} traffic:qp=2 turn:parent traffic:qp=1 turn:end"
         self.learn(words)
         for env in (self.SAFE, self.HUGE):
@@ -178,7 +178,7 @@ class ForkSafe(bed.Case):
                 self.assertEqual((result.status, result.failures), (0, []), result.lines)
 
     def test_registered_memory_goes(self):
-        """As it does plainly: the child ends at the first touch of it."""
+        """As without warmverbs: the child crashes when it touches them."""
         words = f"{LOOP} buffer:private,aligned turn:child see:fill=7 turn:parent turn:end"
         self.compare(words, f"{LOOP} buffer:private,aligned", failures=1, env={**self.SAFE, **self.CRASHES})
 
@@ -189,12 +189,12 @@ class ForkSafe(bed.Case):
 
 
 class Storm(bed.Case):
-    """Processes of every kind, made while threads open the device: none of them hangs, and the threads go on."""
+    """Processes are made in every way while threads open the device: none of them hangs, and the threads go on."""
 
     STORM = str(bed.BUILD / "tests/leases/storm")
 
     def check(self, **env):
-        # The threads are the parent's, yet a child that ends is blamed for them.
+        # ThreadSanitizer blames a child that ends for its parent's threads.
         result = self.run_warm("", program=self.STORM, env={"TSAN_OPTIONS": "report_thread_leaks=0", **env})
         self.assertEqual((result.status, result.lines), (0, ["ok"]), result.errors)
         return result

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The device disappears under a daemon and a program with a lease. Its end is the end of this stand-in."""
+"""The device disappears while a daemon and a program have leases. The test kills the stand-in's server for this."""
 
 import os
 import signal
@@ -32,7 +32,7 @@ class Gone(bed.Case):
         self.assertEqual((result.status, result.leased), (0, 1), result.errors)
         self.assertIn("query failed", " ".join(result.failures))
 
-        # The daemon lives, and those who come are told by the device what is the matter.
+        # The daemon lives on, and new programs get the device's error.
         self.assertEqual(self.daemon.status()["devices"][0]["name"], "mlx5_0")
         warm, plain = self.run_warm("open exit"), self.run_plain("open exit")
         self.assertEqual(warm.shape(), plain.shape())

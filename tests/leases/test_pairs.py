@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs as they are, two of them at a time, with leases on both sides and on one."""
+"""Real servers and clients, with leases on both sides and on one."""
 
 import shutil
 
@@ -11,7 +11,7 @@ MAKING = {"CREATE_UCTX", "ALLOC_TRANSPORT_DOMAIN", "QUERY_SPECIAL_CONTEXTS", "AL
 CONNECTIONLESS = {"INIT2RTR_QP", "RTR2RTS_QP", "CREATE_DCT"}
 GID, FEW = ["-g", "1"], ["-n", "30"]
 
-# A program with its arguments, and what it must not ask of firmware when it has a lease.
+# A program with its arguments, and the firmware commands that it must not give when it has a lease.
 PROGRAMS = {
     "rc_pingpong": (["ibv_rc_pingpong", "-c", *GID, *FEW], MAKING),
     "rc_pingpong_events": (["ibv_rc_pingpong", "-c", "-e", *GID, *FEW], MAKING),
@@ -30,7 +30,7 @@ class Pairs(bed.Case):
         self.port = free_port()
 
     def try_pair(self, command, warm):
-        """Server and client, or None if the port was taken by another meanwhile."""
+        """Runs server and client; None if another process took the port."""
         words = [*command[1:], "-p", str(self.port)]
         server = self.start(words, warm[0], program=command[0])
         bed.until(lambda: is_listened_to(self.port) or server.process.poll() is not None, "the server listens")
@@ -44,14 +44,14 @@ class Pairs(bed.Case):
         return tuple(reversed(results))
 
     def pair(self, command, warm):
-        """The same, with as many leases as sides are warm."""
+        """Runs server and client until each side that is warm has a lease."""
         for _ in range(2 * bed.PATIENCE):
             results = self.try_pair(command, warm)
             if results and all(result.leased == is_warm for result, is_warm in zip(results, warm)):
                 return results
             if any(warm):
                 bed.until(lambda: self.daemon.recipes(self.name), "a recipe")
-                self.daemon.await_ready(self.name)  # as many as were lately wanted at once: not yet two, perhaps
+                self.daemon.await_ready(self.name)  # as many as were wanted at once lately: perhaps one
         self.fail(f"not with {warm} leases: {results} {self.daemon.log()[-2000:]}")
 
     def check(self, command, forbidden):

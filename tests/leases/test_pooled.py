@@ -59,7 +59,7 @@ TEARDOWN = " destroy:qps destroy:cqs"
 
 
 class Plain(bed.Case):
-    """Without leases: those of others would be contexts, too."""
+    """Without leases, which would be further contexts."""
 
     def test_verbs_plain(self):
         plain = self.run_plain(" ".join(f"{word} at:{i}" for i, (word, _) in enumerate(VERBS)))
@@ -67,7 +67,7 @@ class Plain(bed.Case):
         before = {}
         for i, (word, expected) in enumerate(VERBS):
             given = bed.minus(plain.marks[str(i)], before)
-            given.pop("MODIFY_NIC_VPORT_CONTEXT", None)  # at the second context that anybody has
+            given.pop("MODIFY_NIC_VPORT_CONTEXT", None)  # given for the device's second context
             self.assertEqual(given, expected, f"{i}: {word}")
             before = plain.marks[str(i)]
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A lease gives no program rights that it lacks, and takes no program's rights for long.
+"""A lease gives a program no capability that it lacks, and takes its capabilities away for one run at most.
 
-The daemon runs as root here, as do the programs unless said otherwise. The stand-in remembers, as the driver does,
-which capabilities the process had that made a context, and refuses raw objects in contexts made without them.
+The daemon runs as root here, and so do programs unless a case says otherwise. As the driver does, the stand-in keeps
+the capabilities of the process that made a context, and refuses raw objects in contexts made without them.
 """
 
 import os
@@ -25,12 +25,12 @@ RAW = {
 
 @unittest.skipUnless(os.geteuid() == 0, "needs root, to have rights and to give them up")
 class Rights(bed.Case):
-    daemon_options = ("--group", "nogroup")  # who has no rights may connect
+    daemon_options = ("--group", "nogroup")  # unprivileged programs may connect
 
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        # Where others can read them, wherever the build is.
+        # Copies that other users can read, wherever the build is.
         for name in ("WORDS", "PRELOAD", "STANDIN"):
             copy = cls.folder / bed.pathlib.Path(getattr(bed, name)).name
             shutil.copy(getattr(bed, name), copy)
@@ -38,7 +38,7 @@ class Rights(bed.Case):
             setattr(cls, name.lower(), str(copy))
 
     def as_nobody(self):
-        """What lets a program run without any right."""
+        """Options that start a program without any capability."""
         return {"prefix": ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups", "--no-new-privs"],
                 "program": self.words, "lib": self.preload, "standin": self.standin}
 
@@ -47,13 +47,13 @@ class Rights(bed.Case):
         return {"prefix": ["setpriv", f"--bounding-set=-{capability}", f"--inh-caps=-{capability}"]}
 
     def test_daemon_has_none(self):
-        """Nor could the contexts that it makes."""
+        """So the contexts that it makes have none either."""
         status = bed.pathlib.Path(f"/proc/{self.daemon.pid}/status").read_text(encoding="ascii")
         effective = int(status.partition("CapEff:")[2].split()[0], 16)
         self.assertEqual(effective & (1 << 13 | 1 << 17), 0)
 
     def test_nobody_gains_none(self):
-        """Without rights it is refused, with a lease as without."""
+        """An unprivileged program is refused, with and without a lease."""
         words = f"{SMALL} {SQ} {EQ} qp:raw {ANYONE}"
         plain = self.run_plain(words, **self.as_nobody())
         self.assertEqual([f.split()[-1] for f in plain.failures], ["EPERM"] * 3, plain.lines + [plain.errors])
@@ -71,7 +71,7 @@ class Rights(bed.Case):
         self.assertEqual((warm.marks["ready"], warm.failures, plain.failures), ({}, [], []))
 
     def check_never_again(self, words):
-        """From now on as plainly, and without a lease."""
+        """From now on it gets no lease, and the results of plain verbs."""
         plain = self.run_plain(words)
         for _ in range(3):
             warm = self.run_warm(words)
@@ -89,7 +89,7 @@ class Rights(bed.Case):
                 self.check_never_again(words)
 
     def test_root_that_uses_them_later(self):
-        """The first time it has a lease and is refused; it never has one again."""
+        """The first time it has a lease, and is refused. After that it gets no lease."""
         for name, words in RAW.items():
             with self.subTest(name):
                 self.name = f"later_{name}"
@@ -98,7 +98,7 @@ class Rights(bed.Case):
                 self.check_never_again(words)
 
     def test_root_without_one_of_them(self):
-        """What is refused goes by the capability, not by being root."""
+        """The capability decides, not the user id."""
         plain = self.run_plain(f"{SMALL} {SQ} {EQ}", **self.without("net_raw"))
         self.assertEqual(plain.failures, [f"{SQ} failed: EPERM"], plain.errors)
 

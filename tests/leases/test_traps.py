@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Programs that do otherwise than they did when they were recorded get right results all the same.
+"""Programs that diverge from their recording still get correct results.
 
-Each case runs a program plainly, has the daemon learn another course of it, and runs it with a lease of that course:
-what it says must be the same. The stand-in refuses what a mistake would come to: a page in two queues, a wrong state,
-an unknown handle.
+Each case runs a program plainly, has the daemon learn another run of it, and runs it with a lease of that other run:
+its output must be the same. The stand-in refuses what a mistake would cause: a page in two queues, a wrong state, an
+unknown handle.
 """
 
 import shutil
@@ -16,7 +16,7 @@ UD = "qp:ud move:init,rtr,rts"
 DCT, DCI = "qp:dct,srq move:init,rtr", "qp:dci move:init,rtr,rts"
 END = "destroy:qps destroy:cqs"
 
-# name: what it does, what it did when it was recorded (None: the same), how many words fail plainly.
+# name: what it does, what it did when it was recorded (None: the same), how many words fail without warmverbs.
 COURSES = {
     # The user index, which the device writes into completions, is the provider's lowest free one.
     "uidx_same": (f"open pd cq qp:rc,n=3 qp:ud {RC} {END}", None),
@@ -35,24 +35,24 @@ COURSES = {
     "uar_more": (f"open pd cq qp:rc,n=9 {RC}:rounds=2 {END}", "open pd cq qp:rc,n=3 move:init,all"),
     "uar_other_kinds_between": (f"open pd cq srq qp:rc qp:dci qp:rc qp:ud,n=3 {RC} {END}",
                                 "open pd cq srq qp:rc qp:rc qp:ud,n=3 move:init,all"),
-    # A queue of no bytes has an address that means nothing.
+    # The address of a queue of no bytes means nothing.
     "size_0": (f"open pd cq srq qp:rc,srq,deaf qp:rc move:init,all move:rtr,rts,qp=0,peer=1"
                f" move:rtr,rts,qp=1,peer=0 traffic:from=1,to=0 {END}", None),
     "size_0_otherwise": (f"open pd cq srq qp:rc qp:rc,srq,deaf move:init,rtr,rts,qp=0,peer=1"
                          f" move:init,rtr,rts,qp=1,peer=0 traffic:from=0,to=1 {END}",
                          "open pd cq srq qp:rc,srq,deaf qp:rc move:init,all"),
-    # Queues that are filled over and over, in memory that the provider has cleared once more.
+    # Queues that wrap several times, in memory that the provider has cleared again.
     "wrapped": (f"open pd cq:depth=10 srq:depth=8 qp:rc,send=4,recv=4 qp:rc,srq,send=4 qp:uc,send=4,recv=4"
                 f" qp:ud,send=4,recv=4 {RC}:rounds=300 {END}", None),
     "wrapped_dc": (f"open pd cq:depth=10,ex srq:depth=8 {DCT} qp:dci,send=4 move:init,rtr,rts traffic:dc,rounds=300"
                    f" {END}", None),
-    # The same sizes, so in the memory of another object's queue, which must be gone first.
+    # Equal sizes: the new queue is in the memory of an unadopted object, which must be destroyed first.
     "second_pin_cq": (f"open pd cq:vector=1 qp:rc {RC} {END}", "open pd cq:vector=0 qp:rc move:init"),
     "second_pin_qp": (f"open pd cq qp:uc {RC} {END}", "open pd cq qp:rc move:init"),
     "second_pin_qps": (f"open pd cq qp:uc qp:rc qp:rc {RC} {END}", "open pd cq qp:rc,n=3 move:init,all"),
     "second_pin_srq": (f"open pd cq srq:depth=60 srq qp:rc,srq {RC} {END}",
                        "open pd cq srq srq qp:rc,srq move:init"),
-    # Creations of another size, then equal ones.
+    # Objects of another size, then of equal size.
     "create_diverges": (f"open pd cq:depth=3000 cq cq:depth=500 srq qp:rc,srq qp:ud {RC} {END}",
                         "open pd cq cq:depth=500 srq qp:rc,srq qp:ud move:init,all"),
     "create_diverges_last": (f"open pd cq qp:rc qp:rc,send=100 {RC} {END}", "open pd cq qp:rc qp:rc move:init,all"),
@@ -80,14 +80,14 @@ COURSES = {
                 f"open pd cq srq {DCI} {DCT}", 1),
     "dct_last_of_three": (f"open pd cq srq {DCT} qp:dct,srq move:init,rtr,gid=3 qp:rc {DCI} traffic:dc {END}",
                           f"open pd cq srq {DCT} {DCT} qp:rc {DCI}"),
-    # Made anew it must have its handle again, though a lower one is free.
+    # Made again, it must get its old handle, though a lower one is free.
     "dct_above_a_hole": (f"open pd cq cq:depth=500 srq destroy:cq=1 qp:dct,srq,cq=0 move:init,rtr,gid=3 qp:dci,cq=0"
                          f" move:init,rtr,rts traffic:dc {END}",
                          "open pd cq cq:depth=500 srq qp:dct,srq,cq=0 move:init,rtr"),
     "rc_init": (f"open pd cq qp:rc move:init,access=0 query move:rtr,rts traffic {END}",
                 "open pd cq qp:rc move:init,access=2"),
-    # What the program asks of its queue pairs is their state for the program; the kernel does not
-    # say it of a DC target before RTR.
+    # A query must answer the state that the program knows; for a DC target before RTR the kernel
+    # answers none.
     "query_rc": (f"open pd cq qp:rc query move:init query move:rtr query move:rts query traffic {END}", None),
     "query_ud": (f"open pd cq qp:ud query move:init query move:rtr query move:rts query traffic {END}",
                  f"open pd cq {UD}"),
@@ -96,7 +96,7 @@ COURSES = {
     "query_dct": (f"open pd cq srq qp:dct,srq move:init query move:rtr query {DCI} traffic:dc {END}",
                   f"open pd cq srq {DCT} {DCI}", 1),
     "query_dci_at_the_end": (f"open pd cq {DCI} query {END}", f"open pd cq {DCI}"),
-    # Refused as always.
+    # Refused by the kernel in any case.
     "rtr_without_init_rc": (f"open pd cq qp:rc move:rtr {RC} {END}", "open pd cq qp:rc move:init", 1),
     "rtr_without_init_ud": (f"open pd cq qp:ud move:rtr query move:init,rtr,rts traffic {END}", f"open pd cq {UD}", 1),
     "rts_without_rtr_ud": (f"open pd cq qp:ud move:init move:rts query {END}", f"open pd cq {UD}", 1),
@@ -112,7 +112,7 @@ COURSES = {
                            "open pd cq srq qp:rc,srq move:init"),
     "destroy_and_again": (f"open pd cq destroy:cqs cq destroy:cqs cq qp:rc destroy:qps qp:rc {RC} {END}",
                           "open pd cq qp:rc move:init"),
-    # Beside what is recorded.
+    # Commands that are not recorded.
     "resize_cq": (f"open pd cq qp:rc resize:depth=300 {RC} {END}", None, 1),
     "resize_cq_to_the_next": (f"open pd cq resize:depth=300 cq:depth=300 qp:rc {RC} {END}",
                               "open pd cq cq:depth=300 qp:rc move:init", 1),
@@ -120,7 +120,7 @@ COURSES = {
     "mr_between": (f"open pd cq mr qp:rc destroy:mr {RC} {END} destroy:pd close",
                    "open pd mr cq qp:rc move:init"),
     "mr_recorded": (f"open pd mr cq qp:rc {RC} destroy:mr {END}", None),
-    # Memory that is the program's affair.
+    # Queues in memory that the program allocates.
     "own_allocators": (f"open allocators pd cq srq qp:rc,srq {RC} {END} allocators:say", None),
     "own_allocators_this_time": (f"open allocators pd cq srq qp:rc,srq {RC} {END} allocators:say",
                                  "open pd cq srq qp:rc,srq move:init"),
@@ -133,7 +133,7 @@ COURSES = {
                                 "open pd cq:ex srq qp:rc move:init"),
 }
 
-# How libmlx5 is told where to take the memory of queues from.
+# Environment variables that tell libmlx5 where to allocate queues.
 CHOICES = {
     "MLX_QP_ALLOC_TYPE": ("HUGE", "CONTIG", "PREFER_HUGE", "PREFER_CONTIG", "ALL", "ANON"),
     "MLX_CQ_ALLOC_TYPE": ("PREFER_HUGE", "CONTIG"),
@@ -142,7 +142,7 @@ CHOICES = {
     "HUGE_CQ": ("y",),
 }
 
-# What changes sizes, flags or how many UAR pages there are.
+# Environment variables that change sizes, flags or the number of UAR pages.
 PROVIDER = {
     "MLX5_CQE_SIZE": "128",
     "MLX5_SCATTER_TO_CQE": "0",
@@ -156,10 +156,10 @@ PROVIDER = {
 }
 
 
-# These do otherwise without giving the device another creation or move than recorded.
+# These diverge without another create or modify command than recorded.
 CALM = {"create_fewer", "create_nothing", "query_dci_at_the_end", "destroy_cq_in_use", "destroy_reversed",
         "mr_before", "mr_between"}
-# Their queues are in other memory than a lease's.
+# Their queues are not in a lease's memory.
 OWN_MEMORY = {"own_allocators", "parent_domain"}
 
 
@@ -178,7 +178,7 @@ class Courses(bed.Case):
 
 class Library(bed.Case):
     def make_other(self):
-        """The provider as of another build: a copy with another build-id."""
+        """Makes a copy of the provider with another build-id, as another build would have."""
         provider = bed.pathlib.Path(self.daemon.status()["devices"][0]["provider"])
         notes = subprocess.run(["readelf", "-n", provider], capture_output=True, text=True, check=True).stdout
         build_id = bytes.fromhex(notes.partition("Build ID: ")[2].split()[0])
@@ -191,7 +191,7 @@ class Library(bed.Case):
         return folder
 
     def test_other_build(self):
-        """What the provider is given by a lease fits the build that was recorded, and no other."""
+        """A lease fits only the build of the provider that was recorded."""
         program = shutil.which("ibv_devinfo")
         if not program:
             self.skipTest("ibv_devinfo is not installed")
@@ -209,14 +209,14 @@ class Library(bed.Case):
         self.assertEqual((warm.leased, warm.shape()), (0, plain.shape()), warm.errors)
         self.assertGreater(self.daemon.recipes(self.name)[0]["counters"]["hits"], hits, "it was offered none")
 
-        # After that it is recorded anew, and has leases of its own.
+        # After that it is recorded again, and has leases of its own.
         leased = self.run_leased("-v", program=program)
         self.assertEqual(leased.shape(), plain.shape())
         self.assertNotEqual({r["key"]["provider"] for r in self.daemon.recipes(self.name)}, before)
 
 
     def test_longer_answers(self):
-        """Each version of the provider asks for its own length, and gets all of it."""
+        """Each version of the provider asks for answers of its own length, and gets all of them."""
         words = "open at:opened attributes pd cq qp:rc move:init"
         longer = f"longer {words}"
         plain = {w: self.run_plain(w) for w in (words, longer)}
@@ -232,18 +232,18 @@ class Library(bed.Case):
 
 class Memory(bed.Case):
     def test_contents_are_what_the_device_saw(self):
-        """The provider clears its queues again, while the device has them: nothing may be otherwise."""
+        """The provider clears queues that the device has already: their bytes must not change by this."""
         words = (f"open pd look cq:depth=300 cq:ex srq:depth=50 qp:rc,srq,n=2 qp:ud,recv=7 {DCI} {DCT} move:init,all"
                  " compare")
         self.learn(words)
         warm = self.run_leased(words)
-        # The last "move" repeats what two of them have done, so it fails plainly, too.
+        # The last "move" repeats the moves of two queue pairs, so it fails without warmverbs, too.
         self.assertEqual([line.split()[0] for line in warm.failures], ["move:init,all"], warm.lines)
         self.assertNotIn("create_cq", warm.done(bed.trace.KERNEL))
         self.assertNotIn("create_qp", warm.done(bed.trace.KERNEL))
 
     def test_async_event_and_its_acknowledgement(self):
-        """Tokens of the daemon become what the program knows; destroy says how many events there were."""
+        """The daemon's tokens in events become the program's objects, and destroy counts the events."""
         words = "open pd cq qp:rc,n=2 at:made async:qp=0 destroy:qps destroy:cqs destroy:pd close"
         self.learn("open pd cq qp:rc,n=2")
         program = self.start(words, True)
@@ -272,7 +272,7 @@ class Memory(bed.Case):
                 self.await_only_ready_leases()
 
     def await_only_ready_leases(self):
-        """All that the device has is in leases that wait."""
+        """Waits until pooled leases hold all objects of the device."""
         def only_ready():
             before = self.daemon.status()["use"]["leases"]
             objects = bed.ctl("objects")
@@ -291,7 +291,7 @@ class Environment(bed.Case):
     words = "open pd cq srq qp:rc,srq qp:rc,n=5 qp:ud move:init,rtr,rts,all traffic destroy:qps destroy:cqs"
 
     def test_chosen_memory(self):
-        """A lease would be other memory than the user chose, so none is asked for."""
+        """A lease would have other memory than the user chose, so the preload asks for none."""
         self.learn(self.words)
         self.daemon.await_ready(self.name)
         for variable, values in CHOICES.items():
@@ -306,7 +306,7 @@ class Environment(bed.Case):
                     self.assertEqual(self.daemon.status()["recipes"][0]["counters"], accepted)
 
     def test_provider_settings(self):
-        """They are not part of what a lease is chosen by; what differs goes to the kernel."""
+        """Leases are not chosen by them; commands that differ go to the kernel."""
         for variable, value in PROVIDER.items():
             with self.subTest(f"{variable}={value}"):
                 env, name = {variable: value}, variable.lower()
@@ -316,7 +316,7 @@ class Environment(bed.Case):
                 warm = self.run_leased(self.words, env=env, name=name)
                 self.assertEqual(warm.shape(), plain.shape(), warm.errors)
                 self.assertEqual("get_context" in warm.done(bed.trace.KERNEL), "UUARS" in variable)
-                # What is learned from that run is right for both.
+                # What the daemon learns from that run fits both.
                 for other in (env, {}, env):
                     warm = self.run_warm(self.words, env=other, name=name)
                     self.assertEqual(warm.shape(), plain.shape(), warm.errors)

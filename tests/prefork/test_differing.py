@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A child that takes a set and then does something else than the script says gets what it asks for."""
+"""A child that takes a set and then diverges from its script still gets what it asks for."""
 
 import zygotes
 from zygotes import END, END_SRQ, INIT, WORK
@@ -9,7 +9,7 @@ CHANNEL = "open channel pd cq:channel qp:rc move:init"
 UD = "open pd cq qp:ud move:init,rtr,rts"
 BIG = "open channel pd cq:channel cq srq qp:rc,n=4,cq=0 qp:rc,srq qp:ud move:init,all"
 
-# What the script is of, what the child does, and how many of its words fail, as they do plainly.
+# What the script was recorded from, what the child does, and how many of its words fail, as without warmverbs.
 OTHERWISE = {
     "cq_depth": (INIT, f"open pd cq:depth=1000 qp:rc move:init {WORK} {END}", 0),
     "cq_vector": (INIT, f"open pd cq:vector=1 qp:rc move:init {WORK} {END}", 0),

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Children and zygotes that go their own ways: whatever they do, sets are lost to nobody, and nothing is left."""
+"""Children and zygotes that end, fork or close descriptors in every way: no set is lost, and nothing is left."""
 
 import os
 import signal
@@ -10,7 +10,7 @@ from zygotes import END, INIT, PLAIN, SETS, WORK, bed
 # Children that never open the device.
 UNINTERESTED = {"exit": "exit", "returns": "cpuinfo", "exec": "exec", "crash": "crash", "daemon": "daemon exit",
                 "closefrom": "closefrom exit", "closefrom_and_exec": "closefrom exec", "forks": "fork:exit fork:crash"}
-# Children that open it in the end.
+# Children that open it after something else.
 ODD = {
     "closefrom": f"closefrom {PLAIN}",
     "daemon": f"daemon {PLAIN}",
@@ -30,7 +30,7 @@ ODD = {
 
 class Children(zygotes.Case):
     def check_uninterested(self, words):
-        """What was offered to them is offered again: more of them than sets, and the next one takes one."""
+        """Sets that they do not take are offered again: after more of them than sets, the next child takes one."""
         plain = self.plain(words, PLAIN)
         started = self.taught(PLAIN)
         for _ in range(2 * SETS):
@@ -51,7 +51,7 @@ class Children(zygotes.Case):
         self.finish(started)
 
     def test_sleepers(self):
-        """They may open the device much later, or never; others are served meanwhile."""
+        """Children that open the device late or never do not keep sets from others."""
         plain = self.plain(PLAIN)[0]
         started = self.taught(PLAIN)
         sleepers = [started.fork(f"at:asleep {PLAIN}").reach("asleep") for _ in range(2 * SETS)]
@@ -68,7 +68,7 @@ class Children(zygotes.Case):
         self.finish(started)
 
     def test_sleeper_and_restless(self):
-        """One that sleeps does not keep a set from those that come after it."""
+        """A child that sleeps does not keep a set from later children."""
         started = self.taught(PLAIN, sets=2)
         sleeper = started.fork(f"at:asleep {PLAIN}").reach("asleep")
         for _ in range(5):
@@ -80,7 +80,7 @@ class Children(zygotes.Case):
         self.finish(started)
 
     def test_nested(self):
-        """Zygotes of zygotes; each level's children work, while the others' live."""
+        """Zygotes of zygotes: children of each level work while the other levels live."""
         plain = self.plain(PLAIN)[0]
         levels = [self.taught(PLAIN)]
         for _ in range(3):
@@ -96,7 +96,7 @@ class Children(zygotes.Case):
         self.finish(levels[0])
 
     def test_grandchildren_do_not_share(self):
-        """A set that was offered to a child is not its children's."""
+        """A child's children do not get the set that was offered to it."""
         started = self.taught(PLAIN)
         nested = started.zygote()
         words = f"{INIT} at:ready {WORK} {END}"
@@ -124,7 +124,7 @@ class Children(zygotes.Case):
 
 class Zygotes(zygotes.Case):
     def orphans(self, started):
-        """Children at several moments of their lives."""
+        """Children at several stages."""
         all_words = [f"at:here {PLAIN}", f"open at:here {PLAIN}", f"{INIT} at:here {WORK} {END}",
                      f"{INIT} {WORK} at:here traffic {END}"]
         self.all_plain = [words.replace("at:here ", "") for words in all_words]
@@ -147,8 +147,8 @@ class Zygotes(zygotes.Case):
         self.check_orphans(lambda started: started.kill())
 
     def check_closes_all(self):
-        """Its own sets are gone with them; its children still work, and find new sets; and what it uses next is left
-        alone, though it has numbers that were the sets'."""
+        """The zygote closes all descriptors, its sets' too. Its children still work and find new sets, and files
+        that it opens later are left alone, though their numbers were those of sets."""
         plain = self.plain(PLAIN)[0]
         started = self.taught(PLAIN)
         for _ in range(2):
@@ -179,7 +179,7 @@ class Zygotes(zygotes.Case):
         self.finish(started)
 
     def test_ends_while_it_makes_sets(self):
-        """At any moment of it."""
+        """At any moment while it makes them."""
         for moment in range(10):
             started = self.start()
             started.run(PLAIN)
@@ -191,7 +191,7 @@ class Zygotes(zygotes.Case):
             self.await_nothing()
 
     def test_idle_zygote_costs_nothing(self):
-        """Nothing that runs, and what it holds does not grow."""
+        """Descriptors, mappings and threads of the zygote do not grow."""
         started = self.taught(PLAIN)
         def held():
             return started.descriptors(), started.mappings(), started.threads()
@@ -205,7 +205,7 @@ class Zygotes(zygotes.Case):
         self.finish(started)
 
     def test_few_descriptors(self):
-        """Sets leave room for the descriptors of the program."""
+        """Sets do not use up the descriptors that the program may open."""
         plain = self.plain(PLAIN)[0]
         started = self.start(sets=60, prefix=["prlimit", "--nofile=128:128"])
         for _ in range(8):

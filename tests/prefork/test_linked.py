@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs that link with warmverbs and say themselves what their children will do."""
+"""Programs that link with warmverbs and tell it what their children will do."""
 
 import subprocess
 
@@ -7,7 +7,7 @@ import zygotes
 from zygotes import bed
 
 LINKED = str(bed.BUILD / "tests/prefork/linked")
-# What needs nothing but the stand-in.
+# Cases that need only the stand-in.
 PLAIN = ["refusals", "ready_from_the_first_child", "another_rehearsal", "several_opens", "release", "child_preforks",
          "learned"]
 EXAMPLE = str(bed.BUILD / "docs/examples/example_prefork")
@@ -15,7 +15,7 @@ EXAMPLE = str(bed.BUILD / "docs/examples/example_prefork")
 
 class Linked(zygotes.Case):
     def run_linked(self, *command, preloaded=True, **env):
-        """What is linked is first only if it is preloaded, too: the stand-in is, and asks nobody."""
+        """Only a preloaded library comes first; a linked one comes behind the stand-in, which is preloaded."""
         result = subprocess.run(command, env=zygotes.environment(command[0], preloaded, env), text=True,
                                 stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=bed.LIMIT_S)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
@@ -34,11 +34,11 @@ class Linked(zygotes.Case):
         self.run_test("refused", WARMVERBS_DISABLE="1")
 
     def test_commands_pass_by(self):
-        """Another library is before ours: a set could not be let go of."""
+        """Another library comes before ours, so sets could not be released: wv_prefork() refuses."""
         self.run_test("refused", preloaded=False)
 
     def test_with_a_daemon(self):
-        """What is made ahead is made from leases."""
+        """Sets are made from leases."""
         self.start_daemon()
         for name in [*PLAIN, *([] if bed.SANITIZED else ["threads"])]:
             with self.subTest(name):

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Programs that fork workers, and know nothing of any of this: a pre-fork server, and Python's multiprocessing."""
+"""Programs that fork workers and know nothing of warmverbs: a pre-fork server, and Python's multiprocessing."""
 
 import subprocess
 
@@ -15,7 +15,7 @@ WORKERS, EACH = 4, 2
 
 class Programs(zygotes.Case):
     def start_program(self, command, warm, **env):
-        # Python itself is not built for sanitizers, its runtime comes before all else all the same.
+        # Python is not built for sanitizers, but their runtime must be loaded first.
         env = zygotes.environment(command[0], warm, {**(self.warm() if warm else {}), **env})
         process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, start_new_session=True)
@@ -73,7 +73,7 @@ class Programs(zygotes.Case):
         self.run_python("pool", 1)
 
     def test_python_processes(self):
-        """One after the other: the first teaches, and at the fork of the next that is seen."""
+        """One after the other: the first child teaches, and the next fork makes sets of that."""
         self.run_python("processes", 12 - SETS)
 
     def test_python_crashes(self):

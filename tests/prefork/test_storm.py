@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Ten thousand forks with random kills: no object, descriptor, mapping, thread or process is left over."""
+"""Ten thousand forks with random kills leave no object, descriptor, mapping, thread or process behind."""
 
 import os
 import time
@@ -9,7 +9,7 @@ from zygotes import END, END_SRQ, INIT, PLAIN, SETS, WORK, bed
 
 CHILDREN = 1000 if bed.SANITIZED else 10000
 AT_ONCE = 8
-MICROSECONDS = 4000  # about twice as long as a child that is ready takes
+MICROSECONDS = 4000  # about twice the run of a child that gets a set
 LARGE = "open channel pd cq:channel cq:ex srq qp:rc,cq=0,n=4 qp:rc,srq qp:ud move:init,all"
 
 
@@ -34,10 +34,10 @@ class Storm(zygotes.Case):
         print(f"{children / (time.monotonic() - start):.0f} children per second", flush=True)
         self.assertEqual(failed, 0, started.errors())
         self.assertEqual(children_of(started.pid), [])
-        self.assertEqual(started.run(words).status, 0)  # teaches, if the last ones that lived to do it were others
+        self.assertEqual(started.run(words).status, 0)  # teaches again, as another child may have taught something else
         started.run("exit")
         self.await_sets(SETS, more=script is not None)
-        if script is None:  # else there may be another script by now, whose sets are larger
+        if script is None:  # else there may be another script, with larger sets
             self.assertEqual(held(started), before)
             self.assertLessEqual(started.mappings(), mappings + 8)  # the heap's
         self.assertEqual(started.run(words).status, 0)
@@ -50,18 +50,18 @@ class Storm(zygotes.Case):
         self.check(f"{LARGE} move:rtr,rts,all traffic:qp=4 traffic:qp=5 {END_SRQ}", CHILDREN // 10)
 
     def test_differing(self):
-        """The kernel makes half of it, and some of what was ready is in the way."""
+        """The kernel makes half of the objects, and some of the set must be destroyed first."""
         self.check(f"open pd cq:depth=300 qp:rc,send=100 qp:rc move:init,all {WORK} {END}", CHILDREN // 10, script=INIT)
 
     def test_uninterested(self):
         self.check("fork:now exit", CHILDREN // 10, script=PLAIN)
 
     def test_nested(self):
-        """Children that fork, and fork again, in the middle of all."""
+        """Children that fork while they make objects, and their children fork again."""
         self.check(f"fork:exit open fork:exit pd fork:crash cq qp:rc move:init {WORK}", CHILDREN // 20, script=PLAIN)
 
     def test_with_a_daemon(self):
-        """Who finds no set asks for a lease."""
+        """A child that finds no set asks for a lease."""
         self.start_daemon()
         started = self.taught(PLAIN, WARMVERBS_TRACE="")
         self.assertEqual(started.ask("storm", CHILDREN // 10, 4 * AT_ONCE, MICROSECONDS, *PLAIN.split()), 0)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Children take what is ready, each its own, without a system call; the others do as well as they can."""
+"""Each child takes a set of its own without a system call; children without a set use a lease or plain verbs."""
 
 import errno
 import os
@@ -8,7 +8,7 @@ import signal
 import zygotes
 from zygotes import END, END_SRQ, INIT, PLAIN, SETS, WORK, bed, trace
 
-# What a child does up to where its queue pairs are as ready as they can be without a peer, and after that.
+# What a child does until its queue pairs need a peer, and after that.
 SHAPES = {
     "rc": (INIT, WORK),
     "uc": ("open pd cq qp:uc move:init", WORK),
@@ -22,7 +22,7 @@ SHAPES = {
     "many": ("open pd cq:depth=1000 qp:rc,n=16 move:init,all", WORK),
     "later": ("open pd cq qp:rc,n=2 move:init,qp=1 qp:rc move:init,qp=0 move:init,qp=2", WORK),
 }
-# Not made ahead, or not all of it: nobody must notice.
+# Not made ahead, or not all of it: the results must be the same.
 OTHERS = {
     "dct": "open pd cq srq qp:dct,srq move:init,rtr qp:dci move:init,rtr,rts traffic:dc",
     "dv_open": f"open:dv {INIT.removeprefix('open')} {WORK}",
@@ -39,10 +39,10 @@ OTHERS = {
 
 class Taking(zygotes.Case):
     def check_silent(self, before, after, end):
-        """The first child teaches, the second takes a set; both do as they would plainly."""
+        """The first child teaches, the second takes a set; the results of both are those of plain verbs."""
         words = f"silent {before} spoken {after} {end}"
         plain = self.plain(words)[0]
-        started = self.taught(words, sets=1, WARMVERBS_TRACE="")  # its records are system calls
+        started = self.taught(words, sets=1, WARMVERBS_TRACE="")  # writing records would be system calls
         child = started.run(words)
         self.assertEqual(child.shape, plain, started.errors())
         self.assert_silent(child)
@@ -88,7 +88,7 @@ class Taking(zygotes.Case):
         self.finish(started)
 
     def test_no_more_sets_then_leases(self):
-        """The zygote can make no more: the next children are the daemon's, and the last do without."""
+        """The zygote can make no more sets: the next children get leases, and the last ones neither."""
         self.start_daemon("--max-leases-per-recipe", "2")
         started = self.taught(PLAIN)
         bed.until(lambda: self.daemon.status()["recipes"], "a recipe")
@@ -130,7 +130,7 @@ class Taking(zygotes.Case):
         self.finish(started)
 
     def test_each_child_something_else(self):
-        """More kinds of children than there can be scripts of."""
+        """More kinds of children than the zygote keeps scripts."""
         kinds = [f"open pd cq:depth={depth} qp:rc,send={send} move:init {WORK}"
                  for depth in (10, 200, 3000) for send in (1, 10, 100)]
         plain = self.plain(*kinds)
@@ -152,7 +152,7 @@ class Taking(zygotes.Case):
         self.finish(started)
 
     def test_off(self):
-        """Nothing is made ahead for who does not ask for it."""
+        """A program that does not ask for sets gets none."""
         for value in ("", "0"):
             started = self.start(WARMVERBS_PREFORK=value)
             for _ in range(3):

@@ -1,4 +1,4 @@
-"""Zygotes on the stand-in HCA, whose children are to find their objects ready."""
+"""Zygotes on the stand-in HCA: parents that keep sets of objects for their children."""
 
 import os
 import pathlib
@@ -22,7 +22,7 @@ PLAIN = f"{INIT} {WORK} {END}"
 
 def environment(program, warm, extra=None, lib=bed.PRELOAD):
     libs = [*([lib] if warm else []), bed.STANDIN]
-    # Programs may end without giving anything back; that is no leak.
+    # Programs may end without destroying anything; that is no leak.
     return {**bed.CLEAN, "LD_PRELOAD": " ".join([*bed.runtimes(*libs, program), *libs]),
             "ASAN_OPTIONS": "detect_leaks=0", **(extra or {})}
 
@@ -44,7 +44,7 @@ class Case(unittest.TestCase):
         return self.daemon.status()["use"]["leases"] if self.daemon else 0
 
     def warm(self, sets=SETS):
-        """The environment of a program whose children are to find @sets sets."""
+        """The environment of a program that keeps @sets sets for its children."""
         return {"WARMVERBS_PREFORK": str(sets), "WARMVERBS_SOCKET": str(self.folder / "socket"),
                 "WARMVERBS_TRACE": str(self.folder / "trace")}
 
@@ -56,7 +56,7 @@ class Case(unittest.TestCase):
         return started
 
     def opens(self, child, how):
-        """How many opens of a device of that process went that way."""
+        """How many opens of a device in that process had this result."""
         events = trace.read(self.folder / "trace")
         return sum(event.pid == child.pid for event in trace.opens(events, how))
 
@@ -64,7 +64,7 @@ class Case(unittest.TestCase):
         return self.opens(child, trace.PREFORKED)
 
     def sets_there(self, sets, more):
-        """Whether the device has this many contexts besides the daemon's, or more, and they do not change."""
+        """Whether the device has this many contexts (@more: or more) besides the daemon's, and is idle."""
         def look():
             n = bed.ctl("objects")["contexts"] - self.leases()
             return n == sets or (more and n > sets)
@@ -75,7 +75,7 @@ class Case(unittest.TestCase):
         return bed.ctl("counts") == before and look()
 
     def await_quiet(self):
-        """Waits until the device is given no more commands."""
+        """Waits until the device gets no more commands."""
         def quiet():
             before = bed.ctl("counts")
             time.sleep(0.02)
@@ -83,17 +83,17 @@ class Case(unittest.TestCase):
         bed.until(quiet, "quiet")
 
     def await_sets(self, sets, more=False):
-        """Waits for as many sets as are wanted; @more: children may have taught something else as well."""
+        """Waits for this many sets; @more: or more, if children may have taught other things as well."""
         try:
             bed.until(lambda: self.sets_there(sets, more), f"{sets} sets")
         except AssertionError as error:
             raise AssertionError(f"{error}; {self.leases()} leases; {bed.ctl('objects')}") from None
 
     def taught(self, words, sets=SETS, opens=1, **env):
-        """A zygote whose first child has shown what children do, with sets ready for the next ones."""
+        """A zygote whose first child has taught what children do, and which has made sets for the next ones."""
         started = self.start(sets=sets, **env)
         self.assertEqual(started.run(words).status, 0, started.errors())
-        started.run("exit")  # at a fork the zygote sees what it has been taught
+        started.run("exit")  # a fork makes the zygote use what it was taught
         self.await_sets(sets * opens)
         return started
 
@@ -101,21 +101,21 @@ class Case(unittest.TestCase):
         self.assertEqual(self.ready(child), opens, child.output)
 
     def assert_took(self, child, opens):
-        """The same, of a child that may open the device more often, for which there may be sets, too."""
+        """At least this many, for a child that may open the device more often."""
         self.assertGreaterEqual(self.ready(child), opens, child.output)
 
     def assert_silent(self, child):
         self.assertEqual(child.remarks("call"), ["-1"], child.output)
 
     def plain(self, *all_words):
-        """What children do that fork from a zygote without warmverbs."""
+        """What children of a zygote without warmverbs do."""
         started = self.start(warm=False)
         shapes = [started.run(words).shape for words in all_words]
         self.assertEqual(started.end(), 0)
         return shapes
 
     def finish(self, started):
-        """All went well, and nothing is left."""
+        """Ends the zygote and checks that it ended without an error and left nothing."""
         self.assertEqual(started.end(), 0, started.errors())
         self.assertEqual(started.errors(), "")
         self.await_nothing()
@@ -128,9 +128,9 @@ class Case(unittest.TestCase):
 
 
 def main(tsan=False):
-    """With @tsan also where ThreadSanitizer is: it makes system calls of its own, is slow at fork(), and ends children
-    that start a thread if their parent had one."""
+    """With @tsan, runs with ThreadSanitizer too. Most tests can't: it makes system calls of its own, forks slowly, and
+    ends children that start a thread if their parent had one."""
     if not tsan and any("tsan" in runtime for runtime in bed.runtimes(bed.PRELOAD)):
-        print("ThreadSanitizer does not support what is tried here: threads in children of processes with threads")
+        print("ThreadSanitizer does not support threads in children of processes with threads")
         sys.exit(77)
     unittest.main(verbosity=2)

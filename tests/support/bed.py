@@ -1,4 +1,4 @@
-"""A daemon on the stand-in HCA, programs with and without it, and what the stand-in saw of them.
+"""A daemon on the stand-in HCA, programs with and without it, and what the stand-in counted for them.
 
 For tests that tests/standin/run starts: they find the socket of the stand-in in the environment.
 """
@@ -18,7 +18,7 @@ import unittest
 from . import trace
 
 LIMIT_S = 100
-PATIENCE = 5  # runs: on a busy machine the daemon may answer later than a program waits
+PATIENCE = 5  # runs: on a busy machine the daemon may answer too late for a program
 BUILD = pathlib.Path(os.environ["WARMVERBS_BUILD"])
 WORDS = str(BUILD / "tests/programs/words")
 DC_PINGPONG = str(BUILD / "tests/programs/dc_pingpong")
@@ -33,7 +33,7 @@ _runtimes = {}
 
 
 def runtimes(*files):
-    """The runtimes of sanitizers that the files are linked with; they must be loaded before all else."""
+    """The sanitizer runtimes that the files are linked with; they must be loaded first."""
     found = []
     for file in map(shutil.which, map(str, files)):
         if file and file not in _runtimes:
@@ -47,7 +47,7 @@ SANITIZED = bool(runtimes(PRELOAD))
 
 
 def until(condition, what):
-    """Waits for a condition; what it is then."""
+    """Waits until a condition is true; returns its value."""
     end = time.monotonic() + LIMIT_S
     while not (value := condition()):
         if time.monotonic() > end:
@@ -70,7 +70,7 @@ def counts(pid, kind="firmware"):
 
 
 def minus(after, before):
-    """What was counted between two looks."""
+    """What was counted between two readings."""
     difference = {name: n - before.get(name, 0) for name, n in after.items()}
     return {name: n for name, n in difference.items() if n}
 
@@ -81,7 +81,7 @@ def remarks(output, name):
 
 
 class Result:
-    """How a program went."""
+    """The result of a program."""
 
     def __init__(self, process, output, errors, marks, trace_path):
         self.pid = process.pid
@@ -97,7 +97,7 @@ class Result:
         return [line for line in self.lines if " failed: " in line]
 
     def done(self, how):
-        """What was made in that way: "get_context", "create_qp", "init", ..."""
+        """What was made in this way: "get_context", "create_qp", "init", ..."""
         return trace.made(self.events, how)
 
     @property
@@ -124,7 +124,7 @@ class Program:
         self.pid = self.process.pid
 
     def reach(self, name=None):
-        """Reads on to its next "at", or of that name; what firmware commands it had given then."""
+        """Reads its output up to the next "at", or the one of that name; returns the firmware commands given so far."""
         for line in self.process.stdout:
             self._output.append(line.rstrip("\n"))
             if line.startswith("@"):
@@ -148,7 +148,7 @@ class Program:
         return self._errors.read()
 
     def finish(self):
-        """Through all of its "at"s to the end."""
+        """Lets it go on through all "at"s to the end."""
         with contextlib.suppress(BrokenPipeError):
             if self._output and self._output[-1].startswith("@"):
                 self.go_on()
@@ -215,7 +215,7 @@ class Daemon:
                        capture_output=True, check=True, timeout=LIMIT_S)
 
     def await_ready(self, name):
-        """Waits until there are as many leases of each recipe of that name as the daemon wants, at least one."""
+        """Waits until each recipe of that name has as many pooled leases as the daemon wants, at least one."""
         def ready():
             recipes = self.recipes(name)
             return recipes and all(r["pool"]["ready"] >= max(1, r["pool"]["target"]) for r in recipes) and recipes
@@ -231,7 +231,7 @@ class Daemon:
 
 
 class Case(unittest.TestCase):
-    """Each class of cases has a daemon; each case a name of its own for its recipes."""
+    """Each class of cases has a daemon; the recipes of each case have a name of their own."""
 
     daemon_options = ()
     daemon_kwargs = {}
@@ -254,13 +254,13 @@ class Case(unittest.TestCase):
         self._runs = 0
 
     def start(self, words, warm, env=None, program=WORDS, lib=PRELOAD, name=None, **kwargs):
-        """Starts the program of words, or another; @prefix is what starts it, @lib and @standin are preloaded."""
+        """Starts the program of words, or another, by the command @prefix; preloads @lib (if warm) and @standin."""
         command = [program, *(words.split() if isinstance(words, str) else words)]
         command = [*kwargs.pop("prefix", []), *command]
         self._runs += 1
         path = self.folder / "traces" / f"{self.name}.{self._runs}"
         libs = [*([lib] if warm else []), kwargs.pop("standin", STANDIN)]
-        # Programs may end without giving anything back; that is no leak.
+        # Programs may end without destroying anything; that is no leak.
         env = {**CLEAN, "LD_PRELOAD": " ".join([*runtimes(*libs, program), *libs]),
                "ASAN_OPTIONS": "detect_leaks=0", **(env or {})}
         if warm:
@@ -277,12 +277,12 @@ class Case(unittest.TestCase):
         return self.start(words, True, **kwargs).finish()
 
     def learn(self, words, n=1, **kwargs):
-        """Lets the daemon learn what a program does at its @n opens, and waits for the leases."""
+        """Has the daemon learn what a program does at each of its @n opens, and waits for the leases."""
         name = kwargs.get("name") or self.name
         learned = None
         for _ in range(PATIENCE):
             result = self.run_warm(words, **kwargs)
-            # The daemon may hear of the first run only when the next one has begun.
+            # The daemon may get the first run's recording after the next run has begun.
             learned = learned if learned and result.leased else result
             self.assertEqual((result.status, learned.leased), (0, 0), result.errors)
             if len(self.daemon.recipes(name)) >= n:
@@ -291,7 +291,7 @@ class Case(unittest.TestCase):
         raise AssertionError(f"no recipe after {PATIENCE} runs: {self.daemon.log()[-2000:]}")
 
     def run_leased(self, words, n=1, **kwargs):
-        """A run of a program that there are leases for, whose @n opens get one each."""
+        """Runs a program that there are leases for until each of its @n opens gets one."""
         for _ in range(PATIENCE):
             self.daemon.await_ready(kwargs.get("name") or self.name)
             result = self.run_warm(words, **kwargs)
@@ -300,7 +300,7 @@ class Case(unittest.TestCase):
         raise AssertionError(f"no lease in {PATIENCE} runs: {result.lines} {self.daemon.log()[-2000:]}")
 
     def compare(self, words, learned=None, failures=0, **kwargs):
-        """Plain, then with a lease of what it or @learned does: the same. The run with the lease."""
+        """Compares a plain run with one that has a lease of @words or @learned; returns the latter."""
         plain = self.run_plain(words, **kwargs)
         self.assertEqual((plain.status, len(plain.failures)), (0, failures), plain.lines + [plain.errors])
         self.learn(learned or words, **kwargs)

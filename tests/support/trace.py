@@ -44,7 +44,7 @@ class Event:
 
     @property
     def makes(self):
-        """What it makes ahead of time: the name of a creating command, "init", or None."""
+        """What the command makes, if it can be made ahead of time: the name of a create command, "init", or None."""
         if self.command in _MODIFY_QP and self.qp_state == INIT:
             return "init"
         return _CREATING.get(self.command)
@@ -69,5 +69,5 @@ def opens(events, how=None):
 
 
 def made(events, how):
-    """The names of what was made in this way, for commands that did not fail."""
+    """What was made in this way by commands that did not fail."""
     return [e.makes for e in events if e.kind == COMMAND and e.makes and e.how == how and not e.error]

@@ -1,4 +1,4 @@
-"""The protocol of src/wire/wire.h, spoken by hand: as a client, and as a daemon that is not one."""
+"""The protocol of src/wire/wire.h, by hand: messages of a client, and a fake daemon."""
 
 import os
 import socket
@@ -9,7 +9,7 @@ MAGIC, VERSION = 0x42525657, 2
 REQUEST, LEASE, NO_LEASE, RECORD, REPORT, CONTROL, POOL, POOL_STATE = range(1, 9)
 PLEASE_RECORD = 1
 HEADER = struct.Struct("<IHHII")
-LEASE_HEAD = 56  # sizeof(struct wv_msg_lease); the tape follows
+LEASE_HEAD = 56  # sizeof(struct wv_msg_lease); the command log follows
 N_FDS_AT, PROVIDER_AT = 52, 32
 MAX_BYTES, MAX_FDS = 1 << 20, 250
 
@@ -38,7 +38,7 @@ def kind_of(data):
 
 
 def no_lease_reason(data):
-    """Why there is no lease; answers that are the same for everybody may follow."""
+    """Why there is no lease. Answers that are the same for all programs may follow the reason."""
     magic, version, kind, size, _ = HEADER.unpack_from(data)
     if (magic, version, kind, size) != (MAGIC, VERSION, NO_LEASE, len(data)):
         return None
@@ -46,7 +46,7 @@ def no_lease_reason(data):
 
 
 def with_length(data):
-    """The message with the size in its header put right."""
+    """The message with the right size in its header."""
     return data[:8] + struct.pack("<I", len(data)) + data[12:]
 
 
@@ -71,7 +71,7 @@ def send(sock, data, fds=()):
 
 
 class FakeDaemon:
-    """Listens like a daemon; what it answers to a request is up to a function of (data, fds)."""
+    """Listens like a daemon; the function answer(data, fds) answers requests."""
 
     def __init__(self, folder, answer, provider_list):
         self._answer = answer
@@ -99,7 +99,7 @@ class FakeDaemon:
                 return
             try:
                 send(client, *answer)
-            finally:  # The program may have waited long enough, and gone.
+            finally:  # The program may have given up and ended.
                 close_all(answer[1])
             receive(client)  # Until the program closes.
         except (OSError, TimeoutError):

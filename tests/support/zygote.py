@@ -22,7 +22,7 @@ class Child:
         self._lines = sock.makefile("r")
 
     def reach(self, name):
-        """Reads on to the "at" of that name."""
+        """Reads its output up to the "at" of that name."""
         for line in self._lines:
             self.output.append(line.rstrip("\n"))
             if line == f"@{name}\n":
@@ -33,13 +33,13 @@ class Child:
         self._sock.sendall(b"\n")
 
     def finish(self):
-        """To its end; itself. Not for a child that waits."""
+        """Waits for its end; returns itself. Not for a child that waits at an "at"."""
         self.read()
         self.status = self._zygote.wait(self.pid)
         return self
 
     def read(self):
-        """To the end of its output, for who is no child of the zygote, or whose zygote has ended; itself."""
+        """Reads to the end of its output; returns itself. For processes that the zygote can't wait for."""
         with contextlib.suppress(ConnectionResetError):
             self.output += [line.rstrip("\n") for line in self._lines]
         self.close()
@@ -55,12 +55,12 @@ class Child:
 
     @property
     def shape(self):
-        """What is the same in every run that is right."""
+        """What is the same in every correct run."""
         return self.status, [line for line in self.output if not line.startswith(("#", "@", "at:"))]
 
 
 class Zygote:
-    """Asks a process for children. One of a zygote's own children may be a zygote as well."""
+    """Asks a process for children. A child of a zygote may be a zygote as well."""
 
     def __init__(self, sock, pid, errors):
         self.pid = pid
@@ -90,7 +90,7 @@ class Zygote:
         return Child(self, pid, ours)
 
     def run(self, words):
-        """A child, from its birth to its end."""
+        """Forks a child and waits for its end."""
         return self.fork(words).finish()
 
     def zygote(self):
@@ -105,7 +105,7 @@ class Zygote:
         return os.waitstatus_to_exitcode(self.ask("wait", pid))
 
     def end(self):
-        """Lets it come to its end."""
+        """Lets it end."""
         self._sock.close()
 
     def descriptors(self):
@@ -120,7 +120,7 @@ class Zygote:
 
 
 class First(Zygote):
-    """One that a test starts."""
+    """A zygote that a test starts itself."""
 
     def __init__(self, command, env, errors):
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -130,7 +130,7 @@ class First(Zygote):
         super().__init__(ours, self.process.pid, lambda: errors.read_text(errors="replace"))
 
     def end(self):
-        """Its exit status."""
+        """Lets it end; returns its exit status."""
         super().end()
         return self.process.wait(LIMIT_S)
 
@@ -142,7 +142,7 @@ class First(Zygote):
         return self.end()
 
     def abort(self):
-        """Ends it and all that it started, if it has not ended: its number may be another's by then."""
+        """Kills it and all that it started, unless it has ended: its pid may belong to another process then."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.end()

@@ -1,5 +1,5 @@
 #!/bin/bash
-# Tests tools/lab itself: what it passes on, how it ends, and that RDMA works in its guest. Takes
+# Tests tools/lab itself: output, environment, exit statuses, signals, and RDMA in its guest. Takes
 # about 80 s under emulation. Exit status: 0 passed, 1 failed, 77 skipped.
 # shellcheck disable=SC2016  # The scripts in single quotes are for the guest's shell.
 set -u
@@ -8,7 +8,7 @@ source_root=$(cd "$(dirname "$0")/../.." && pwd)
 lab=$source_root/tools/lab
 folder=$(mktemp -d)
 trap 'jobs -p | xargs -r kill; rm -rf "$folder"' EXIT
-# Below the host's /tmp, normally: the lab must show the guest a job that lives there.
+# Normally below the host's /tmp: the guest must see a folder there, too.
 cd "$folder" || exit 1
 
 number=0
@@ -26,14 +26,14 @@ is() {
 	fi
 }
 
-# like NAME PATTERN TEXT: the text contains the pattern of the shell.
+# like NAME PATTERN TEXT: part of the text matches the shell pattern.
 like() {
 	local text=$3
 	[[ $text == *$2* ]] && text=$2
 	is "$1" "$2" "$text"
 }
 
-# in_lab [OPTION...] -- COMMAND...: leaves $status, and the outputs in the files stdout and stderr.
+# in_lab [OPTION...] -- COMMAND...: sets $status and writes the files stdout and stderr.
 in_lab() {
 	"$lab" run --quiet "$@" >stdout 2>stderr
 	status=$?
@@ -54,8 +54,8 @@ test_status() {
 	in_lab -- sh -c 'exit 42'
 	is "exit status is passed on" 42 "$status"
 	in_lab -- sh -c 'kill -TERM $$'
-	is "death by signal is 128 + its number" 143 "$status"
-	is "and says nothing by itself" "" "$(cat stdout stderr)"
+	is "death by a signal is 128 + its number" 143 "$status"
+	is "a signal adds no output" "" "$(cat stdout stderr)"
 	in_lab -- no-such-command
 	is "a missing command is 127" 127 "$status"
 }
@@ -67,9 +67,9 @@ test_streams() {
 	in_lab -- cat <"$lab"
 	is "stdin is empty" "0 0" "$status $(stat -c %s stdout)"
 	in_lab -- echo fine <&-
-	is "and need not be open" "0 fine" "$status $(cat stdout)"
+	is "stdin need not be open" "0 fine" "$status $(cat stdout)"
 	"$lab" run -- sh -c 'echo fine; echo lost >&2' >stdout <&- 2>&-
-	is "nor need stderr" "0 fine" "$? $(cat stdout)"
+	is "stderr need not be open" "0 fine" "$? $(cat stdout)"
 }
 
 test_binary_output() {
@@ -82,9 +82,9 @@ test_binary_output() {
 test_files() {
 	in_lab --out results -- sh -c 'cat random >$LAB_OUT/copy; echo new >new; cat new; pwd'
 	is "a file in LAB_OUT stays" same "$(same random results/copy)"
-	is "the folder of the caller is there and can be written" $'new\n'"$(pwd -P)" "$(cat stdout)"
-	is "but what is written does not stay" no "$(test -e new && echo yes || echo no)"
-	is "the console's log is kept" yes "$(test -s results/console.log && echo yes || echo no)"
+	is "the caller's folder is there and writable" $'new\n'"$(pwd -P)" "$(cat stdout)"
+	is "a file written there does not stay" no "$(test -e new && echo yes || echo no)"
+	is "the log of the console is kept" yes "$(test -s results/console.log && echo yes || echo no)"
 }
 
 test_environment() {
@@ -111,7 +111,7 @@ test_rdma() {
 	is "--native uses the device that is there" "3 native rxe0" "$status $(cat stdout)"
 }
 
-# Tried in the guest, so that the test leaves the machine it runs on alone.
+# In the guest, so that the test does not change the machine that it runs on.
 test_native_device() {
 	in_lab -- sh -c "ip link delete dummy0
 		$lab run --native -- ibv_devices | grep -o rxe0
@@ -124,7 +124,7 @@ test_count() {
 	in_lab --count-instructions -- nproc
 	is "--count-instructions has one CPU" "0 1" "$status $(cat stdout)"
 	in_lab --count-instructions --cpus 2 -- true
-	is "and refuses to have two" 125 "$status"
+	is "--count-instructions refuses two CPUs" 125 "$status"
 }
 
 test_timeout() {
@@ -132,16 +132,16 @@ test_timeout() {
 	is "a command that takes too long is 124" 124 "$status"
 	is "its output until then is there" started "$(cat stdout)"
 	in_lab --timeout 2 -- yes
-	is "also if it never stops talking" 124 "$status"
+	is "also if it prints for ever" 124 "$status"
 }
 
 test_panic() {
 	in_lab -- sh -c 'echo c >/proc/sysrq-trigger'
 	is "a guest that panics is 125" 125 "$status"
-	like "and its last words are shown" "Kernel panic" "$(cat stderr)"
+	like "the panic is shown" "Kernel panic" "$(cat stderr)"
 }
 
-# The machine of a run is known by the log it writes.
+# The log's path in its arguments identifies the machine of a run.
 machine_of() {
 	pgrep -f "path=$folder/$1/console.log" >/dev/null
 }
@@ -159,7 +159,7 @@ test_signal() {
 	kill -s "$name" "$pid"
 	wait "$pid" 2>/dev/null
 	is "$name: exit status" "$expected" $?
-	# After SIGKILL it is the kernel that ends the machine, a moment later.
+	# After SIGKILL the kernel ends the machine, a moment later.
 	wait_for eval '! machine_of "$name"'
 	is "$name: no machine is left" no "$(machine_of "$name" && echo yes || echo no)"
 }
@@ -171,9 +171,9 @@ test_waiting() {
 	wait_for started started-first
 	"$lab" run -- echo second >stdout 2>stderr
 	is "a second run waits for the first" "0 second" "$? $(cat stdout)"
-	like "and says for which process" "process $first" "$(cat stderr)"
+	like "it names the process that it waits for" "process $first" "$(cat stderr)"
 	wait "$first"
-	is "which is not disturbed" 0 $?
+	is "the first run is not disturbed" 0 $?
 }
 
 if ! command -v qemu-system-x86_64 >/dev/null; then

@@ -1,4 +1,4 @@
-"""Children of a zygote that find their objects ready: real soft-RoCE, children of every kind."""
+"""A parent that keeps sets of objects for its children: children of every kind, on soft-RoCE."""
 
 import subprocess
 import time
@@ -21,7 +21,7 @@ END = "destroy:qps destroy:cqs destroy:pd close"
 PLAIN = f"{INIT} {WORK} {END}"
 END_SRQ = END.replace("destroy:cqs", "destroy:srq destroy:cqs")
 
-# What is made ahead, what the child does then, and how it ends.
+# What is made ahead, what the child does with it, and how it ends.
 SHAPES = {
     "RC": (INIT, WORK, END),
     "UD": ("open pd cq qp:ud move:init,rtr,rts", "traffic:rounds=3", END),
@@ -31,7 +31,7 @@ SHAPES = {
     "8 queue pairs": ("open pd cq:depth=500 qp:rc,n=8 move:init,all", WORK, END),
 }
 
-# What the children do for which sets are made, and what the child does that gets one.
+# What the sets were made for, and what the child does that gets one.
 OTHERWISE = {
     "another CQ": (INIT, f"open pd cq:depth=1000 qp:rc move:init {WORK} {END}"),
     "another QP": (INIT, f"open pd cq qp:rc,send=100 move:init {WORK} {END}"),
@@ -58,13 +58,13 @@ ODD = {
 
 
 def contexts(lab):
-    """How many device files are open besides the daemon's."""
+    """How many device files are open, without the daemon's."""
     held = lab.daemon.ufiles() if lab.daemon else 0
     return resources.counts().get("ctx", 0) - lab.base.get("ctx", 0) - held
 
 
 def await_sets(started, n):
-    """Waits until the zygote has @n device files, and makes nothing more in them."""
+    """Waits until the zygote has @n device files and makes no more objects."""
     def there():
         return resources.ufiles(started.pid) == n and resources.steady(resources.counts, 2)
     require(resources.until(lambda: there() and resources.ufiles(started.pid) == n, 20),
@@ -72,10 +72,10 @@ def await_sets(started, n):
 
 
 def taught(lab, words, sets=SETS, trace_it=True):
-    """A zygote that has sets of what its first child did."""
+    """A zygote that has made sets for what its first child did."""
     started = lab.start_zygote(warm=True, sets=sets, trace=trace_it)
     require_equal(started.run(words).status, 0, "exit status of the first child")
-    started.run("exit")  # at a fork the zygote sees what it has been taught
+    started.run("exit")  # a fork makes the zygote use what it was taught
     await_sets(started, sets)
     return started
 
@@ -102,7 +102,7 @@ def silent(before, after, end):
     def run(lab):
         words = f"silent {before} spoken {after} {end}"
         plain = plainly(lab, words)[0]
-        started = taught(lab, words, trace_it=False)  # its records are system calls
+        started = taught(lab, words, trace_it=False)  # writing records would be system calls
         child = started.run(words)
         require_equal(child.shape, plain, "what the child does")
         require_equal(child.remarks("call"), ["-1"], "the first system call up to INIT")
@@ -136,7 +136,7 @@ def odd(words):
 
 
 def crowd(lab, started, n):
-    """Children that live at once: their output, and that they share nothing."""
+    """Children that live at the same time: they print the same as plain ones, and share nothing."""
     words = f"{INIT} at:ready {WORK} {END}"
     children = [started.fork(words) for _ in range(n)]
     numbers = [child.reach("ready").remarks("qp")[0] for child in children]
@@ -189,7 +189,7 @@ def storm(lab):
 
 
 def delete(device, started):
-    """Takes a device away, which must not wait for the zygote."""
+    """Removes a device; the removal must not wait for the zygote."""
     start = time.monotonic()
     removal = subprocess.Popen(["rdma", "link", "delete", device])
     try:

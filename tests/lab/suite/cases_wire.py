@@ -60,7 +60,7 @@ def put(at, layout, value):
     return lambda data, fds: (patched(data, at, layout, value), fds)
 
 
-# What becomes of a good lease on its way to the program.
+# How a good lease is changed on its way to the program.
 SPOILED = [
     ("another version", put(4, "<H", wire.VERSION + 1)),
     ("another magic", put(0, "<I", 1)),
@@ -99,18 +99,18 @@ SPOILED = [
 
 
 def real_lease(lab, data, fds):
-    """What the true daemon answers to a program's request."""
+    """The real daemon's answer to a program's request."""
     with wire.connect(lab.daemon.socket) as sock:
         wire.send(sock, data, fds)
         return wire.receive(sock)
 
 
 def answered_by(make_answer):
-    """The program runs plainly, without a descriptor too many, whatever a daemon answers."""
+    """Whatever a daemon answers, the program gets plain verbs and no extra descriptor."""
     def run(lab):
         with_leases(lab)
         plain = start_at(lab, "done")
-        expected = len(resources.descriptors(plain.pid)) + 1  # its trace
+        expected = len(resources.descriptors(plain.pid)) + 1  # the trace file
         plain.proceed()
         folder = lab.folder / "fake"
         folder.mkdir()
@@ -194,7 +194,7 @@ HOSTILE = [
     ("a question with a descriptor", wire.message(wire.CONTROL, b"{}"), [node]),
 ]
 
-# What a client that was told to record sends as its recording.
+# What a client sends as its recording, after it was told to record.
 RECORDINGS = [
     ("nothing", b""),
     ("zeros", bytes(4096)),
@@ -246,7 +246,7 @@ def bad_recording(body):
 
 
 def silent(lab):
-    """Many clients that say nothing do not keep others from being served, once they are gone."""
+    """After many silent clients have gone, others are served."""
     with_leases(lab)
     socks = []
     for _ in range(SILENT):
@@ -264,7 +264,7 @@ def silent(lab):
 
 
 def flood(lab):
-    """Messages of all kinds, faster than they can be answered; nobody reads the answers."""
+    """Messages of all kinds, faster than the daemon can answer; the client reads no answers."""
     with_leases(lab)
     dice = random.Random(3)
     for _ in range(FLOOD // 100):
