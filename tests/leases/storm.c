@@ -1,9 +1,9 @@
 /* Threads open a device and make objects, while another thread makes processes in every way. */
+#include "support/check.h"
+
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <spawn.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -11,14 +11,6 @@
 #define OPENS	10
 #define ROUNDS	60
 #define LIMIT_S 100
-
-#define TRUE(condition)                                                                            \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%d: not so: %s\n", __LINE__, #condition);                 \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
 
 extern char **environ;
 
@@ -31,12 +23,12 @@ static void use(struct ibv_context *context)
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
 	struct ibv_qp *qp;
 
-	TRUE(pd && cq);
+	EXPECT(pd && cq);
 	qp = ibv_create_qp(pd, &init);
-	TRUE(qp);
-	TRUE(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
-	TRUE(!ibv_destroy_qp(qp) && !ibv_destroy_cq(cq) && !ibv_dealloc_pd(pd));
+	EXPECT(qp);
+	EXPECT(!ibv_modify_qp(
+	    qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+	EXPECT(!ibv_destroy_qp(qp) && !ibv_destroy_cq(cq) && !ibv_dealloc_pd(pd));
 }
 
 static void *open_and_close(void *device)
@@ -44,9 +36,9 @@ static void *open_and_close(void *device)
 	for (int i = 0; i < OPENS; i++) {
 		struct ibv_context *context = ibv_open_device(device);
 
-		TRUE(context);
+		EXPECT(context);
 		use(context);
-		TRUE(!ibv_close_device(context));
+		EXPECT(!ibv_close_device(context));
 	}
 	return NULL;
 }
@@ -55,7 +47,7 @@ static void join(pid_t child)
 {
 	int status;
 
-	TRUE(child > 0 && waitpid(child, &status, 0) == child && status == 0);
+	EXPECT(child > 0 && waitpid(child, &status, 0) == child && status == 0);
 }
 
 /* After fork() in a process with threads, a child may call only what is safe in signal handlers. */
@@ -120,7 +112,7 @@ static void spawn(void)
 	char *argv[] = {"true", NULL};
 	pid_t child;
 
-	TRUE(!posix_spawn(&child, "/bin/true", NULL, NULL, argv, environ));
+	EXPECT(!posix_spawn(&child, "/bin/true", NULL, NULL, argv, environ));
 	join(child);
 }
 
@@ -132,13 +124,13 @@ int main(void)
 	pthread_t threads[THREADS];
 
 	alarm(LIMIT_S);
-	TRUE(list && list[0]);
+	EXPECT(list && list[0]);
 	for (int i = 0; i < THREADS; i++)
-		TRUE(!pthread_create(&threads[i], NULL, open_and_close, list[0]));
+		EXPECT(!pthread_create(&threads[i], NULL, open_and_close, list[0]));
 	for (unsigned int i = 0; i < ROUNDS; i++)
 		kinds[i % (sizeof(kinds) / sizeof(kinds[0]))]();
 	for (int i = 0; i < THREADS; i++)
-		TRUE(!pthread_join(threads[i], NULL));
+		EXPECT(!pthread_join(threads[i], NULL));
 	ibv_free_device_list(list);
 	puts("ok");
 	return 0;

@@ -2,25 +2,15 @@
  * A program that links with warmverbs and calls wv_prefork() for its children. Runs with the
  * stand-in preloaded; its exit status is 0 if all checks pass.
  */
-#include <errno.h>
+#include "support/check.h"
+
 #include <infiniband/verbs.h>
 #include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <warmverbs.h>
 
 #define LIMIT_S 60
-
-#define TRUE(condition)                                                                            \
-	do {                                                                                       \
-		if (!(condition)) {                                                                \
-			fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition);    \
-			exit(1);                                                                   \
-		}                                                                                  \
-	} while (0)
 
 /* What a child does; @depth distinguishes kinds of children. */
 struct kind {
@@ -39,14 +29,14 @@ static void open_once(int depth)
 	struct ibv_qp *qp = ibv_create_qp(pd, &init);
 	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_INIT, .port_num = 1};
 
-	TRUE(cq->cqe >= depth && init.cap.max_send_wr >= 8);
-	TRUE(qp->state == IBV_QPS_RESET);
-	TRUE(!ibv_modify_qp(qp, &attr,
-			    IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
-	TRUE(ibv_destroy_qp(qp) == 0);
-	TRUE(ibv_destroy_cq(cq) == 0);
-	TRUE(ibv_dealloc_pd(pd) == 0);
-	TRUE(ibv_close_device(verbs) == 0);
+	EXPECT(cq->cqe >= depth && init.cap.max_send_wr >= 8);
+	EXPECT(qp->state == IBV_QPS_RESET);
+	EXPECT(!ibv_modify_qp(
+	    qp, &attr, IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS));
+	EXPECT(ibv_destroy_qp(qp) == 0);
+	EXPECT(ibv_destroy_cq(cq) == 0);
+	EXPECT(ibv_dealloc_pd(pd) == 0);
+	EXPECT(ibv_close_device(verbs) == 0);
 	ibv_free_device_list(list);
 }
 
@@ -68,7 +58,7 @@ static struct wv_statistics statistics(void)
 {
 	struct wv_statistics n;
 
-	TRUE(!wv_query_statistics(&n, sizeof(n)));
+	EXPECT(!wv_query_statistics(&n, sizeof(n)));
 	return n;
 }
 
@@ -76,7 +66,7 @@ static unsigned int sets(void)
 {
 	struct wv_status status;
 
-	TRUE(!wv_query_status(&status, sizeof(status)));
+	EXPECT(!wv_query_status(&status, sizeof(status)));
 	return status.sets_ready;
 }
 
@@ -91,7 +81,7 @@ static pid_t fork_outside_verbs(void)
 	pthread_mutex_lock(&in_verbs);
 	pid = fork();
 	pthread_mutex_unlock(&in_verbs);
-	TRUE(pid >= 0);
+	EXPECT(pid >= 0);
 	if (!pid)
 		alarm(LIMIT_S);
 	return pid;
@@ -119,8 +109,8 @@ static int ready(struct kind kind)
 		rehearse(&kind);
 		_exit(100 + (int)statistics().ready);
 	}
-	TRUE(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
-	TRUE(WEXITSTATUS(status) >= 100);
+	EXPECT(waitpid(pid, &status, 0) == pid && WIFEXITED(status));
+	EXPECT(WEXITSTATUS(status) >= 100);
 	return WEXITSTATUS(status) - 100;
 }
 
@@ -130,11 +120,11 @@ static void test_refusals(void)
 {
 	int error = EPERM;
 
-	TRUE(wv_prefork(65, rehearse, (void *)&one) == EINVAL);
-	TRUE(wv_prefork(2, refuse, &error) == EPERM);
+	EXPECT(wv_prefork(65, rehearse, (void *)&one) == EINVAL);
+	EXPECT(wv_prefork(2, refuse, &error) == EPERM);
 	error = 0;
-	TRUE(wv_prefork(2, refuse, &error) == ENODATA);
-	TRUE(sets() == 0 && ready(one) == 0);
+	EXPECT(wv_prefork(2, refuse, &error) == ENODATA);
+	EXPECT(sets() == 0 && ready(one) == 0);
 }
 
 static void test_ready_from_the_first_child(void)
@@ -142,37 +132,37 @@ static void test_ready_from_the_first_child(void)
 	uint64_t made = statistics().sets_made;
 
 	errno = 77;
-	TRUE(wv_prefork(2, rehearse, (void *)&one) == 0 && errno == 77);
-	TRUE(sets() == 2 && statistics().sets_made == made + 2);
-	TRUE(ready(one) == 1);
-	TRUE(ready(one) == 1);
-	TRUE(statistics().ready == 0);
+	EXPECT(wv_prefork(2, rehearse, (void *)&one) == 0 && errno == 77);
+	EXPECT(sets() == 2 && statistics().sets_made == made + 2);
+	EXPECT(ready(one) == 1);
+	EXPECT(ready(one) == 1);
+	EXPECT(statistics().ready == 0);
 }
 
 /* The new kind of children gets no set that was made for the old kind. */
 static void test_another_rehearsal(void)
 {
-	TRUE(wv_prefork(2, rehearse, (void *)&other) == 0);
-	TRUE(ready(other) == 1);
-	TRUE(wv_prefork(2, rehearse, (void *)&other) == 0);
-	TRUE(ready(other) == 1);
+	EXPECT(wv_prefork(2, rehearse, (void *)&other) == 0);
+	EXPECT(ready(other) == 1);
+	EXPECT(wv_prefork(2, rehearse, (void *)&other) == 0);
+	EXPECT(ready(other) == 1);
 }
 
 static void test_several_opens(void)
 {
-	TRUE(wv_prefork(1, rehearse, (void *)&twice) == 0);
-	TRUE(ready(twice) == 2);
+	EXPECT(wv_prefork(1, rehearse, (void *)&twice) == 0);
+	EXPECT(ready(twice) == 2);
 }
 
 static void test_release(void)
 {
 	wv_release();
-	TRUE(sets() == 0 && ready(one) == 0);
+	EXPECT(sets() == 0 && ready(one) == 0);
 	wv_release();
-	TRUE(wv_prefork(0, NULL, NULL) == 0);
-	TRUE(wv_prefork(1, rehearse, (void *)&one) == 0 && ready(one) == 1);
-	TRUE(wv_prefork(0, NULL, NULL) == 0);
-	TRUE(sets() == 0 && ready(one) == 0);
+	EXPECT(wv_prefork(0, NULL, NULL) == 0);
+	EXPECT(wv_prefork(1, rehearse, (void *)&one) == 0 && ready(one) == 1);
+	EXPECT(wv_prefork(0, NULL, NULL) == 0);
+	EXPECT(sets() == 0 && ready(one) == 0);
 }
 
 /* A child that is a zygote itself, and leaves its parent's sets alone. */
@@ -181,23 +171,23 @@ static void test_child_preforks(void)
 	int status;
 	pid_t pid;
 
-	TRUE(wv_prefork(1, rehearse, (void *)&one) == 0);
+	EXPECT(wv_prefork(1, rehearse, (void *)&one) == 0);
 	pid = fork_outside_verbs();
 	if (!pid) {
-		TRUE(sets() == 0);
-		TRUE(wv_prefork(1, rehearse, (void *)&other) == 0);
-		TRUE(sets() == 1 && ready(other) == 1);
+		EXPECT(sets() == 0);
+		EXPECT(wv_prefork(1, rehearse, (void *)&other) == 0);
+		EXPECT(sets() == 1 && ready(other) == 1);
 		_exit(0);
 	}
-	TRUE(waitpid(pid, &status, 0) == pid && !status);
-	TRUE(ready(one) == 1);
+	EXPECT(waitpid(pid, &status, 0) == pid && !status);
+	EXPECT(ready(one) == 1);
 	wv_release();
 }
 
 static void *prefork_often(void *arg)
 {
 	for (unsigned int i = 0; i < 40; i++)
-		TRUE(wv_prefork(i % 3, i % 5 ? NULL : rehearse_alone, arg) == 0);
+		EXPECT(wv_prefork(i % 3, i % 5 ? NULL : rehearse_alone, arg) == 0);
 	return NULL;
 }
 
@@ -206,11 +196,11 @@ static void test_threads(void)
 	pthread_t threads[2];
 
 	for (int i = 0; i < 2; i++)
-		TRUE(!pthread_create(&threads[i], NULL, prefork_often, (void *)&one));
+		EXPECT(!pthread_create(&threads[i], NULL, prefork_often, (void *)&one));
 	for (int i = 0; i < 40; i++)
-		TRUE(ready(one) <= 1);
+		EXPECT(ready(one) <= 1);
 	for (int i = 0; i < 2; i++)
-		TRUE(!pthread_join(threads[i], NULL));
+		EXPECT(!pthread_join(threads[i], NULL));
 	wv_release();
 }
 
@@ -219,15 +209,15 @@ static void test_learned(void)
 {
 	int tries = 0;
 
-	TRUE(wv_prefork(1, NULL, NULL) == 0);
+	EXPECT(wv_prefork(1, NULL, NULL) == 0);
 	while (!ready(one) && tries++ < 2000)
 		usleep(1000);
-	TRUE(tries < 2000);
+	EXPECT(tries < 2000);
 }
 
 static void test_refused(void)
 {
-	TRUE(wv_prefork(1, rehearse, (void *)&one) == EOPNOTSUPP && ready(one) == 0);
+	EXPECT(wv_prefork(1, rehearse, (void *)&one) == EOPNOTSUPP && ready(one) == 0);
 }
 
 static const struct {

@@ -2,7 +2,8 @@
 """A child that takes a set and then diverges from its script still gets what it asks for."""
 
 import zygotes
-from zygotes import END, END_SRQ, INIT, WORK
+from support.zygote import END_SRQ
+from zygotes import END, INIT, WORK
 
 SRQ = "open pd cq srq qp:rc,srq move:init"
 CHANNEL = "open channel pd cq:channel qp:rc move:init"

@@ -16,7 +16,7 @@ EXAMPLE = str(bed.BUILD / "docs/examples/example_prefork")
 class Linked(zygotes.Case):
     def run_linked(self, *command, preloaded=True, **env):
         """Only a preloaded library comes first; a linked one comes behind the stand-in, which is preloaded."""
-        result = subprocess.run(command, env=zygotes.environment(command[0], preloaded, env), text=True,
+        result = subprocess.run(command, env=bed.environment(command[0], preloaded, env), text=True,
                                 stdin=subprocess.DEVNULL, capture_output=True, check=False, timeout=bed.LIMIT_S)
         self.assertEqual(result.returncode, 0, result.stdout + result.stderr)
         return result.stdout

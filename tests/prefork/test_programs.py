@@ -16,7 +16,7 @@ WORKERS, EACH = 4, 2
 class Programs(zygotes.Case):
     def start_program(self, command, warm, **env):
         # Python is not built for sanitizers, but their runtime must be loaded first.
-        env = zygotes.environment(command[0], warm, {**(self.warm() if warm else {}), **env})
+        env = bed.environment(command[0], warm, {**(self.warm() if warm else {}), **env})
         process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.addCleanup(lambda: process.poll() is None and process.kill())

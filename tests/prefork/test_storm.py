@@ -5,7 +5,8 @@ import os
 import time
 
 import zygotes
-from zygotes import END, END_SRQ, INIT, PLAIN, SETS, WORK, bed
+from support.zygote import END_SRQ
+from zygotes import END, INIT, PLAIN, SETS, WORK, bed
 
 CHILDREN = 1000 if bed.SANITIZED else 10000
 AT_ONCE = 8

@@ -6,7 +6,8 @@ import os
 import signal
 
 import zygotes
-from zygotes import END, END_SRQ, INIT, PLAIN, SETS, WORK, bed, trace
+from support.zygote import END_SRQ
+from zygotes import END, INIT, PLAIN, SETS, WORK, bed, trace
 
 # What a child does until its queue pairs need a peer, and after that.
 SHAPES = {

@@ -1,6 +1,5 @@
 """Zygotes on the stand-in HCA: parents that keep sets of objects for their children."""
 
-import os
 import pathlib
 import shutil
 import sys
@@ -9,22 +8,13 @@ import time
 import unittest
 
 from support import bed, trace, zygote
+from support.zygote import END, INIT
 
 PROGRAMS = pathlib.Path(__file__).resolve().parents[1] / "programs"
 ZYGOTE = str(bed.BUILD / "tests/programs/zygote")
 SETS = 3
-INIT = "open pd cq qp:rc move:init"
 WORK = "move:rtr,rts,all traffic"
-END = "destroy:qps destroy:cqs destroy:pd close"
-END_SRQ = END.replace("destroy:cqs", "destroy:srq destroy:cqs")
 PLAIN = f"{INIT} {WORK} {END}"
-
-
-def environment(program, warm, extra=None, lib=bed.PRELOAD):
-    libs = [*([lib] if warm else []), bed.STANDIN]
-    # Programs may end without destroying anything; that is no leak.
-    return {**bed.CLEAN, "LD_PRELOAD": " ".join([*bed.runtimes(*libs, program), *libs]),
-            "ASAN_OPTIONS": "detect_leaks=0", **(extra or {})}
 
 
 class Case(unittest.TestCase):
@@ -50,7 +40,7 @@ class Case(unittest.TestCase):
 
     def start(self, warm=True, sets=SETS, prefix=(), **env):
         self._zygotes += 1
-        env = environment(ZYGOTE, warm, {**(self.warm(sets) if warm else {}), **env})
+        env = bed.environment(ZYGOTE, warm, {**(self.warm(sets) if warm else {}), **env})
         started = zygote.First([*prefix, ZYGOTE], env, self.folder / f"errors.{self._zygotes}")
         self.addCleanup(started.abort)
         return started

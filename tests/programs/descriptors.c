@@ -206,10 +206,7 @@ static void nothing(void)
 {
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} ways[] = {
+static const struct way ways[] = {
     {"nothing", nothing},
     {"close", by_close},
     {"dup2", by_dup2},
@@ -224,6 +221,11 @@ static const struct {
     {"there-and-back", there_and_back},
     {"failing-calls", failing_calls},
     {"only-cloexec", only_cloexec},
+    /* Done before the open. */
+    {"all-close", nothing},
+    {"all-close-range", nothing},
+    {"all-closefrom", nothing},
+    {"all-files", nothing},
 };
 
 /* As daemons do at their start; here a device is open. */
@@ -278,9 +280,7 @@ int main(void)
 	channel = MADE(ibv_create_comp_channel(context));
 	pair = pair_new(context);
 	pair_send(&pair, "before");
-	for (unsigned int i = 0; i < COUNT(ways); i++)
-		if (!strcmp(ways[i].name, how))
-			ways[i].run();
+	run_way(ways, COUNT(ways), how);
 	pair_send(&pair, "after");
 	pair_free(&pair);
 	OK(ibv_destroy_comp_channel(channel));

@@ -364,10 +364,7 @@ static void nothing(void)
 {
 }
 
-static const struct {
-	const char *name;
-	void (*run)(void);
-} ways[] = {
+static const struct way ways[] = {
     {"nothing", nothing},
     {"inherit", inherit},
     {"orphan", orphan},
@@ -391,9 +388,7 @@ int main(void)
 	context = open_device();
 	pair = pair_new(context);
 	pair_send(&pair, "before");
-	for (unsigned int i = 0; i < COUNT(ways); i++)
-		if (!strcmp(ways[i].name, how))
-			ways[i].run();
+	run_way(ways, COUNT(ways), how);
 	pair_send(&pair, "after");
 	pair_free(&pair);
 	OK(ibv_close_device(context));

@@ -1,22 +1,8 @@
 #include "kit.h"
 
-#include <stdarg.h>
 #include <time.h>
 
 #define PATIENCE_S 20
-
-void give_up(const char *file, int line, const char *format, ...)
-{
-	va_list args;
-
-	fflush(stdout);
-	fprintf(stderr, "FAIL %s:%d: ", strrchr(file, '/') ? strrchr(file, '/') + 1 : file, line);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-	exit(1);
-}
 
 struct ibv_context *open_device(void)
 {
@@ -230,6 +216,16 @@ void pair_free(struct pair *pair)
 	OK(ibv_destroy_cq(pair->cq));
 	memory_free(pair->memory);
 	OK(ibv_dealloc_pd(pair->pd));
+}
+
+void run_way(const struct way *ways, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!strcmp(ways[i].name, name)) {
+			ways[i].run();
+			return;
+		}
+	give_up(__FILE__, __LINE__, "no such way: %s", name);
 }
 
 void stage(const char *name)

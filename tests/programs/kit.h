@@ -4,13 +4,11 @@
  */
 #pragma once
 
-#include <errno.h>
+#include "support/check.h"
+
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 #define PORT	  1
@@ -18,43 +16,6 @@
 #define PAYLOAD	  64
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
-
-/* Says what is wrong, and where, and exits with 1. */
-__attribute__((noreturn, format(printf, 3, 4))) void give_up(const char *file, int line,
-							     const char *format, ...);
-
-/* A verb that returns 0 or an errno value, or -1 and sets errno. */
-#define OK(call)                                                                                   \
-	do {                                                                                       \
-		int ok_ = (call);                                                                  \
-		if (ok_)                                                                           \
-			give_up(__FILE__, __LINE__, "%s: %s", #call,                               \
-				strerror(ok_ > 0 ? ok_ : errno));                                  \
-	} while (0)
-
-/* A verb that returns an object, or NULL and sets errno. */
-#define MADE(call)                                                                                 \
-	({                                                                                         \
-		__typeof__(call) made_ = (call);                                                   \
-		if (!made_)                                                                        \
-			give_up(__FILE__, __LINE__, "%s: %s", #call, strerror(errno));             \
-		made_;                                                                             \
-	})
-
-/* A system call that returns a count or a descriptor, or -1 and sets errno. */
-#define DONE(call)                                                                                 \
-	({                                                                                         \
-		__typeof__(call) done_ = (call);                                                   \
-		if (done_ < 0)                                                                     \
-			give_up(__FILE__, __LINE__, "%s: %s", #call, strerror(errno));             \
-		done_;                                                                             \
-	})
-
-#define EXPECT(condition)                                                                          \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			give_up(__FILE__, __LINE__, "not so: %s", #condition);                     \
-	} while (0)
 
 /* Opens the first device; the list is freed again. */
 struct ibv_context *open_device(void);
@@ -109,6 +70,14 @@ struct pair pair_with_channel(struct ibv_context *context, struct ibv_comp_chann
 /* Sends @text from one queue pair to the other and checks that it arrived. */
 void pair_send(struct pair *pair, const char *text);
 void pair_free(struct pair *pair);
+
+/* What a program can do, by name. */
+struct way {
+	const char *name;
+	void (*run)(void);
+};
+/* Runs the one of that name; gives up if there is none. */
+void run_way(const struct way *ways, size_t n, const char *name);
 
 /* Prints "at NAME" and waits for a line of input, so that a test can act at this point. */
 void stage(const char *name);

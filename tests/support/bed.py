@@ -46,6 +46,14 @@ def runtimes(*files):
 SANITIZED = bool(runtimes(PRELOAD))
 
 
+def environment(program, warm, extra=None, lib=PRELOAD, standin=STANDIN):
+    """What a program is started with: @lib (if warm) and the stand-in are preloaded."""
+    libs = [*([lib] if warm else []), standin]
+    # Programs may end without destroying anything; that is no leak.
+    return {**CLEAN, "LD_PRELOAD": " ".join([*runtimes(*libs, program), *libs]),
+            "ASAN_OPTIONS": "detect_leaks=0", **(extra or {})}
+
+
 def until(condition, what):
     """Waits until a condition is true; returns its value."""
     end = time.monotonic() + LIMIT_S
@@ -259,13 +267,10 @@ class Case(unittest.TestCase):
         command = [*kwargs.pop("prefix", []), *command]
         self._runs += 1
         path = self.folder / "traces" / f"{self.name}.{self._runs}"
-        libs = [*([lib] if warm else []), kwargs.pop("standin", STANDIN)]
-        # Programs may end without destroying anything; that is no leak.
-        env = {**CLEAN, "LD_PRELOAD": " ".join([*runtimes(*libs, program), *libs]),
-               "ASAN_OPTIONS": "detect_leaks=0", **(env or {})}
         if warm:
             env = {"WARMVERBS_SOCKET": str(self.daemon.socket), "WARMVERBS_NAME": name or self.name,
-                   "WARMVERBS_TRACE": str(path), **env}
+                   "WARMVERBS_TRACE": str(path), **(env or {})}
+        env = environment(program, warm, env, lib, kwargs.pop("standin", STANDIN))
         running = Program(command, env, path if warm else None, kwargs)
         self.addCleanup(running.close)
         return running

@@ -9,6 +9,11 @@ import subprocess
 
 LIMIT_S = 100
 
+# Words for children.
+INIT = "open pd cq qp:rc move:init"
+END = "destroy:qps destroy:cqs destroy:pd close"
+END_SRQ = END.replace("destroy:cqs", "destroy:srq destroy:cqs")
+
 
 class Child:
     """A child that does words; at each of its "at" words it waits until go_on()."""

@@ -49,6 +49,13 @@ def check_plain(result):
     require(not trace.opens(result.events, trace.ADOPTED), "there was a lease")
 
 
+def check_serves(lab):
+    """The daemon runs, and a program gets a lease."""
+    require(lab.daemon.running, "the daemon ended")
+    lab.daemon.await_leases()
+    check_adopted(objects(lab, warm=True))
+
+
 def with_leases(lab, options=(), prefix=()):
     """Starts a daemon, records the program and waits for leases."""
     lab.start_daemon(options, prefix)
@@ -81,8 +88,7 @@ def hung(lab):
     waited = sum(e.seconds for e in trace.opens(result.events))
     require(waited <= WAIT_S + SLACK_S, f"the program waited {waited * 1000:.0f} ms for the daemon")
     lab.daemon.resume()
-    lab.daemon.await_leases()
-    check_adopted(objects(lab, warm=True))
+    check_serves(lab)
 
 
 def daemon_killed_at(stage):
@@ -92,8 +98,7 @@ def daemon_killed_at(stage):
         lab.daemon.kill()
         check_right(proceed(running))
         lab.start_daemon()
-        lab.daemon.await_leases()
-        check_adopted(objects(lab, warm=True))
+        check_serves(lab)
     return run
 
 
@@ -113,8 +118,7 @@ def daemon_restarted_at(stage):
         running = start_at(lab, stage, warm=True)
         lab.daemon.stop()
         lab.start_daemon()
-        lab.daemon.await_leases()
-        check_adopted(objects(lab, warm=True))
+        check_serves(lab)
         check_right(proceed(running))
     return run
 
@@ -126,8 +130,7 @@ def program_killed_at(stage):
         lab.daemon.check_ufiles(lab.base)
         # A lease that is given up at once may be unfit, so the daemon may ask for a new recording.
         check_right(objects(lab, warm=True))
-        lab.daemon.await_leases()
-        check_adopted(objects(lab, warm=True))
+        check_serves(lab)
     return run
 
 
@@ -136,8 +139,7 @@ def program_killed_while_recorded(stage):
         lab.start_daemon()
         start_at(lab, stage, warm=True).kill()
         check_right(objects(lab, warm=True))
-        lab.daemon.await_leases()
-        check_adopted(objects(lab, warm=True))
+        check_serves(lab)
     return run
 
 
@@ -192,8 +194,7 @@ def other_user(lab):
     lab.daemon.settle()
     resources.until(lambda: trace.opens(objects(lab, warm=True, user=True).events, trace.ADOPTED), 5)
     check_adopted(objects(lab, warm=True, user=True))
-    lab.daemon.await_leases()
-    check_adopted(objects(lab, warm=True))
+    check_serves(lab)
 
 
 def socket_denied(lab):
@@ -233,8 +234,7 @@ def node_missing(lab):
         require_equal(warm.err, plain.err, "what the program says")
     finally:
         hidden.rename(node)
-    lab.daemon.await_leases()
-    check_adopted(objects(lab, warm=True))
+    check_serves(lab)
 
 
 def device_removed(lab):
@@ -257,8 +257,7 @@ def device_removed(lab):
         subprocess.run(["rdma", "link", "add", places.DEVICE, "type", "rxe", "netdev", netdev], check=True)
     require(resources.until(places.has_address, 10), "the device did not come back")
     check_right(objects(lab, warm=True))
-    lab.daemon.await_leases()
-    check_adopted(objects(lab, warm=True))
+    check_serves(lab)
 
 
 def pool_empty(lab):
@@ -288,8 +287,7 @@ def few_descriptors(lab):
     for program in running:
         check_right(program.wait())
     require(lab.daemon.running, "the daemon ended")
-    lab.daemon.await_leases()
-    check_adopted(objects(lab, warm=True))
+    check_serves(lab)
 
 
 def preload_by_name(lab):

@@ -4,6 +4,7 @@ import subprocess
 import time
 
 from support import trace
+from support.zygote import END, END_SRQ, INIT
 
 from . import places, resources
 from .lab import same
@@ -15,11 +16,8 @@ REMOVAL_S = 2
 PYTHON = "/usr/bin/python3"  # Debian's, which its modules are for
 ANSWER = str(places.ROOT / "tests/programs/answer.py")
 
-INIT = "open pd cq qp:rc move:init"
 WORK = "move:rtr,rts,all traffic:rounds=3"
-END = "destroy:qps destroy:cqs destroy:pd close"
 PLAIN = f"{INIT} {WORK} {END}"
-END_SRQ = END.replace("destroy:cqs", "destroy:srq destroy:cqs")
 
 # What is made ahead, what the child does with it, and how it ends.
 SHAPES = {

@@ -8,7 +8,7 @@ import struct
 from support import wire
 
 from . import places, resources
-from .cases_faults import check_adopted, check_plain, check_right, objects, start_at, with_leases
+from .cases_faults import check_adopted, check_plain, check_right, check_serves, objects, start_at, with_leases
 from .report import Case, require, require_equal
 
 TOPIC = "wire"
@@ -20,8 +20,8 @@ def patched(data, at, layout, value):
     return data[:at] + struct.pack(layout, value) + data[at + struct.calcsize(layout):]
 
 
-TAPE = wire.LEASE_HEAD
-STEP = TAPE + 24
+CMDLOG = wire.LEASE_HEAD
+STEP = CMDLOG + 24
 ATTR = STEP + 48
 
 
@@ -68,16 +68,16 @@ SPOILED = [
     ("a request in answer", put(6, "<H", wire.REQUEST)),
     ("a wrong length", put(8, "<I", 1 << 30)),
     ("a header and no more", header_only),
-    ("a lease without a command log", cut(TAPE)),
-    ("half a command log header", cut(TAPE + 10)),
+    ("a lease without a command log", cut(CMDLOG)),
+    ("half a command log header", cut(CMDLOG + 10)),
     ("a command log that is cut off", lambda data, fds: (wire.with_length(data[:-40]), fds)),
     ("a message that is cut off", lambda data, fds: (data[:-40], fds)),
     ("trailing bytes", lambda data, fds: (wire.with_length(data + bytes(64)), fds)),
-    ("a command log of another kind", put(TAPE + 6, "<H", 1)),
-    ("a command log of another format", put(TAPE + 4, "<H", 9)),
-    ("a command log of a wrong size", put(TAPE + 8, "<I", 1 << 20)),
-    ("more steps than there are", put(TAPE + 12, "<H", 500)),
-    ("too many descriptors on the command log", put(TAPE + 14, "<H", 31)),
+    ("a command log of another kind", put(CMDLOG + 6, "<H", 1)),
+    ("a command log of another format", put(CMDLOG + 4, "<H", 9)),
+    ("a command log of a wrong size", put(CMDLOG + 8, "<I", 1 << 20)),
+    ("more steps than there are", put(CMDLOG + 12, "<H", 500)),
+    ("too many descriptors on the command log", put(CMDLOG + 14, "<H", 31)),
     ("a step of no size", put(STEP, "<I", 0)),
     ("a step of a huge size", put(STEP, "<I", 0xfffffff8)),
     ("a step of an odd size", put(STEP, "<I", 41)),
@@ -214,12 +214,6 @@ def send_to(lab, data, makers):
             except (OSError, TimeoutError):
                 pass
     wire.close_all(fds)
-
-
-def check_serves(lab):
-    require(lab.daemon.running, "the daemon ended")
-    lab.daemon.await_leases()
-    check_adopted(objects(lab, warm=True))
 
 
 def hostile(data, makers):
