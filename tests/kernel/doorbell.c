@@ -1,6 +1,6 @@
 /*
- * The doorbell that soft-RoCE's provider rings by write() can be rung by ioctl(), and then also by
- * a process that is not the opener.
+ * The provider of soft-RoCE rings the doorbell by write(). ioctl() can ring it too, also in a
+ * process that has not opened the device.
  */
 #include "traffic.h"
 

@@ -1,6 +1,6 @@
 /*
- * An event carries the user handle that its object was made with, also one that is no address: here
- * the library's own handle is replaced on its way to the kernel.
+ * An event carries the user handle that its object was made with, even if that is no address: this
+ * test replaces the library's handle on its way to the kernel.
  */
 #include "traffic.h"
 

@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <glob.h>
-#include <stdarg.h>
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 #include <time.h>
@@ -27,18 +26,6 @@ void skip(const char *format, ...)
 	va_end(args);
 	printf("\n");
 	exit(77);
-}
-
-void fail(const char *file, int line, const char *format, ...)
-{
-	va_list args;
-
-	fprintf(stderr, "FAIL %s:%d: ", strrchr(file, '/') ? strrchr(file, '/') + 1 : file, line);
-	va_start(args, format);
-	vfprintf(stderr, format, args);
-	va_end(args);
-	fputc('\n', stderr);
-	exit(1);
 }
 
 const char *node_path(void)
@@ -130,7 +117,7 @@ static int try_context(int ufile)
 	return issue(ufile, &c);
 }
 
-/* Which driver it is, the kernel tells only by refusing the others. */
+/* The kernel does not tell its driver; it refuses the ids of other drivers. */
 int get_context(int ufile)
 {
 	int err = EINVAL;

@@ -1,10 +1,12 @@
 /*
- * What the tests of the kernel share: raw uverbs commands, without a verbs library. Each test holds
- * one fact that warmverbs relies on; it skips, with the reason, where the fact cannot be tried.
+ * What the tests of the kernel share: raw uverbs commands, without a verbs library. Each test
+ * checks one fact that warmverbs relies on; where that is impossible, it skips and prints the
+ * reason.
  */
 #pragma once
 
-#include <errno.h>
+#include "support/check.h"
+
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <rdma/ib_user_verbs.h>
@@ -12,26 +14,14 @@
 #include <rdma/rdma_user_rxe.h>
 #include <stdbool.h>
 #include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
 /* QP states and types of the verbs, which the kernel's headers do not name. */
 enum { RESET, INIT };
 enum { STATE = 1 << 0, ACCESS = 1 << 3, PKEY = 1 << 4, PORT = 1 << 5 };
 
-/* Says why and exits with 77, or 1. */
+/* Says why and exits with 77. */
 __attribute__((noreturn, format(printf, 1, 2))) void skip(const char *format, ...);
-__attribute__((noreturn, format(printf, 3, 4))) void fail(const char *file, int line,
-							  const char *format, ...);
-
-#define EXPECT(condition)                                                                          \
-	do {                                                                                       \
-		if (!(condition))                                                                  \
-			fail(__FILE__, __LINE__, "not so: %s (errno %s)", #condition,              \
-			     strerror(errno));                                                     \
-	} while (0)
 
 /* The first device's node; skips if there is none. */
 const char *node_path(void);

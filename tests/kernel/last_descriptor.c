@@ -1,6 +1,6 @@
 /*
- * Objects live as long as any descriptor of their ufile: a copy, or one in a message that nobody
- * has received. A message that is dropped drops them.
+ * Objects live as long as any descriptor of their ufile: a copy, or one in a message that is not
+ * yet received. When the message is dropped, its descriptor is closed.
  */
 #include "kernel.h"
 

@@ -1,4 +1,4 @@
-/* The queue of an rxe object can be mapped once: who makes a lease must leave that to its user. */
+/* The queue of an rxe object can be mapped once: the maker of a lease must leave it to the user. */
 #include "kernel.h"
 
 #include <sys/mman.h>

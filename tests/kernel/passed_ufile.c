@@ -1,4 +1,4 @@
-/* A ufile that came from another process obeys ioctl() in full, but refuses write(). */
+/* A ufile from another process takes every ioctl(), but refuses write(). */
 #include "kernel.h"
 
 #include <sys/socket.h>
@@ -36,7 +36,7 @@ int main(void)
 		ufile = open_context();
 		EXPECT(write_query(ufile) == 0);
 		send_fd(socks[1], ufile);
-		/* First the other uses it while the opener lives. */
+		/* The other process uses it first while the opener lives. */
 		_exit(read(socks[1], &pd, 1) == 1 ? 0 : 1);
 	}
 	ufile = receive_fd(socks[0]);

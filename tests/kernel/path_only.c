@@ -1,6 +1,6 @@
 /*
- * A descriptor opened with O_PATH, which anybody can have, looks like the node to fstat(). What
- * tells it apart is that its flags say so, and that nothing can be done with it.
+ * Anybody can open the node with O_PATH, and fstat() does not tell such a descriptor from a real
+ * one. Its flags do, and ioctl() refuses it.
  */
 #include "kernel.h"
 

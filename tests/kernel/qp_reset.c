@@ -1,6 +1,6 @@
 /*
- * A queue pair may go INIT, RESET, INIT, and INIT again; rxe keeps the access flags and the port of
- * INIT through RESET, which a program that never asked for INIT must not see.
+ * A queue pair can move to INIT, RESET and INIT, and from INIT to INIT. rxe keeps the access flags
+ * and the port of INIT through RESET; a program that never asked for INIT must not see these.
  */
 #include "kernel.h"
 

@@ -1,6 +1,6 @@
 /*
- * Removing a device deletes its node first and then waits for all that hold its ufile: who watches
- * the node can let go in time.
+ * Removing a device first deletes its node, then waits until all its ufiles are closed: a process
+ * that watches the node can close its own in time.
  */
 #include "kernel.h"
 
@@ -53,13 +53,13 @@ int main(void)
 
 	need_rxe();
 	if (!lab || strcmp(lab, "vm"))
-		skip("it removes the device: only where tools/lab made the machine");
+		skip("it removes the device, so it runs only in the virtual machine of tools/lab");
 	snprintf(device, sizeof(device), "%s", device_name());
 	learn_netdev();
 	EXPECT(inotify_add_watch(watch, "/dev/infiniband", IN_DELETE) >= 0);
 	removal = start_removal(device);
 	EXPECT(node_deleted(watch));
-	/* Long after, it still waits for us. */
+	/* Half a second later it still waits for us. */
 	usleep(500000);
 	EXPECT(waitpid(removal, &status, WNOHANG) == 0);
 	close(ufile);

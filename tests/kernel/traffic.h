@@ -1,4 +1,4 @@
-/* One message from a queue pair to itself, by libibverbs and the device's own provider. */
+/* One message from a queue pair to itself, through libibverbs and the device's provider. */
 #pragma once
 
 #include "kernel.h"
@@ -16,7 +16,7 @@ struct traffic {
 
 /* Skips if there is no device or its port is not up. */
 struct traffic traffic_new(void);
-/* Sends and arms the completion queue first; 0 or what ibv_post_send() returned. */
+/* Arms the completion queue and sends; returns the result of ibv_post_send(). */
 int traffic_send(struct traffic *t);
 /* Waits for both completions and checks what arrived. */
 void traffic_check(struct traffic *t);

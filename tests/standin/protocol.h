@@ -1,11 +1,11 @@
 /*
- * What the preload and the server say to each other: one request, one reply, each a message of a
- * SOCK_SEQPACKET connection, on a connection that the calling thread has to itself. Both are built
- * from the same tree, so there are neither versions nor byte orders.
+ * The protocol between preload and server. Each thread of a program has a SOCK_SEQPACKET connection
+ * of its own; a request is one message, and so is its reply. Preload and server are built from the
+ * same tree, so the protocol needs neither versions nor a byte order.
  *
- * The uverbs file of a program is the end of a socket pair that nothing is ever written to. It is
- * named by its cookie (SO_COOKIE), which each process that holds a copy of the descriptor reads
- * alike; an event file is a pipe, and named by its inode.
+ * The uverbs file of a program is one end of a socket pair that carries no data. Its name is its
+ * cookie (SO_COOKIE), which is the same in every process that holds a copy of the descriptor. An
+ * event file is a pipe, and its name is its inode.
  */
 #pragma once
 
@@ -26,11 +26,11 @@ enum standin_op {
 	STANDIN_OPEN,	 /* of the node; the reply has the uverbs file */
 	STANDIN_IOCTL,	 /* the command, then what its attributes point to */
 	STANDIN_MMAP,	 /* of a uverbs file; the reply has the file to map in its place */
-	STANDIN_CPUINFO, /* /proc/cpuinfo is being read: waits for as long as that is modelled */
+	STANDIN_CPUINFO, /* /proc/cpuinfo is read: sleeps for the time that the model gives */
 	STANDIN_CONTROL, /* text, from the command line; the reply is text too */
 };
 
-/* Where client memory that a command names is, by its rank in the command's struct. */
+/* Where the client memory is that a command names, by its rank in the command's struct. */
 enum standin_region { STANDIN_BUF, STANDIN_DB, STANDIN_REGIONS };
 
 struct standin_memory {
@@ -50,9 +50,9 @@ struct standin_request {
 	/* STANDIN_IOCTL: where user memory of this command is; zero for none. */
 	struct standin_memory memory[STANDIN_REGIONS];
 	/*
-	 * Then follow, for STANDIN_IOCTL, the command's header and attributes as the program made
-	 * them, and for each attribute longer than its inline 8 bytes, in order, what it points to.
-	 * Before the command, the names of the descriptors that its attributes pass in.
+	 * STANDIN_IOCTL: the names of the descriptors that the command's attributes pass in. Behind
+	 * this struct come the command's header and attributes as the program made them, and then,
+	 * in order, what each attribute longer than its inline 8 bytes points to.
 	 */
 	uint64_t event_file, channel; /* inodes; 0: not a pipe, or none */
 };
@@ -79,9 +79,8 @@ struct standin_out_record {
 };
 
 /*
- * recvmsg(), which looks again and again for some 50 us before it sleeps: a kernel answers at once,
- * and waking a processor takes longer than the whole answer. Gives way to whoever else wants the
- * processor meanwhile.
+ * recvmsg() that polls for about 50 us before it sleeps: a kernel answers at once, and waking a
+ * processor takes longer than the whole answer. Yields the processor between polls.
  */
 static inline ssize_t standin_receive(int sock, struct msghdr *message)
 {

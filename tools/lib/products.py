@@ -40,7 +40,7 @@ class Products:
 
     @property
     def dc_pingpong(self):
-        return self.folder / "tests" / "standin" / "dc_pingpong"
+        return self.folder / "tests" / "programs" / "dc_pingpong"
 
     def bench(self, name):
         return self.folder / "bench" / name

@@ -1,1 +1,1 @@
-"""The lab suite: real programs and programs of our own, with and without warmverbs."""
+"""Tests on soft-RoCE: real programs and those of tests/programs, with and without warmverbs."""

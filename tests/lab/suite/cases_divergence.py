@@ -1,12 +1,13 @@
-"""A program that does other things than its recipe says still gets what it asks for."""
+"""A program that diverges from its recipe still gets what it asks for."""
 
-from . import trace
+from support import trace
+
 from .lab import same
 from .report import Case, require
 
 TOPIC = "divergence"
 
-# What is done by the run that is recorded, and by the one that gets the lease (programs/objects.c).
+# Options of the recorded run, and of the run that gets the lease (tests/programs/objects.c).
 OBJECTS = [
     ("the same", "", ""),
     ("other CQ depth", "-c 64", "-c 100"),
@@ -52,7 +53,7 @@ THREADS = [
 
 
 def diverges(program, variable, recorded, run):
-    """Records one way of running the program and gives the lease to the other."""
+    """Records one run of the program and gives the lease to another."""
     def test(lab):
         words = [lab.build.program(program)]
         plain = lab.run(words, env={variable: run})

@@ -1,16 +1,18 @@
-"""Daemons and programs that die, hang or vanish; devices and rights that do."""
+"""Daemons and programs die or hang; devices and permissions go away."""
 
 import subprocess
 import time
 
-from . import places, resources, trace
+from support import trace
+
+from . import places, resources
 from .lab import listening, same
 from .report import Case, Failure, require, require_equal
 
 TOPIC = "fault"
 STAGES = ["listed", "opened", "created", "init", "connected"]
-WAIT_S = 0.05  # WV_WAIT_MS: how long a program waits for the daemon, in all
-SLACK_S = 0.04  # until an emulated machine runs the program again
+WAIT_S = 0.05  # WV_WAIT_MS: how long a program waits for the daemon in total
+SLACK_S = 0.04  # until an emulated machine schedules the program again
 REMOVAL_S = 2
 CROWD = 50
 
@@ -20,7 +22,7 @@ def objects(lab, options="", more=None, **how):
 
 
 def start_at(lab, stage, more=None, **how):
-    """The program, waiting at a stage of its life."""
+    """The program, waiting at that stage."""
     env = {"OBJECTS": f"-p {stage}", **(more or {})}
     running = lab.start([lab.build.program("objects")], env=env, **how)
     running.await_text(f"at {stage}")
@@ -47,8 +49,15 @@ def check_plain(result):
     require(not trace.opens(result.events, trace.ADOPTED), "there was a lease")
 
 
+def check_serves(lab):
+    """The daemon runs, and a program gets a lease."""
+    require(lab.daemon.running, "the daemon ended")
+    lab.daemon.await_leases()
+    check_adopted(objects(lab, warm=True))
+
+
 def with_leases(lab, options=(), prefix=()):
-    """Starts a daemon and records the program; leases are ready."""
+    """Starts a daemon, records the program and waits for leases."""
     lab.start_daemon(options, prefix)
     check_right(objects(lab, warm=True))
     lab.daemon.await_leases()
@@ -79,8 +88,7 @@ def hung(lab):
     waited = sum(e.seconds for e in trace.opens(result.events))
     require(waited <= WAIT_S + SLACK_S, f"the program waited {waited * 1000:.0f} ms for the daemon")
     lab.daemon.resume()
-    lab.daemon.await_leases()
-    check_adopted(objects(lab, warm=True))
+    check_serves(lab)
 
 
 def daemon_killed_at(stage):
@@ -90,8 +98,7 @@ def daemon_killed_at(stage):
         lab.daemon.kill()
         check_right(proceed(running))
         lab.start_daemon()
-        lab.daemon.await_leases()
-        check_adopted(objects(lab, warm=True))
+        check_serves(lab)
     return run
 
 
@@ -111,8 +118,7 @@ def daemon_restarted_at(stage):
         running = start_at(lab, stage, warm=True)
         lab.daemon.stop()
         lab.start_daemon()
-        lab.daemon.await_leases()
-        check_adopted(objects(lab, warm=True))
+        check_serves(lab)
         check_right(proceed(running))
     return run
 
@@ -122,10 +128,9 @@ def program_killed_at(stage):
         with_leases(lab)
         start_at(lab, stage, warm=True).kill()
         lab.daemon.check_ufiles(lab.base)
-        # A lease given up at once and without a word may be unfit: the daemon may ask to record anew.
+        # A lease that is given up at once may be unfit, so the daemon may ask for a new recording.
         check_right(objects(lab, warm=True))
-        lab.daemon.await_leases()
-        check_adopted(objects(lab, warm=True))
+        check_serves(lab)
     return run
 
 
@@ -134,8 +139,7 @@ def program_killed_while_recorded(stage):
         lab.start_daemon()
         start_at(lab, stage, warm=True).kill()
         check_right(objects(lab, warm=True))
-        lab.daemon.await_leases()
-        check_adopted(objects(lab, warm=True))
+        check_serves(lab)
     return run
 
 
@@ -190,18 +194,17 @@ def other_user(lab):
     lab.daemon.settle()
     resources.until(lambda: trace.opens(objects(lab, warm=True, user=True).events, trace.ADOPTED), 5)
     check_adopted(objects(lab, warm=True, user=True))
-    lab.daemon.await_leases()
-    check_adopted(objects(lab, warm=True))
+    check_serves(lab)
 
 
 def socket_denied(lab):
-    """A user who may not connect runs plainly."""
+    """A user who may not connect to the daemon gets plain verbs."""
     with_leases(lab, ["--group", "root"])
     check_plain(objects(lab, warm=True, user=True))
 
 
 def node_denied(lab):
-    """Who loses the right to the device gets no more leases of it."""
+    """A user who may no longer open the device gets no lease of it."""
     node = places.node()
     with_leases(lab, ["--group", places.OTHER_GROUP])
     check_right(objects(lab, warm=True, user=True))
@@ -223,7 +226,7 @@ def node_missing(lab):
     node = places.node()
     hidden = node.with_name("hidden")
     with_leases(lab)
-    node.rename(hidden)  # Made anew it would be a node that the kernel does not remove.
+    node.rename(hidden)  # Renamed, not removed: the kernel would not remove a node made by mknod.
     try:
         plain = objects(lab)
         warm = objects(lab, warm=True)
@@ -231,8 +234,7 @@ def node_missing(lab):
         require_equal(warm.err, plain.err, "what the program says")
     finally:
         hidden.rename(node)
-    lab.daemon.await_leases()
-    check_adopted(objects(lab, warm=True))
+    check_serves(lab)
 
 
 def device_removed(lab):
@@ -245,7 +247,7 @@ def device_removed(lab):
             require_equal(removal.wait(20), 0, "exit status of the removal")
         except subprocess.TimeoutExpired:
             lab.daemon.kill()
-            removal.wait(20)  # else something besides the daemon has it open
+            removal.wait(20)  # else not only the daemon has it open
             raise Failure("leases hold up the removal of the device") from None
         seconds = time.monotonic() - start
         require(seconds <= REMOVAL_S, f"the removal of the device took {seconds:.1f} s")
@@ -255,8 +257,7 @@ def device_removed(lab):
         subprocess.run(["rdma", "link", "add", places.DEVICE, "type", "rxe", "netdev", netdev], check=True)
     require(resources.until(places.has_address, 10), "the device did not come back")
     check_right(objects(lab, warm=True))
-    lab.daemon.await_leases()
-    check_adopted(objects(lab, warm=True))
+    check_serves(lab)
 
 
 def pool_empty(lab):
@@ -286,8 +287,7 @@ def few_descriptors(lab):
     for program in running:
         check_right(program.wait())
     require(lab.daemon.running, "the daemon ended")
-    lab.daemon.await_leases()
-    check_adopted(objects(lab, warm=True))
+    check_serves(lab)
 
 
 def preload_by_name(lab):

@@ -1,4 +1,4 @@
-"""The facts of the kernel that warmverbs relies on; here none may be skipped."""
+"""The facts of the kernel that warmverbs relies on (tests/kernel); in the virtual machine none may be skipped."""
 
 import os
 

@@ -3,7 +3,8 @@
 import pathlib
 import sys
 
-from . import trace
+from support import trace
+
 from .lab import same
 from .report import Case, require, require_equal
 
@@ -37,7 +38,7 @@ FORKS = [
     ("vfork() while a thread adopts", "storm-of-vforks"),
 ]
 
-# What a child does; what it then says plainly, and with us that it can do.
+# What a child does, what it prints without warmverbs, and what it can do with it.
 INHERITS = [
     ("the child uses what it inherits", "inherit", "inherited memory: EACCES",
      "inherited memory", "own memory", "channel", "own objects"),
@@ -46,7 +47,7 @@ INHERITS = [
     ("the child crashes while it posts", "child-crashes", ""),
 ]
 
-# A Python program with a device open that starts others, which closes all descriptors on the way.
+# A Python program that opens a device and starts others, for which subprocess closes all descriptors.
 SUBPROCESS = """
 import ctypes, subprocess
 verbs = ctypes.CDLL("libibverbs.so.1", use_errno=True)
@@ -62,7 +63,7 @@ print(verbs.ibv_dealloc_pd(pd), verbs.ibv_close_device(context))
 
 
 def adopted(program, variable, value):
-    """The program does the same plainly, recorded, and from a lease."""
+    """The program does the same without warmverbs, recorded, and with a lease."""
     def test(lab):
         words = [lab.build.program(program)]
         env = {variable: value} if variable else None
@@ -85,14 +86,14 @@ def with_lease(test):
 
 
 def without_lease(test):
-    """For programs that close the request's socket before it is answered."""
+    """For programs that close the socket to the daemon before it answers."""
     def run(lab):
         test(lab)
     return run
 
 
 def inherits(how, cannot, *can):
-    """What a child cannot do plainly, it can with a device that was opened by us, leased or not."""
+    """What a child can't do plainly, it can if warmverbs opened the device, with or without a lease."""
     def test(lab):
         words, env = [lab.build.program("forks")], {"FORKS": how}
         can_all = (0, "".join(f"{what}: 0\n" for what in can) + "ok\n")
@@ -113,7 +114,7 @@ CHILDS, PARENTS = "the child's", "the parent's"
 
 
 def memory(lab):
-    """Whose memory the adapter reads for a child; the same is so plainly, but there no child can post."""
+    """Does the adapter read the child's memory or its parent's? Without warmverbs no child can post to ask this."""
     words = [lab.build.program("forks")]
 
     def check(private, env):
@@ -124,8 +125,8 @@ def memory(lab):
     before = HUGE_PAGES.read_text()
     HUGE_PAGES.write_text("8")
     try:
-        require_equal(check(PARENTS, {}), 2, "copies that were told of")
-        require_equal(check(CHILDS, {"WARMVERBS_SHARE_MR": "1"}), 1, "copies, with small ones shared")
+        require_equal(check(PARENTS, {}), 2, "copies in the trace")
+        require_equal(check(CHILDS, {"WARMVERBS_SHARE_MR": "1"}), 1, "copies in the trace, with small ones shared")
         for name in ("IBV_FORK_SAFE", "RDMAV_FORK_SAFE"):
             env = {"FORKS": "memory", name: "1", "RDMAV_HUGEPAGES_SAFE": "1"}
             plain = lab.run(words, env=env)

@@ -4,7 +4,9 @@ import shutil
 import subprocess
 from dataclasses import dataclass
 
-from . import places, trace
+from support import trace
+
+from . import places
 from .lab import accepting, device_options, listening, same
 from .report import Case, Skip, require, require_equal
 
@@ -18,15 +20,15 @@ class Pair:
     server: list
     client: list
     ready: object
-    unsupported: str = ""  # why it cannot run; then it must fail alike
-    endless: bool = False  # the server serves for ever
+    unsupported: str = ""  # why it can't run; then it must fail in the same way with warmverbs
+    endless: bool = False  # the server does not end by itself
     kernel: tuple | None = ()  # what an adopting run still makes in the kernel; None: timing decides
 
 
-# librdmacm moves a queue pair to INIT when it makes it, and again, with the access that the other
-# side asks for, when it connects it; no step of a recipe can be both.
+# librdmacm moves a queue pair to INIT when it makes it, and again when it connects it, with the access
+# flags that the other side asks for; one step of a recipe can't be both.
 CM = ("init",)
-# perftest first connects a queue pair to exchange data with; recordings end when that is connected.
+# perftest first connects a queue pair to exchange data, and a recording ends when a QP is connected.
 CM_FIRST = ("init", "alloc_pd", "create_cq", "create_qp", "init", "init")
 CM_FIRST_SEND = ("init", "alloc_pd", "create_cq", "create_cq", "create_qp", "init", "init")
 
@@ -107,7 +109,7 @@ def run_pair(lab, pair, warm):
 
 
 def check_adopted(results, kernel):
-    """Everything that can be made ahead of time was."""
+    """Checks that everything was made ahead of time that can be."""
     for result in results:
         require(trace.opens(result.events, trace.ADOPTED), f"{result.command} got no lease")
         if kernel is not None:
@@ -156,7 +158,7 @@ def set_link(netdev, state):
 
 
 def watch(lab, warm):
-    """What ibv_asyncwatch tells of a port that goes down and comes back."""
+    """What ibv_asyncwatch prints for a port that goes down and up."""
     running = lab.start(command(["stdbuf", "-oL", "ibv_asyncwatch"]), warm, name="asyncwatch")
     running.await_text("FD")
     netdev = places.netdev()

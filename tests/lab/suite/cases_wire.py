@@ -5,8 +5,10 @@ import random
 import socket
 import struct
 
-from . import places, resources, wire
-from .cases_faults import check_adopted, check_plain, check_right, objects, start_at, with_leases
+from support import wire
+
+from . import places, resources
+from .cases_faults import check_adopted, check_plain, check_right, check_serves, objects, start_at, with_leases
 from .report import Case, require, require_equal
 
 TOPIC = "wire"
@@ -18,8 +20,8 @@ def patched(data, at, layout, value):
     return data[:at] + struct.pack(layout, value) + data[at + struct.calcsize(layout):]
 
 
-TAPE = wire.LEASE_HEAD
-STEP = TAPE + 24
+CMDLOG = wire.LEASE_HEAD
+STEP = CMDLOG + 24
 ATTR = STEP + 48
 
 
@@ -58,7 +60,7 @@ def put(at, layout, value):
     return lambda data, fds: (patched(data, at, layout, value), fds)
 
 
-# What becomes of a good lease on its way to the program.
+# How a good lease is changed on its way to the program.
 SPOILED = [
     ("another version", put(4, "<H", wire.VERSION + 1)),
     ("another magic", put(0, "<I", 1)),
@@ -66,16 +68,16 @@ SPOILED = [
     ("a request in answer", put(6, "<H", wire.REQUEST)),
     ("a wrong length", put(8, "<I", 1 << 30)),
     ("a header and no more", header_only),
-    ("a lease without a command log", cut(TAPE)),
-    ("half a command log header", cut(TAPE + 10)),
+    ("a lease without a command log", cut(CMDLOG)),
+    ("half a command log header", cut(CMDLOG + 10)),
     ("a command log that is cut off", lambda data, fds: (wire.with_length(data[:-40]), fds)),
     ("a message that is cut off", lambda data, fds: (data[:-40], fds)),
     ("trailing bytes", lambda data, fds: (wire.with_length(data + bytes(64)), fds)),
-    ("a command log of another kind", put(TAPE + 6, "<H", 1)),
-    ("a command log of another format", put(TAPE + 4, "<H", 9)),
-    ("a command log of a wrong size", put(TAPE + 8, "<I", 1 << 20)),
-    ("more steps than there are", put(TAPE + 12, "<H", 500)),
-    ("too many descriptors on the command log", put(TAPE + 14, "<H", 31)),
+    ("a command log of another kind", put(CMDLOG + 6, "<H", 1)),
+    ("a command log of another format", put(CMDLOG + 4, "<H", 9)),
+    ("a command log of a wrong size", put(CMDLOG + 8, "<I", 1 << 20)),
+    ("more steps than there are", put(CMDLOG + 12, "<H", 500)),
+    ("too many descriptors on the command log", put(CMDLOG + 14, "<H", 31)),
     ("a step of no size", put(STEP, "<I", 0)),
     ("a step of a huge size", put(STEP, "<I", 0xfffffff8)),
     ("a step of an odd size", put(STEP, "<I", 41)),
@@ -97,18 +99,18 @@ SPOILED = [
 
 
 def real_lease(lab, data, fds):
-    """What the true daemon answers to a program's request."""
+    """The real daemon's answer to a program's request."""
     with wire.connect(lab.daemon.socket) as sock:
         wire.send(sock, data, fds)
         return wire.receive(sock)
 
 
 def answered_by(make_answer):
-    """The program runs plainly, without a descriptor too many, whatever a daemon answers."""
+    """Whatever a daemon answers, the program gets plain verbs and no extra descriptor."""
     def run(lab):
         with_leases(lab)
         plain = start_at(lab, "done")
-        expected = len(resources.descriptors(plain.pid)) + 1  # its trace
+        expected = len(resources.descriptors(plain.pid)) + 1  # the trace file
         plain.proceed()
         folder = lab.folder / "fake"
         folder.mkdir()
@@ -192,7 +194,7 @@ HOSTILE = [
     ("a question with a descriptor", wire.message(wire.CONTROL, b"{}"), [node]),
 ]
 
-# What a client that was told to record sends as its recording.
+# What a client sends as its recording, after it was told to record.
 RECORDINGS = [
     ("nothing", b""),
     ("zeros", bytes(4096)),
@@ -212,12 +214,6 @@ def send_to(lab, data, makers):
             except (OSError, TimeoutError):
                 pass
     wire.close_all(fds)
-
-
-def check_serves(lab):
-    require(lab.daemon.running, "the daemon ended")
-    lab.daemon.await_leases()
-    check_adopted(objects(lab, warm=True))
 
 
 def hostile(data, makers):
@@ -244,7 +240,7 @@ def bad_recording(body):
 
 
 def silent(lab):
-    """Many clients that say nothing do not keep others from being served, once they are gone."""
+    """After many silent clients have gone, others are served."""
     with_leases(lab)
     socks = []
     for _ in range(SILENT):
@@ -262,7 +258,7 @@ def silent(lab):
 
 
 def flood(lab):
-    """Messages of all kinds, faster than they can be answered; nobody reads the answers."""
+    """Messages of all kinds, faster than the daemon can answer; the client reads no answers."""
     with_leases(lab)
     dice = random.Random(3)
     for _ in range(FLOOD // 100):

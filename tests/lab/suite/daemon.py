@@ -1,4 +1,4 @@
-"""warmverbsd under test control."""
+"""The daemon of a case."""
 
 import os
 import signal
@@ -40,7 +40,7 @@ class Daemon:
         return self
 
     def stop(self):
-        """Ends it the kind way, which must work at once and with success."""
+        """Ends it by SIGTERM: it must end soon, with status 0."""
         if self._process is None:
             return
         process, self._process = self._process, None
@@ -66,11 +66,11 @@ class Daemon:
         os.kill(self.pid, signal.SIGCONT)
 
     def ufiles(self):
-        """How many leases it holds ready."""
+        """How many pooled leases it holds."""
         return resources.ufiles(self.pid)
 
     def settle(self):
-        """Waits until it makes no more leases; how many it has."""
+        """Waits until it makes no more leases; returns how many it has."""
         return resources.steady(self.ufiles)
 
     def await_leases(self, least=1):
@@ -80,13 +80,13 @@ class Daemon:
         return self.settle()
 
     def check_descriptors(self):
-        """It holds no more than at its start, besides the leases that are ready."""
+        """Checks that it holds no more descriptors than at its start, besides pooled leases."""
         require(resources.until(lambda: resources.other_descriptors(self.pid) <= self._other_descriptors, 3),
                 f"descriptors of the daemon: {sorted(resources.descriptors(self.pid))}, "
                 f"{self._other_descriptors} of them at its start")
 
     def check_ufiles(self, base):
-        """No uverbs file is open but those that it holds."""
+        """Checks that only the daemon holds uverbs files."""
         def extra():
             self.settle()
             return resources.counts().get("ctx", 0) - base.get("ctx", 0) - self.ufiles()

@@ -1,10 +1,12 @@
-"""What a case works with: a daemon, programs, and a look at what is left behind."""
+"""What a case works with: a daemon, programs, and the check that they leave nothing behind."""
 
 import os
 import pathlib
 import shutil
 
-from . import daemon, places, resources, zygote
+from support import ports, zygote
+
+from . import daemon, places, resources
 from .programs import Running
 from .report import require, require_equal
 
@@ -41,7 +43,7 @@ class Lab:
         return env
 
     def start(self, command, warm=False, env=None, name=None, user=False):
-        """Starts a program; user: as one who has no rights."""
+        """Starts a program; user: as an unprivileged user."""
         name = f"{len(self._running):02}-{name or pathlib.Path(command[0]).name}"
         trace_path = self.folder / f"{name}.trace" if warm else None
         command = places.as_other_user(command) if user else command
@@ -50,11 +52,11 @@ class Lab:
         return running
 
     def start_zygote(self, warm=False, sets=3, trace=True):
-        """Starts a zygote, whose children are to find @sets sets ready."""
+        """Starts a zygote that keeps @sets sets for its children."""
         name = f"{len(self._running):02}-zygote"
         trace_path = self.folder / f"{name}.trace" if warm and trace else None
         env = self.environment(warm, trace_path, {"WARMVERBS_PREFORK": str(sets)} if warm else None)
-        running = zygote.First([str(self.build.zygote)], env, self.folder / f"{name}.err")
+        running = zygote.First([self.build.program("zygote")], env, self.folder / f"{name}.err")
         running.trace_path = trace_path
         self._running.append(running)
         return running
@@ -63,7 +65,7 @@ class Lab:
         return self.start(command, warm, env, name, user).wait(limit)
 
     def pair(self, server, client, warm, ready, endless=False):
-        """Runs a server and its client; warm says which of them. Their results."""
+        """Runs a server and its client, with warmverbs as @warm says for each; returns their results."""
         running = self.start(server, warm[0], name="server")
         require(resources.until(lambda: ready(running) or running.process.poll() is not None, 20),
                 "the server does not listen")
@@ -71,7 +73,7 @@ class Lab:
         return running.terminate() if endless else running.wait(), result
 
     def end(self):
-        """Ends whatever the case has started."""
+        """Ends everything that the case has started."""
         for running in self._running:
             running.abort()
         if self.daemon and self.daemon.running:
@@ -99,16 +101,7 @@ class Lab:
 
 def listening(port):
     """For Lab.pair(): whether a TCP server listens there."""
-    needle = f":{port:04X} "
-
-    def ready(_running):
-        for table in ("/proc/net/tcp", "/proc/net/tcp6"):
-            for line in pathlib.Path(table).read_text().splitlines()[1:]:
-                fields = line.split()
-                if fields[1].endswith(needle.strip()) and fields[3] == "0A":
-                    return True
-        return False
-    return ready
+    return lambda _running: ports.is_listened_to(port)
 
 
 def accepting(running):
@@ -118,7 +111,7 @@ def accepting(running):
 
 
 def same(plain, warm, how="shape"):
-    """Whether two runs of a program came out the same."""
+    """Checks that two runs of a program had the same result."""
     require_equal(getattr(warm, how)(), getattr(plain, how)(), f"result of {warm.command}")
 
 

@@ -1,4 +1,4 @@
-"""Where things are."""
+"""Paths of what is built, and of the device."""
 
 import os
 import pathlib
@@ -19,15 +19,14 @@ class Build:
         self.command_line = self.folder / "src/cli/warmverbs"
         self.daemon = pathlib.Path(os.environ.get("WARMVERBS_TEST_DAEMON",
                                                   self.folder / "src/daemon/warmverbsd"))
-        self.programs = self.folder / "tests/lab/programs"
-        self.zygote = self.folder / "tests/standin/ready/zygote"
+        self.programs = self.folder / "tests/programs"
         self.kernel_tests = self.folder / "tests/kernel"
 
     def program(self, name):
         return str(self.programs / name)
 
     def publish(self, folder):
-        """Use copies in folder of what other users run: a checkout may lie where only its owner can read."""
+        """Copies what other users run to folder, and uses the copies: they may be unable to read the checkout."""
         files = [self.preload, *(path for path in self.programs.iterdir() if path.is_file())]
         for path in files:
             shutil.copy2(path, folder / path.name)
@@ -66,5 +65,5 @@ def address():
 
 
 def as_other_user(command):
-    """The command, run by a user without rights."""
+    """The command, run by an unprivileged user."""
     return ["setpriv", f"--reuid={OTHER_USER}", f"--regid={OTHER_GROUP}", "--clear-groups", *command]

@@ -1,4 +1,4 @@
-"""Running programs and collecting what they say."""
+"""Running programs and collecting their output."""
 
 import os
 import re
@@ -8,7 +8,8 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-from . import trace
+from support import trace
+
 from .report import Failure
 
 LIMIT_S = 60
@@ -24,7 +25,7 @@ class Result:
     seconds: float
 
     def shape(self):
-        """Exit status and output, without what is another in every run: numbers, and blanks in between."""
+        """Exit status and output, without what differs in every run: numbers and blanks."""
         text = re.sub(r"0x[0-9a-fA-F]+|[0-9a-fA-F:.]*\d[0-9a-fA-F:.]*%?", "#", self.out)
         lines = [re.sub(r"\s+", " ", line).strip() for line in text.splitlines()]
         return self.status, [line for line in lines if line]
@@ -34,7 +35,7 @@ class Result:
 
 
 class Running:
-    """A program that was started; its output goes to files."""
+    """A started program; its output goes to files."""
 
     def __init__(self, command, env, folder, name, trace_path=None):
         self.command = command
@@ -55,7 +56,7 @@ class Running:
         return self._paths[0].read_text(errors="replace")
 
     def await_text(self, text, seconds=LIMIT_S):
-        """Waits until the program has said something."""
+        """Waits until the program has printed the text."""
         end = time.monotonic() + seconds
         while text not in self.out():
             if self.process.poll() is not None or time.monotonic() > end:
@@ -63,7 +64,7 @@ class Running:
             time.sleep(0.01)
 
     def proceed(self):
-        """Gives it a line of input."""
+        """Sends it an empty line of input."""
         self.process.stdin.write(b"\n")
         self.process.stdin.flush()
 
@@ -94,7 +95,7 @@ class Running:
         return self._result
 
     def abort(self):
-        """Ends it and all that it started."""
+        """Kills it and all that it started."""
         if self.process.poll() is None:
             os.killpg(self.process.pid, signal.SIGKILL)
             self.process.wait()

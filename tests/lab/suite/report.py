@@ -1,4 +1,4 @@
-"""Running cases one after the other and telling how each ended."""
+"""Runs cases one after the other and prints the result of each."""
 
 import fnmatch
 import time
@@ -8,11 +8,11 @@ from typing import Callable
 
 
 class Skip(Exception):
-    """This case cannot be tried here; the reason is its text."""
+    """This case can't run here; the text is the reason."""
 
 
 class Failure(Exception):
-    """What was found is not what must be."""
+    """A check of a case has failed."""
 
 
 @dataclass(frozen=True)
@@ -37,14 +37,14 @@ def require_equal(actual, expected, what):
 
 
 def chosen(cases, patterns):
-    """The cases of which one of the patterns is in the title, or matches all of it."""
+    """The cases whose title contains, or as a whole matches, one of the patterns."""
     return [case for case in cases
             if not patterns or any(pattern in case.title or fnmatch.fnmatch(case.title, pattern)
                                    for pattern in patterns)]
 
 
 def run_all(cases, make_lab):
-    """Runs the cases; the exit code."""
+    """Runs the cases; returns the exit code."""
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for case in cases:
         counts[_run_one(case, make_lab)] += 1
@@ -66,7 +66,7 @@ def _run_one(case, make_lab):
 
 
 def _attempt(case, lab):
-    """Runs a case and looks what it leaves behind, also if it failed."""
+    """Runs a case and checks what it leaves behind, even if it failed."""
     failures = []
     for step in (lambda: case.run(lab), lab.end, lab.check_nothing_left):
         try:

@@ -1,4 +1,4 @@
-"""What RDMA objects and descriptors exist."""
+"""RDMA objects and descriptors that exist."""
 
 import os
 import pathlib
@@ -12,14 +12,14 @@ EVENTS = "anon_inode:[infinibandevent]"
 
 
 def counts():
-    """{"qp": 1, ...} of the device, as `rdma resource show` tells; {} if there is no device."""
+    """{"qp": 1, ...} of the device, from `rdma resource show`; {} without a device."""
     out = subprocess.run(["rdma", "resource", "show", places.DEVICE],
                          capture_output=True, text=True, check=False).stdout.split()
     return {kind: int(n) for kind, n in zip(out[2::2], out[3::2])}
 
 
 def descriptors(pid):
-    """What the descriptors of a process are."""
+    """What the descriptors of a process refer to."""
     targets = []
     for link in pathlib.Path(f"/proc/{pid}/fd").iterdir():
         try:
@@ -40,7 +40,7 @@ def other_descriptors(pid):
 
 
 def until(condition, seconds, pause=0.02):
-    """Waits for a condition; what it last was."""
+    """Waits for a condition; returns its last value."""
     end = time.monotonic() + seconds
     while True:
         value = condition()
@@ -50,7 +50,7 @@ def until(condition, seconds, pause=0.02):
 
 
 def steady(measure, times=4, pause=0.03, seconds=10):
-    """Waits until a measure stays what it is; what it is."""
+    """Waits until a value stays the same; returns it."""
     end = time.monotonic() + seconds
     last, same = measure(), 0
     while same < times and time.monotonic() < end:

@@ -5,7 +5,7 @@
 
 #define CHUNK (64u << 10)
 
-/* Where in pieces a copy is. */
+/* How far a copy is. */
 struct place {
 	const struct piece *piece;
 	uint64_t done; /* of this piece */

@@ -26,9 +26,9 @@ enum copied { COPIED, COPY_FROM_FAILED, COPY_TO_FAILED };
 void pieces_add_bytes(struct pieces *pieces, const void *bytes, uint64_t len);
 
 /*
- * Adds the first @length bytes of a scatter list. -EACCES unless all of it lies in memory regions
+ * Adds the first @length bytes of a scatter list. -EACCES unless all of them lie in memory regions
  * of
- * @pd with all of @access (IBV_ACCESS_*; 0 to read locally).
+ * @pd that allow all of @access (IBV_ACCESS_*; 0 to read locally).
  */
 int pieces_add_sges(struct pieces *pieces, struct hca *hca, const struct hca_pd *pd,
 		    const struct wqe_sge *sge, size_t num_sge, uint64_t length, uint32_t access);
@@ -37,6 +37,6 @@ int pieces_add_sges(struct pieces *pieces, struct hca *hca, const struct hca_pd 
 int pieces_add_range(struct pieces *pieces, struct hca *hca, const struct hca_pd *pd, uint32_t key,
 		     uint64_t addr, uint64_t length, uint32_t access);
 
-/* Copies all of @from to the beginning of @to, which is not shorter. Says whose memory was not
- * there. */
+/* Copies all of @from to the beginning of @to, which is at least as long. Tells whose memory was
+ * missing. */
 enum copied pieces_copy(const struct pieces *to, const struct pieces *from);

@@ -19,7 +19,7 @@ static int overrun(struct hca_cq *cq, const struct data_cq *data)
 	return ret;
 }
 
-/* The byte with the ownership bit is written last: the consumer looks at nothing else before. */
+/* The byte with the ownership bit is written last: the consumer waits for it. */
 static int write_entry(struct hca_cq *cq, uint32_t pi, const struct mlx5_cqe64 *cqe)
 {
 	uint64_t at = cqe_offset(pi, cq->n_cqe, cq->cqe_size) + cq->cqe_size - sizeof *cqe;
@@ -54,9 +54,9 @@ int cq_post(struct hca_cq *cq, struct completion *completion)
 }
 
 /*
- * Arming is seen in the doorbell record alone. It starts as 0, which is also the first arming of an
- * empty queue: a queue with a channel counts as armed from its creation. At worst a program is told
- * once of what it has not asked about yet, which it must expect anyway.
+ * Arming shows in the doorbell record only. The record starts as 0, which is also the first arming
+ * of an empty queue, so a queue with a channel counts as armed from its creation. At worst a
+ * program gets one event that it did not ask for, which it must expect anyway.
  */
 void cq_tell(struct hca_cq *cq)
 {

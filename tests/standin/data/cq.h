@@ -6,9 +6,9 @@
 #include "data.h"
 
 /*
- * Writes @completion; its timestamp is set here. 0; -ENOSPC if the queue is overrun, which raises
- * IBV_EVENT_CQ_ERR the first time, or -errno if its memory can't be reached. A queue that failed
- * once takes nothing any more.
+ * Writes @completion and sets its timestamp. Returns 0, -ENOSPC if the queue is overrun, which
+ * raises IBV_EVENT_CQ_ERR the first time, or -errno if its memory can't be reached. After a
+ * failure, every further completion is refused.
  */
 int cq_post(struct hca_cq *cq, struct completion *completion);
 

@@ -6,7 +6,7 @@
 #define SOLICITED (1 << 1)
 #define GRH_SHIFT 28
 
-/* Where a completion's syndrome stands in an error entry: the high bytes of its time in another. */
+/* Offset of the syndrome in an error entry; other entries have the timestamp's high bytes there. */
 _Static_assert(offsetof(struct mlx5_err_cqe, syndrome) ==
 		   offsetof(struct mlx5_cqe64, timestamp) + 7,
 	       "layout");
@@ -34,8 +34,7 @@ bool cqe_solicited(const struct completion *completion)
 	return completion->solicited || is_error(completion);
 }
 
-/* Such that the exclusive or of all bytes is 0xff. The ownership bit is no part of it: software
- * changes it. */
+/* Makes the exclusive or of all bytes 0xff, without the ownership bit, which software changes. */
 static uint8_t signature(const struct mlx5_cqe64 *cqe)
 {
 	const uint8_t *byte = (const uint8_t *)cqe;

@@ -35,6 +35,5 @@ uint8_t cqe_owner(uint32_t pi, uint32_t entries);
  * half. */
 void cqe_fill(struct mlx5_cqe64 *cqe, const struct completion *completion, uint8_t owner);
 
-/* Whether the queue counts the completion as solicited: by the sender's wish, and whenever it is an
- * error. */
+/* Whether the completion counts as solicited: if the sender asked for it, or if it is an error. */
 bool cqe_solicited(const struct completion *completion);

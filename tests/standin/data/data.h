@@ -1,6 +1,5 @@
 /*
- * What the data path keeps about each object of the model, in its ->data. All of it is the model's:
- * used with hca->lock held.
+ * What the data path keeps about each object of the model, in its ->data. Used with hca->lock held.
  */
 #pragma once
 
@@ -10,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Which answer of the other side a queue pair waits to try again for. */
+/* After which answer of the other side a queue pair waits for its next try. */
 enum wait {
 	WAIT_NOT,
 	WAIT_RNR,    /* the receiver was not ready */

@@ -31,13 +31,12 @@ void deliver_error(struct hca_qp *qp)
 	if (qp->state == IBV_QPS_ERR)
 		return;
 	hca_qp_error(qp);
-	/* What of the SRQ it would have used up goes to others: a program waits for this to know.
-	 */
+	/* It takes no more elements of the SRQ: programs wait for this event. */
 	if (qp->srq)
 		hca_qp_async(qp, IBV_EVENT_QP_LAST_WQE_REACHED);
 }
 
-/* A DC target serves many: an error of one of them ends that one's connection only. */
+/* A DC target serves many initiators: an error ends the connection of one of them only. */
 static void responder_error(struct hca_qp *qp)
 {
 	if (qp->type != HCA_DCT)
@@ -84,7 +83,7 @@ static struct hca_qp *find_peer(struct hca *hca, const struct message *msg)
 	return wanted ? peer : NULL;
 }
 
-/* What the receiver's program is told, of a receive that was used up. */
+/* Completes a receive that was used up. */
 static struct answer complete(struct hca_qp *peer, const struct message *msg,
 			      const struct recv_wqe *wqe, uint8_t kind, uint64_t bytes)
 {
@@ -109,7 +108,7 @@ static struct answer complete(struct hca_qp *peer, const struct message *msg,
 	return done;
 }
 
-/* A receive that could not take what came. @answer is what its sender is told. */
+/* Completes a receive that could not take the message. @answer goes to the sender. */
 static struct answer fail_receive(struct hca_qp *peer, const struct recv_wqe *wqe, uint8_t syndrome,
 				  uint8_t answer)
 {
@@ -127,7 +126,7 @@ static struct answer fail_receive(struct hca_qp *peer, const struct recv_wqe *wq
 	return refuse(answer);
 }
 
-/* Gives the receive to use up, or the answer without one. */
+/* Finds the receive to use up, or the answer if there is none. */
 static struct answer next_receive(struct hca_qp *peer, struct recv_wqe *wqe)
 {
 	switch (recv_peek(peer, wqe)) {
@@ -204,7 +203,7 @@ static struct answer deliver_send(struct hca *hca, struct hca_qp *peer, const st
 	return move_to_receive(hca, peer, msg, &wqe, &from);
 }
 
-/* What the peer lets be done with its memory, and with which memory. */
+/* Checks which operations the peer allows, and on which memory. */
 static int find_remote(struct hca *hca, struct hca_qp *peer, const struct message *msg,
 		       uint32_t access, struct pieces *remote)
 {

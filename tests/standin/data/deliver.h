@@ -1,5 +1,5 @@
 /*
- * The side that a message comes to: finds the queue pair, moves the data, completes its receive.
+ * The receiving side: finds the queue pair, moves the data, completes the receive.
  */
 #pragma once
 
@@ -15,7 +15,7 @@ struct message {
 enum answer_kind {
 	ANSWER_DONE,
 	ANSWER_NOT_READY, /* no receive is posted */
-	ANSWER_NONE,	  /* nobody is there, or it does not want to talk with this sender */
+	ANSWER_NONE,	  /* no queue pair, or not one that accepts this sender */
 	ANSWER_ERROR,	  /* refused */
 	ANSWER_LOCAL,	  /* the sender's own memory is not there */
 };
@@ -27,16 +27,16 @@ struct answer {
 };
 
 /*
- * Delivers @msg, to the end. Errors of the receiver's are completed there, and put it in error;
- * what the sender does about the answer is its own business.
+ * Delivers all of @msg. An error of the receiver is completed at the receiver and puts it in error;
+ * the caller acts on the answer for the sender.
  */
 struct answer deliver(struct hca *hca, const struct message *msg);
 
-/* Puts @qp in error, once, and tells the program what it needs to know of it. */
+/* Puts @qp in error, once, and raises the events for it. */
 void deliver_error(struct hca_qp *qp);
 
 /*
- * @qp is in error since now: of an SRQ's elements it takes no more. A program waits to be told
- * before it gives up on those that it has not seen completed.
+ * @qp has gone to error and takes no more elements of its SRQ. A program waits for this event
+ * before it gives up on elements whose completions it has not seen.
  */
 void deliver_last(struct hca_qp *qp);

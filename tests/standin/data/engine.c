@@ -1,5 +1,5 @@
 /*
- * The thread that looks at what was posted, and what the rest of the model calls the data path by.
+ * The thread that carries out what was posted, and the functions by which the model calls it.
  */
 #include "cq.h"
 #include "data.h"
@@ -12,8 +12,8 @@
 #include <time.h>
 
 /*
- * How long to sleep between two rounds, by how long nothing has moved. 0 gives the processor away,
- * if somebody wants it: the programs at both ends often spin, and there may be two processors only.
+ * How long to sleep between two rounds; it grows while nothing moves. 0 only yields the processor:
+ * the programs at both ends often spin, and there may be only two processors.
  */
 static const struct pace {
 	uint64_t idle_ns;
@@ -48,7 +48,7 @@ static bool is_live(const struct hca_qp *qp)
 	return qp->state > IBV_QPS_INIT && qp->state <= IBV_QPS_ERR;
 }
 
-/* One look at everything. @live says whether there is reason to look again. */
+/* One round over all queues. @live says whether there is reason for another. */
 static bool go_round(struct hca *hca, bool *live)
 {
 	struct hca_qp *qp;
@@ -83,7 +83,7 @@ static void *run(void *arg)
 			pthread_cond_wait(&awake, &hca->lock);
 		hca_unlock(hca);
 		now = data_now();
-		/* The mutex is not fair: who waits would hardly ever find it free. */
+		/* The mutex is not fair: a thread that waits would hardly ever get it. */
 		while (hca_is_wanted(hca) && data_now() - now < 1000000)
 			sched_yield();
 		pause_for(now - last_moved);

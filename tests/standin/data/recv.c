@@ -8,7 +8,7 @@
 
 enum { DB_RECEIVE = 0 };
 
-/* How many elements are posted that were not used. */
+/* How many posted elements are unused. */
 static int posted(const struct hca_mem *db, uint16_t used, uint16_t *count)
 {
 	uint32_t counter;

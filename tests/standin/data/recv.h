@@ -12,8 +12,8 @@
  */
 int recv_peek(struct hca_qp *qp, struct recv_wqe *wqe);
 
-/* Uses up the element that recv_peek() has given. */
+/* Uses up the element that recv_peek() returned. */
 void recv_consume(struct hca_qp *qp, const struct recv_wqe *wqe);
 
-/* Whose protection domain the element's memory must be of. */
+/* The protection domain that the element's memory must belong to. */
 struct hca_pd *recv_pd(const struct hca_qp *qp);

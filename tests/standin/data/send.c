@@ -11,9 +11,9 @@
 #define RNR_FOR_EVER	7
 #define UD_BYTES	(128u << HCA_MTU)
 #define TIMEOUT_UNIT_NS 4096u
-#define NO_TIMEOUT_NS	1000000u /* between two tries of a queue pair that waits for ever */
+#define NO_TIMEOUT_NS	1000000u /* between two tries of a queue pair without a timeout */
 
-/* One queue pair's turn of a round: the others wait meanwhile, and so does who needs the lock. */
+/* Elements of one queue pair in a round: the others and the lock's next user wait meanwhile. */
 #define TURN_WQES  16
 #define TURN_BYTES (256u << 10)
 
@@ -30,7 +30,7 @@ static const uint64_t allowed[HCA_QP_TYPES] = {
     [HCA_DCI] = OPS_SEND | OPS_WRITE | OPS_ANSWERED,
 };
 
-/* The receiver's wish in units of 10 us, by its code; from the InfiniBand specification. */
+/* RNR timer of the receiver in units of 10 us, by its code; from the InfiniBand specification. */
 static const uint32_t rnr_delay[32] = {65536, 1,    2,	  3,	 4,	6,     8,     12,
 				       16,    24,   32,	  48,	 64,	96,    128,   192,
 				       256,   384,  512,  768,	 1024,	1536,  2048,  3072,
@@ -41,7 +41,7 @@ static bool is_reliable(const struct hca_qp *qp)
 	return qp->type == HCA_RC || qp->type == HCA_DCI;
 }
 
-/* How many basic blocks are posted and not carried out; there can't be more than the queue has. */
+/* Posted basic blocks that were not carried out, at most as many as the queue has. */
 static int posted(struct hca_qp *qp, uint16_t *blocks)
 {
 	uint32_t counter;
@@ -75,7 +75,7 @@ static int fetch(struct hca_qp *qp, uint16_t blocks, struct send_wqe *wqe)
 	return 0;
 }
 
-/* The queue pair can't go on, and has no work request to tell it by. */
+/* The queue pair can't go on, and no work request can report that. */
 static void fatal(struct hca_qp *qp)
 {
 	if (qp->state == IBV_QPS_ERR)
@@ -145,7 +145,7 @@ static void retry_not_ready(struct hca_qp *qp, const struct send_wqe *wqe, uint8
 	      MLX5_CQE_SYNDROME_RNR_RETRY_EXC_ERR);
 }
 
-/* One try more than the count: that one stands for the end of the last wait. */
+/* One more than the count: the last try stands for the end of the last wait. */
 static void retry_unanswered(struct hca_qp *qp, const struct send_wqe *wqe)
 {
 	bool ends = qp->attr.timeout;
@@ -155,7 +155,7 @@ static void retry_unanswered(struct hca_qp *qp, const struct send_wqe *wqe)
 	      ends ? qp->attr.retry_cnt + 2u : 0, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR);
 }
 
-/* The sender's memory. False, and completed, if it names what it may not. */
+/* Collects the sender's memory. False, and completed with an error, if it is not allowed. */
 static bool gather(struct hca *hca, struct message *msg)
 {
 	const struct send_wqe *wqe = msg->wqe;
@@ -211,7 +211,7 @@ static bool flush_sends(struct hca_qp *qp)
 	return moved;
 }
 
-/* An SRQ's elements are not the queue pair's to flush. */
+/* A queue pair does not flush the elements of its SRQ. */
 static bool flush_receives(struct hca_qp *qp)
 {
 	struct completion completion = {

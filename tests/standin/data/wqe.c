@@ -35,7 +35,7 @@ static const struct operation {
     [MLX5_OPCODE_ATOMIC_FA] = {true, SEG_RADDR | SEG_ATOMIC | SEG_READS},
 };
 
-/* The next len bytes, or NULL if there are not so many. */
+/* The next len bytes, or NULL if fewer are left. */
 static const void *take(struct cursor *cursor, size_t len)
 {
 	const void *at = cursor->at;
@@ -177,7 +177,7 @@ int wqe_parse_send(const void *bytes, size_t len, bool addressed, struct send_wq
 	size_t size;
 	int ret;
 
-	/* Not the arrays at its end, which are large: num_sge and length say what of them is valid.
+	/* Without the large arrays at its end: num_sge and length say how much of them is valid.
 	 */
 	memset(wqe, 0, offsetof(struct send_wqe, sge));
 	if (len < sizeof *ctrl)

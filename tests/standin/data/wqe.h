@@ -1,6 +1,5 @@
 /*
- * Work queue elements of mlx5, read into plain structs. Pure: where the bytes come from is the
- * caller's business.
+ * Work queue elements of mlx5, read into plain structs. Pure: the caller provides the bytes.
  */
 #pragma once
 
@@ -27,7 +26,7 @@ struct wqe_sge {
 	uint32_t lkey;
 };
 
-/* Where a datagram or DC element goes to. */
+/* Destination of a datagram or DC element. */
 struct wqe_address {
 	uint32_t qpn;
 	uint32_t qkey;	 /* UD */
@@ -62,7 +61,7 @@ struct send_wqe {
 
 struct recv_wqe {
 	uint16_t index; /* in its ring */
-	uint16_t next;	/* of an SRQ: which comes after this one */
+	uint16_t next;	/* of an SRQ: the element after this one */
 	uint64_t length;
 	size_t num_sge;
 	struct wqe_sge sge[WQE_MAX_SGE];

@@ -1,4 +1,4 @@
-/* Commands: ioctls on a uverbs file. What they mean is the server's; here they are only carried. */
+/* Commands: ioctls on a uverbs file. They are passed to the server, which knows what they mean. */
 #include "memory.h"
 #include "next.h"
 #include "rpc.h"
@@ -22,8 +22,8 @@
 #define NONE	  UINT16_MAX
 
 /*
- * What of a command is not plain bytes but this process's: addresses of memory to pin, as offsets
- * in an attribute, and descriptors of event files.
+ * The parts of a command that mean something in this process only: addresses of memory to pin, as
+ * offsets in an attribute, and descriptors of event files.
  */
 static const struct special {
 	uint16_t object, method;
@@ -186,7 +186,7 @@ STANDIN_PUBLIC int ioctl(int fd, unsigned long number, ...)
 	return -1;
 }
 
-/* A page of the device: what the server sends is mapped in its place, and kept by the mapping. */
+/* A page of the device: the file that the server sends is mapped instead; the mapping keeps it. */
 static void *map_page(uint64_t cookie, void *at, size_t length, int prot, int flags, off_t offset)
 {
 	struct standin_request request = {.op = STANDIN_MMAP,

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-/* Most programs have no shared mapping, and need not pay for reading the list of all. */
+/* Most programs have no shared mapping: they do not pay for reading the list of mappings. */
 static atomic_bool any_shared;
 
 void standin_note_shared(void)

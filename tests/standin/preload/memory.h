@@ -3,11 +3,11 @@
 
 #include "../protocol.h"
 
-/* A mapping that others may share was made; from now on it is looked for in /proc/self/maps. */
+/* The program made a shared mapping; from now on /proc/self/maps is read. */
 void standin_note_shared(void);
 
 /*
- * Fills in what @memory's va is mapped to. If that is a file that this process has open, its
- * descriptor, still the program's, is put in @fds at *@n_fds, which grows.
+ * Fills in what @memory's va is mapped to. If that is a file that this process has open, appends
+ * its descriptor, which stays the program's, to the *@n_fds descriptors in @fds.
  */
 void standin_describe(struct standin_memory *memory, int *fds, unsigned int *n_fds);

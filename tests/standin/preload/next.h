@@ -15,5 +15,5 @@ void *standin_next(void **slot, const char *name);
 		(__typeof__(&name))standin_next(&slot, #name);                                     \
 	})
 
-/* False without a server: then everything here just calls on. */
+/* False without a server: then each function here only calls the next definition. */
 bool standin_active(void);

@@ -1,4 +1,4 @@
-/* The device node, which does not exist; and what else tells a program that there is a device. */
+/* The device node, which does not exist, and everything else that shows a program a device. */
 #include "next.h"
 #include "rpc.h"
 
@@ -19,7 +19,7 @@ static bool is_node(const char *path)
 	return path && !strcmp(path, STANDIN_NODE) && standin_active();
 }
 
-/* The request without anything else; a descriptor, if the answer has one. */
+/* Sends only the request; a descriptor, if the answer has one. */
 static int ask(enum standin_op op, int *fd)
 {
 	struct standin_request request = {.op = op};
@@ -132,7 +132,7 @@ STANDIN_PUBLIC int lstat64(const char *restrict path, struct stat64 *restrict st
 	return is_node(path) ? describe_node((struct stat *)st) : NEXT(lstat64)(path, st);
 }
 
-/* A descriptor is looked at twice, but only if it is a socket at all. */
+/* Asks fstat() first: only a socket can be a uverbs file. */
 static int correct(int result, int fd, struct stat *st)
 {
 	uint64_t cookie;
@@ -167,7 +167,7 @@ STANDIN_PUBLIC int fstatat64(int dir, const char *restrict path, struct stat64 *
 	return correct(NEXT(fstatat64)(dir, path, st, flags), *path ? -1 : dir, (struct stat *)st);
 }
 
-/* What programs call that were built with an older libc, and sanitizers for all programs. */
+/* Programs built with an older libc call these, and sanitizers do for all programs. */
 int __fxstat(int version, int fd, struct stat *st);
 int __fxstat64(int version, int fd, struct stat64 *st);
 int __xstat(int version, const char *path, struct stat *st);

@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 /*
- * Out of the way of programs that count on getting the lowest numbers; but below 64, where a
- * process with threads would wait some milliseconds until its table of descriptors is larger.
+ * High, since programs expect the lowest numbers for their own files; but below 64, since a process
+ * with threads waits some milliseconds when its table of descriptors must grow.
  */
 #define LOWEST_FD 48
 
@@ -22,7 +22,7 @@ static __thread struct connection {
 	int fd;
 	pid_t pid; /* the process that made it; a forked child makes its own */
 	pid_t server;
-	uint64_t cookie; /* tells whether the descriptor is still ours, or was closed behind us */
+	uint64_t cookie; /* of the descriptor, which the program may have closed and used again */
 } connection;
 
 static pthread_key_t at_thread_end;
@@ -149,7 +149,7 @@ static int receive_answer(struct standin_answer *answer)
 	struct cmsghdr *cmsg;
 	ssize_t n;
 
-	/* A command is not left half-way for a signal, as in the kernel. */
+	/* As in the kernel, a signal does not interrupt a command. */
 	do {
 		n = standin_receive(connection.fd, &message);
 	} while (n < 0 && errno == EINTR);

@@ -18,8 +18,8 @@ struct standin_answer {
 };
 
 /*
- * One request and its reply. @iov[0] must be the request; @fds go with it. 0 or -errno: of the
- * connection, or what the server says, which then has sent no descriptors.
+ * One request and its reply. @iov[0] must be the request; @fds go with it. 0 or -errno, of the
+ * connection or from the server; with an error come no descriptors.
  */
 int standin_call(struct iovec *iov, size_t n_iov, const int *fds, unsigned int n_fds,
 		 struct standin_answer *answer);

@@ -12,7 +12,7 @@
 
 #define LOWEST_FD 48 /* as in rpc.c */
 
-/* A mapping with the descriptor that lets it be found. */
+/* A mapping, and the descriptor by which it is found. */
 struct shared {
 	LIST_ENTRY(shared) of_all;
 	void *at;
@@ -34,7 +34,7 @@ static void release(void)
 	pthread_mutex_unlock(&lock);
 }
 
-/* Before all others, whose handlers may map memory: the first to register is the last to lock. */
+/* Registered before all others, so that this prepare handler runs last: others may map memory. */
 __attribute__((constructor)) static void register_fork(void)
 {
 	pthread_atfork(acquire, release, release);
@@ -85,7 +85,7 @@ void *standin_map_shared(void *at, size_t length, int prot, int flags)
 	return mapped;
 }
 
-/* The program may have closed the descriptor with all others, and have another of that number. */
+/* The program may have closed this descriptor and opened another file with the same number. */
 static void drop(struct shared *shared)
 {
 	struct stat st;

@@ -1,6 +1,6 @@
 /*
- * Memory that is shared with children and has no name. It becomes a file, of which the server can
- * have a descriptor: what is pinned stays when the process that pinned it has ended.
+ * Anonymous memory that is shared with children. It becomes a file, so that the server can have a
+ * descriptor of it: pinned pages outlive the process that pinned them.
  */
 #pragma once
 

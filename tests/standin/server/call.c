@@ -53,7 +53,7 @@ uint64_t hca_call_number(const struct hca_call *call, uint16_t attr, uint64_t ot
 {
 	int i = find_attr(call, attr);
 
-	/* Shorter ones are the low bytes; the rest of the word is the program's, and undefined. */
+	/* A shorter value is the low bytes; the program leaves the rest of the word undefined. */
 	if (i < 0)
 		return otherwise;
 	if (call->attrs[i].len == 4)
@@ -208,7 +208,7 @@ static int check_value(const struct hca_call *call, int i, const struct hca_attr
 	return is_zero(call->data[i] + spec->max, attr->len - spec->max) ? 0 : -EOPNOTSUPP;
 }
 
-/* What the kernel's framework does before a command's own function is called. */
+/* The checks of the kernel's framework, before a command's own function is called. */
 static int check_attrs(const struct hca_call *call)
 {
 	const struct hca_command *command = call->command;

@@ -1,6 +1,6 @@
 /*
- * One command that a program gives: its attributes as they came, checked against what the kernel
- * declares of the command, and the answers to them.
+ * One command of a program: its attributes, checked against what the kernel declares for the
+ * command, and the answers to them.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 #include <rdma/mlx5_user_ioctl_verbs.h>
 #include <rdma/rdma_user_ioctl_cmds.h>
 
-/* Fits any attribute but long raw firmware commands, of which the head is enough. */
+/* Fits every attribute but long raw firmware commands, whose head is enough. */
 #define HCA_MAX_ATTRS 32
 
 enum hca_attr_type {
@@ -58,12 +58,12 @@ struct hca_call {
 };
 
 /*
- * Takes the command apart that follows the request. The errno of the kernel's framework: -EINVAL,
- * -EPROTONOSUPPORT. Sets @call->command.
+ * Parses the command that follows the request and sets @call->command. Errors are those of the
+ * kernel's framework: -EINVAL, -EPROTONOSUPPORT.
  */
 int hca_call_parse(struct hca_call *call, const uint8_t *bytes, size_t n_bytes);
 
-/* Carries it out: the reply is complete, but for its error, which is returned. */
+/* Carries it out and completes the reply, except for the error, which is returned. */
 int hca_call_run(struct hca_call *call);
 
 bool hca_call_has(const struct hca_call *call, uint16_t attr);
@@ -71,8 +71,8 @@ bool hca_call_has(const struct hca_call *call, uint16_t attr);
 uint32_t hca_call_length(const struct hca_call *call, uint16_t attr);
 
 /*
- * Copies an input: what is missing at its end is zero; -EOPNOTSUPP if it is longer than @size and
- * not zero there. All zero without it.
+ * Copies an input of up to @size bytes and fills the rest with zeros; all zeros without the
+ * attribute. -EOPNOTSUPP if the input is longer and not zero beyond @size.
  */
 int hca_call_in(const struct hca_call *call, uint16_t attr, void *to, size_t size);
 #define HCA_CALL_IN(call, attr, to) hca_call_in(call, attr, to, sizeof(*(to)))
@@ -84,7 +84,7 @@ int hca_call_object(struct hca_call *call, uint16_t attr, enum hca_kind kind, vo
 int hca_call_async(struct hca_call *call, uint16_t attr, struct hca_events **events);
 int hca_call_channel(struct hca_call *call, uint16_t attr, struct hca_events **events);
 
-/* As much of an output as the program has room for; nothing without the attribute. */
+/* Answers as much as the program has room for; nothing without the attribute. */
 void hca_call_out(struct hca_call *call, uint16_t attr, const void *from, size_t size);
 #define HCA_CALL_OUT(call, attr, from) hca_call_out(call, attr, from, sizeof(*(from)))
 void hca_call_out_handle(struct hca_call *call, uint16_t attr, uint32_t handle);

@@ -39,7 +39,7 @@
 		(attr), HCA_ATTR_NEW_FD, false, 0, 0                                               \
 	}
 
-/* What the driver's own structures may be; which of them are too short is the driver's to say. */
+/* Sizes of the driver's own structures; the driver itself refuses those that are too short. */
 #define UHW IN_OPT(UVERBS_ATTR_UHW_IN, 0, 0), OUT_OPT(UVERBS_ATTR_UHW_OUT, 0)
 
 #define FW(...)                                                                                    \
@@ -184,7 +184,7 @@ const struct hca_command hca_commands[] = {
      .specs = {HANDLE(UVERBS_ATTR_DESTROY_QP_HANDLE),
 	       OUT(UVERBS_ATTR_DESTROY_QP_RESP, sizeof(struct ib_uverbs_destroy_qp_resp))}},
 
-    /* What the kernel has as well: refused as by a device that can't, so that no one retries. */
+    /* Commands that the kernel has too: refused as by a device without them, so no one retries. */
     {"resize_cq", WRITE(IB_USER_VERBS_CMD_RESIZE_CQ), .run = hca_not_modelled},
     {"attach_mcast", WRITE(IB_USER_VERBS_CMD_ATTACH_MCAST), .run = hca_not_modelled},
     {"detach_mcast", WRITE(IB_USER_VERBS_CMD_DETACH_MCAST), .run = hca_not_modelled},

@@ -17,7 +17,7 @@ struct hca_command {
 	bool early;		    /* works without a context */
 	int (*run)(struct hca_call *call);
 	enum hca_kind kind; /* of what it destroys */
-	/* Always caused by it. What depends on more than the command is in its function. */
+	/* Firmware commands that it always gives. Those that depend on more are in its function. */
 	uint8_t n_fw;
 	enum hca_fw fw[HCA_MAX_FW];
 	struct hca_attr_spec specs[HCA_MAX_SPECS];

@@ -70,7 +70,7 @@ static int check_request(const struct hca_call *call, struct mlx5_ib_alloc_ucont
 		return -EOPNOTSUPP;
 	if (!req->total_num_bfregs || req->num_low_latency_bfregs > req->total_num_bfregs - 1)
 		return -EINVAL;
-	/* Libraries without them are of another age. */
+	/* Only older libraries lack these. */
 	return (req->lib_caps & known) == known && req->max_cqe_version ? 0 : -EOPNOTSUPP;
 }
 
@@ -80,7 +80,7 @@ static int make_firmware_objects(struct hca_call *call, bool devx)
 
 	if (!error)
 		error = hca_fw(&call->work, FW_ALLOC_TRANSPORT_DOMAIN);
-	/* Two transport domains can only hear each other with loopback on. */
+	/* Two transport domains reach each other only with loopback on. */
 	if (!error && call->hca->n_contexts == 1)
 		error = hca_fw(&call->work, FW_MODIFY_NIC_VPORT_CONTEXT);
 	if (!error)

@@ -1,4 +1,4 @@
-/* What the adapter and its port say of themselves: a ConnectX-5 on Ethernet, with the link up. */
+/* Attributes of adapter and port: a ConnectX-5 on Ethernet, with the link up. */
 #include "commands.h"
 
 #include <arpa/inet.h>

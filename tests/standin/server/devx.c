@@ -1,4 +1,4 @@
-/* Raw firmware commands, as far as opening a device and the rules of rights need them. */
+/* Raw firmware commands, as far as opening a device and the rules of privileges need them. */
 #include "commands.h"
 
 #include <errno.h>
@@ -8,7 +8,7 @@
 
 enum { OP_QUERY_HCA_CAP = 0x100, OP_QUERY_ADAPTER = 0x101, OP_QUERY_NIC_VPORT = 0x754 };
 
-/* Where the general capabilities begin in the answer, and some of them: bit, width, value. */
+/* Some of the general capabilities: bit, width, value; and where they begin in the answer. */
 #define CAPABILITIES 0x80
 static const struct {
 	uint16_t bit;
@@ -86,7 +86,7 @@ int hca_devx_other(struct hca_call *call)
 	return 0;
 }
 
-/* What firmware lets only users do that were given a right when their context was made. */
+/* Commands for which firmware wants a privilege that the context got when it was made. */
 enum right { ANYONE, RAW_TX, INTERNAL_RESOURCE };
 static const struct {
 	uint16_t opcode;

@@ -1,7 +1,7 @@
 /*
- * Event files: a pipe in packet mode, so that each read gets one record, as from the kernel. A
- * record is counted as reported when a program has read it; those that nobody has read when their
- * object is destroyed are taken out of the pipe again.
+ * Event files: pipes in packet mode, so that each read gets one record, as from the kernel. A
+ * record counts as reported when a program has read it. When an object is destroyed, its unread
+ * records are removed from the pipe.
  */
 #include "kernel.h"
 
@@ -45,7 +45,7 @@ int hca_events_new(struct hca_ufile *ufile, bool is_channel, struct hca_events *
 		free(new);
 		return -EMFILE;
 	}
-	/* The mode of the reading end is the program's; only ours must never block. */
+	/* The program sets the mode of the reading end; only our end must never block. */
 	fcntl(pipe_fds[1], F_SETFL, O_DIRECT | O_NONBLOCK);
 	fstat(pipe_fds[0], &st);
 	*new = (struct hca_events){
@@ -122,7 +122,7 @@ static void post(struct hca_events *events, const struct hca_record *what)
 	hca_events_flush(events);
 }
 
-/* Takes what is unread out of the pipe, so that it can be written anew. */
+/* Takes the unread records out of the pipe, so that they can be written again. */
 static void drain(struct hca_events *events)
 {
 	char path[32], record[sizeof(struct ib_uverbs_async_event_desc)];

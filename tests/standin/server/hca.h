@@ -1,14 +1,13 @@
 /*
  * The stand-in's model of an mlx5 adapter and of the kernel objects in front of it: plain
- * structures and functions, without sockets, so that whatever plays the kernel's part can use them.
+ * structures and functions, without sockets, so that the tests can use them without a server.
  *
- * Everything here is the server's, and is read and written with hca->lock held, unless said
- * otherwise. Functions that can fail return 0 or -errno.
+ * Unless a comment says otherwise, everything here is read and written with hca->lock held.
+ * Functions that can fail return 0 or -errno.
  *
- * Numbers of objects (cqn, qpn, srqn, pdn, memory keys) are the adapter's and unique on it; handles
- * are a ufile's. An object lives from its creating command to its destroying one, or to the end of
- * its ufile: a pointer to it may be kept across an unlock only by what forgets it in
- * hca_data_forget_*().
+ * Numbers of objects (cqn, qpn, srqn, pdn, memory keys) are unique on the adapter; handles are
+ * unique in a ufile. An object lives until its destroying command or the end of its ufile. Only
+ * code that forgets the object in hca_data_forget_*() may keep a pointer to it across an unlock.
  */
 #pragma once
 
@@ -52,7 +51,7 @@ struct hca_mem {
 	uint64_t file_offset;  /* of @va in the file */
 };
 
-/* @offset + @bytes must not exceed @length (-EFAULT). -ESRCH: private, and the process is gone. */
+/* -EFAULT if @offset + @bytes exceeds @length; -ESRCH if private memory's process is gone. */
 int hca_mem_read(const struct hca_mem *mem, uint64_t offset, void *to, size_t bytes);
 int hca_mem_write(struct hca_mem *mem, uint64_t offset, const void *from, size_t bytes);
 
@@ -77,8 +76,7 @@ enum hca_kind {
 	HCA_KINDS,
 };
 
-/* What all of them begin with. @users counts the objects that keep this one from being destroyed.
- */
+/* All objects begin with this. @users counts the objects that use it: it can't be destroyed. */
 struct hca_object {
 	enum hca_kind kind;
 	uint32_t handle;
@@ -97,7 +95,7 @@ struct hca_mr {
 	struct hca_pd *pd;
 	uint32_t key;	 /* lkey and rkey alike */
 	uint32_t access; /* IBV_ACCESS_* */
-	uint64_t iova;	 /* address that work requests use for the first byte */
+	uint64_t iova;	 /* work requests address the first byte by this */
 	uint64_t length;
 	struct hca_mem mem; /* as long as @length */
 };
@@ -202,7 +200,7 @@ LIST_HEAD(hca_qps, hca_qp);
 LIST_HEAD(hca_ufiles, hca_ufile);
 LIST_HEAD(hca_objects, hca_object);
 
-/* Numbers of one kind. They are given in turn, so that a number just freed is not found again. */
+/* Numbers of one kind, given in turn, so that a number just freed is not used again soon. */
 #define HCA_N_NUMBERS (1u << 16)
 struct hca_numbers {
 	uint32_t first, next;
@@ -231,7 +229,7 @@ static inline void hca_lock(struct hca *hca)
 	atomic_fetch_sub(&hca->wanted, 1);
 }
 
-/* The lock is not fair: who takes it again and again must give way while others wait. */
+/* The lock is not fair: a thread that takes it again and again must yield while others wait. */
 static inline bool hca_is_wanted(struct hca *hca)
 {
 	return atomic_load(&hca->wanted);
@@ -259,19 +257,19 @@ void hca_qp_async(struct hca_qp *qp, enum ibv_event_type type);
 void hca_srq_async(struct hca_srq *srq, enum ibv_event_type type);
 
 /*
- * The adapter has found an error: @qp goes to IBV_QPS_ERR. Neither flushes nor raises an event;
- * that is the data path's.
+ * The adapter has found an error: @qp goes to IBV_QPS_ERR. The data path flushes it and raises the
+ * event.
  */
 void hca_qp_error(struct hca_qp *qp);
 
 /*
  * The data path (tests/standin/data/), which moves what programs post.
  *
- * hca_data_start: once, before any object exists; makes a thread of its own, which takes hca->lock
- * for each round over hca->qps, hca->srqs and hca->cqs, and gives it up in between.
+ * hca_data_start: once, before any object exists. Makes a thread, which takes hca->lock for each
+ * round over hca->qps, hca->srqs and hca->cqs and gives it up between rounds.
  */
 int hca_data_start(struct hca *hca);
-/* @qp is in RESET now, anew: counters start from zero. Also called right after its creation. */
+/* @qp has entered RESET: its counters start from zero. Also called right after its creation. */
 void hca_data_reset_qp(struct hca *hca, struct hca_qp *qp);
 /* The object is about to be freed: drop ->data, and completions that no one will poll. */
 void hca_data_forget_qp(struct hca *hca, struct hca_qp *qp);

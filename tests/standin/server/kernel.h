@@ -1,6 +1,6 @@
 /*
- * The kernel's side of the stand-in, which the data path has no business with: ufiles, handles,
- * event files, pins. Everything here is called with hca->lock held.
+ * The kernel's side of the stand-in, which the data path does not use: ufiles, handles, event
+ * files, pins. Everything here is called with hca->lock held.
  */
 #pragma once
 
@@ -19,8 +19,8 @@ struct hca_file {
 };
 
 /*
- * Fills in @mem: @length bytes at @va of @pid; of no bytes, it holds nothing. @where says what the
- * process knows of the mapping there, @fd, if not -1, is the file; it stays the caller's. -EFAULT:
+ * Fills in @mem: @length bytes at @va of @pid; with no bytes, @mem holds nothing. @where says what
+ * the process knows of the mapping there; @fd is its file, or -1, and stays the caller's. -EFAULT:
  * no such memory.
  */
 int hca_mem_pin(struct hca *hca, struct hca_mem *mem, pid_t pid, uint64_t va, uint64_t length,
@@ -56,8 +56,8 @@ int hca_events_new(struct hca_ufile *ufile, bool is_channel, struct hca_events *
 /* An object is made with @events; NULL is allowed. */
 struct hca_events *hca_events_use(struct hca_events *events);
 /*
- * The object at @owner is no more: what it has in @events unread is taken back, and what was read
- * is counted where the object said when it posted. NULL is allowed.
+ * The object at @owner is gone: its unread events in @events are removed, and those that were read
+ * are counted where the object said when it posted them. NULL is allowed.
  */
 void hca_events_unuse(struct hca_events *events, const void *owner);
 /* The last reader has gone. */
@@ -88,11 +88,11 @@ int hca_ufile_new(struct hca *hca, struct hca_ufile **ufile, int *other);
 struct hca_ufile *hca_ufile_by_cookie(struct hca *hca, uint64_t cookie);
 struct hca_events *hca_events_by_inode(const struct hca_ufile *ufile, uint64_t inode,
 				       bool is_channel);
-/* No descriptor is left. Frees it, unless one of its pages is still mapped somewhere. */
+/* Its last descriptor is closed. Frees it, unless one of its pages is still mapped somewhere. */
 void hca_ufile_close(struct hca_ufile *ufile);
 /* Frees the closed ones that are not mapped any more. True if there are others. */
 bool hca_reap(struct hca *hca);
-/* A new description of the page file, which counts as a mapping until it is closed for good. */
+/* A new description of the page file; until it is closed everywhere, it counts as a mapping. */
 int hca_ufile_map(struct hca_ufile *ufile, bool writable);
 bool hca_ufile_is_mapped(const struct hca_ufile *ufile);
 
@@ -103,8 +103,8 @@ int hca_object_add(struct hca_ufile *ufile, enum hca_kind kind, struct hca_objec
 /* -ENOENT: no such handle; -EINVAL: of another kind. */
 int hca_object_get(struct hca_ufile *ufile, uint64_t handle, enum hca_kind kind, void *object);
 /*
- * Destroys and frees. -EBUSY while it is used, or the errno that a test wants. With @work->pid 0 no
- * refusal is possible.
+ * Destroys and frees. -EBUSY while it is used, or the errno that a test wants. Never refused with
+ * @work->pid 0.
  */
 int hca_object_destroy(struct hca_object *object, struct hca_work *work);
 

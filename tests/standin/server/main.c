@@ -1,7 +1,7 @@
 /*
  * standin-hca serve --socket PATH [--model FILE]: plays the kernel and an mlx5 adapter to processes
- * that have libstandin.so preloaded. Says "ready" when it is.
- * standin-hca ctl WORDS...: asks the one at $STANDIN_SOCKET; prints its answer, JSON.
+ * that have libstandin.so preloaded. Prints "ready" when it can be asked.
+ * standin-hca ctl WORDS...: asks the server at $STANDIN_SOCKET and prints its answer, JSON.
  */
 #include "ask.h"
 #include "kernel.h"
@@ -19,7 +19,7 @@
 /* The tables of numbers are large. */
 static struct hca hca;
 
-/* How often a ufile is looked at that only mappings keep: nothing wakes us when the last goes. */
+/* How often ufiles are checked that only mappings keep: no event tells when the last one goes. */
 #define REAP_MS 1
 
 static struct hca_events *find_events(uint64_t inode)
@@ -37,7 +37,7 @@ static struct hca_events *find_events(uint64_t inode)
 	return NULL;
 }
 
-/* What the event is about may have gone meanwhile, so it is named, and looked up. */
+/* The object of the event may be gone by now, so the event has its name, not a pointer. */
 static void handle(const struct epoll_event *event)
 {
 	uint64_t id = event->data.u64 & (HCA_WATCH_ID(1, 0) - 1);
@@ -88,7 +88,7 @@ static int serve(const char *socket_path, const char *model)
 
 	if (!oracle)
 		return -ENOMEM;
-	/* Not one second longer than whoever runs us. */
+	/* Ends with the process that started it. */
 	prctl(PR_SET_PDEATHSIG, SIGTERM);
 	signal(SIGPIPE, SIG_IGN);
 	if (model)

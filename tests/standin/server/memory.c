@@ -12,7 +12,7 @@
 
 #define PAGE_OF(x) ((x) & ~(uint64_t)(HCA_PAGE - 1))
 
-/* Private memory: through the process that it is of. */
+/* Private memory: through its process. */
 static int transfer(const struct hca_mem *mem, uint64_t offset, void *local, size_t bytes,
 		    bool write)
 {
@@ -122,7 +122,7 @@ static void put_file(struct hca_file *file)
 	free(file);
 }
 
-/* Pinned pages are there, so all of them are made now. */
+/* Pinned pages exist, so all of them are allocated now. */
 static bool map_file(struct hca_mem *mem, struct hca_file *file, uint64_t offset)
 {
 	uint64_t first = PAGE_OF(offset);
@@ -138,7 +138,7 @@ static bool map_file(struct hca_mem *mem, struct hca_file *file, uint64_t offset
 	return true;
 }
 
-/* A pin of what is not there fails, so both its ends are looked at. */
+/* Pinning memory that is not mapped fails, so both ends are checked. */
 static int check_private(const struct hca_mem *mem)
 {
 	uint8_t byte;
@@ -191,8 +191,8 @@ bool hca_mem_share_page(const struct hca_mem *a, const struct hca_mem *b)
 }
 
 /*
- * Whether a byte is of both, which different processes have pinned. One process may well have made
- * an object ahead that is to take the place of another.
+ * Whether the two, which different processes have pinned, share a byte. In one process that is no
+ * mistake: an object made ahead may be about to take the place of another.
  */
 static bool overlap(const struct hca_mem *a, const struct hca_mem *b)
 {
@@ -203,7 +203,7 @@ static bool overlap(const struct hca_mem *a, const struct hca_mem *b)
 	       start_b < start_a + a->length;
 }
 
-/* Whether one of the pairs, of what a living object has and what is asked for, is in conflict. */
+/* Whether any memory of a living object is in conflict with the memory that is asked for. */
 static bool in_use(struct hca *hca, const struct hca_mem *buf, const struct hca_mem *db)
 {
 	struct hca_cq *cq;

@@ -3,8 +3,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* From where each kind of number goes up: apart, so that one is not taken for another by mistake.
- */
+/* First number of each kind: far apart, so that one kind is not taken for another by mistake. */
 enum { FIRST_CQN = 0x20, FIRST_SRQN = 0x8000, FIRST_QPN = 0x100, FIRST_PDN = 0x10, FIRST_KEY = 2 };
 
 void hca_init(struct hca *hca, struct hca_oracle *oracle)

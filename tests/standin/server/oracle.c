@@ -248,7 +248,7 @@ void hca_oracle_reset(struct hca_oracle *oracle)
 	free_processes(oracle);
 }
 
-/* "NAME MICROSECONDS # source"; empty lines and such that begin with # say nothing. */
+/* "NAME MICROSECONDS # source"; empty lines and lines that begin with # are skipped. */
 static int take_line(struct hca_oracle *oracle, const char *line)
 {
 	char name[64];
@@ -284,7 +284,7 @@ int hca_oracle_load_model(struct hca_oracle *oracle, const char *path)
 	return error;
 }
 
-/* What the scheduler needs to wake a thread is spent awake, or each delay would be longer by it. */
+/* Spins at the end, since waking a thread takes time that would make each delay longer. */
 #define WAKE_NS 60000
 
 static uint64_t now(void)

@@ -1,6 +1,6 @@
 /*
- * What the stand-in knows for tests: which process gave which commands, and which firmware commands
- * these caused; which commands are to fail; and how long each takes.
+ * What tests ask and set: which process gave which commands, which firmware commands these caused,
+ * which commands are to fail, and how long each takes.
  */
 #pragma once
 
@@ -57,7 +57,7 @@ struct hca_work {
 	struct hca_oracle *oracle;
 	pid_t pid;	/* 0: what the kernel does on its own when a ufile ends */
 	uint64_t delay; /* nanoseconds */
-	/* Of the object that it destroyed: how many events the program had read. */
+	/* How many events of the object that it destroyed the program had read. */
 	uint32_t comp_events, async_events;
 };
 
@@ -68,9 +68,9 @@ void hca_oracle_free(struct hca_oracle *oracle);
 int hca_oracle_load_model(struct hca_oracle *oracle, const char *path);
 
 /*
- * A command of the program, or a firmware command of the driver, is given: it is counted, its time
- * is added to @work, and if a test wants it to fail, that errno is returned, negative. @command is
- * an index of the table of commands (commands.h).
+ * The program gives a command, or the driver a firmware command: counts it and adds its time to
+ * @work. Returns 0, or -errno if a test wants it to fail. @command is an index of the table of
+ * commands (commands.h).
  */
 int hca_note_command(struct hca_work *work, unsigned int command);
 int hca_fw(struct hca_work *work, enum hca_fw fw);

@@ -1,4 +1,4 @@
-/* Protection domains, and what needs little more than one: memory regions, address handles. */
+/* Protection domains, memory regions and address handles. */
 #include "address.h"
 #include "commands.h"
 
@@ -61,7 +61,7 @@ static int add_mr(struct hca_call *call, const struct ib_uverbs_reg_mr *req, str
 		hca_mem_unpin(&mr->mem);
 		return error;
 	}
-	/* The low byte is the library's to vary, and begins as zero. */
+	/* The low byte is for the library to vary, and starts as zero. */
 	mr->key = hca_number_take(&call->hca->keys, mr) << 8;
 	mr->access = req->access_flags;
 	mr->iova = req->hca_va;

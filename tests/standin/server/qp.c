@@ -149,7 +149,7 @@ static void set_form(struct hca_qp *qp, const struct mlx5_ib_create_qp *cmd)
 	qp->sq_offset = (uint64_t)qp->rq_wqe_count << qp->rq_wqe_shift;
 }
 
-/* A DCT has no memory of its own, and firmware hears of it only when it is ready to receive. */
+/* A DCT has no memory of its own, and firmware learns of it only at RTR. */
 static int pin(struct hca_call *call, const struct mlx5_ib_create_qp *cmd, struct hca_qp *qp)
 {
 	uint64_t bytes = qp->sq_offset + (uint64_t)qp->sq_wqe_count * HCA_SQ_STRIDE;

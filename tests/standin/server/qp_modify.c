@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define MAX_RD_ATOMIC 16
-/* A queue key with this bit is the privileged's. */
+/* Only privileged users may send with a queue key that has this bit. */
 #define PRIVILEGED_QKEY 0x80000000u
 /* IBV_QP_STATE up to IBV_QP_DEST_QPN. */
 #define STANDARD_MASK ((IBV_QP_DEST_QPN << 1) - 1u)
@@ -154,7 +154,7 @@ int hca_modify_qp(struct hca_call *call)
 	return error ? error : modify(call, qp, &req.base);
 }
 
-/* The driver's part: what it does not know it must not be asked for. */
+/* The driver's part: it refuses what it does not know. */
 static int check_driver_part(const struct hca_call *call, const struct hca_qp *qp,
 			     const struct ib_uverbs_modify_qp *req)
 {
@@ -165,7 +165,7 @@ static int check_driver_part(const struct hca_call *call, const struct hca_qp *q
 	if (cmd.comp_mask || cmd.burst_info.max_burst_sz || cmd.burst_info.typical_pkt_sz ||
 	    cmd.burst_info.reserved)
 		return -EOPNOTSUPP;
-	/* The number of a DCT has to go somewhere. */
+	/* The number of a DCT is answered in the driver's part. */
 	if (qp->type == HCA_DCT && req->qp_state == IBV_QPS_RTR &&
 	    hca_call_length(call, UVERBS_ATTR_UHW_OUT) <
 		offsetof(struct mlx5_ib_modify_qp_resp, ece_options))

@@ -1,4 +1,4 @@
-/* Connections: a thread for each, as each is of one thread of a program. */
+/* Connections: each belongs to one thread of a program, and has a thread here. */
 #include "serve.h"
 
 #include "call.h"
@@ -32,7 +32,7 @@ struct connection {
 	int new_fds[STANDIN_MAX_FDS];
 	unsigned int n_new_fds;
 	uint64_t delay;
-	/* Last, as it need not be zero, which takes time. */
+	/* Last, so that it is not zeroed with the rest, which takes time. */
 	union {
 		struct standin_request request;
 		uint8_t in[STANDIN_MAX];
@@ -123,7 +123,7 @@ static int do_open(struct connection *c, size_t n_bytes)
 	return error;
 }
 
-/* The answer of a command that failed has none of what it began to say. */
+/* If the command failed, what it had answered so far is dropped. */
 static void take_answer(struct connection *c, struct hca_call *call, int error)
 {
 	if (error)
@@ -185,7 +185,7 @@ static int do_cpuinfo(struct connection *c, size_t n_bytes)
 	return 0;
 }
 
-/* The answer may be long, and so goes as a file. */
+/* The answer may be long, so it is sent as a file. */
 static int do_control(struct connection *c, size_t n_bytes)
 {
 	char line[256] = {0};

@@ -18,7 +18,7 @@ static int get_driver_part(const struct hca_call *call, struct mlx5_ib_create_sr
 	return cmd->buf_addr % 64 || cmd->db_addr % DB_BYTES ? -EINVAL : 0;
 }
 
-/* The buffer's form follows from what is asked for, in driver and library alike. */
+/* Driver and library derive the buffer's layout from the attributes in the same way. */
 static void set_form(struct hca_srq *srq)
 {
 	srq->n_wqe = 1;
@@ -31,7 +31,7 @@ static void set_form(struct hca_srq *srq)
 
 static int get_core_part(struct hca_call *call, struct hca_srq *srq)
 {
-	/* Of the other types, each wants objects that are not modelled. */
+	/* All other types need objects that are not modelled. */
 	if ((uint32_t)hca_call_number(call, UVERBS_ATTR_CREATE_SRQ_TYPE, 0) != IB_UVERBS_SRQT_BASIC)
 		return -EOPNOTSUPP;
 	srq->max_wr = (uint32_t)hca_call_number(call, UVERBS_ATTR_CREATE_SRQ_MAX_WR, 0);

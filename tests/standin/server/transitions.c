@@ -75,7 +75,7 @@ static const struct hca_transition transitions[] = {
     {RTS, RTS, RAW, 0, RATE, FW_RTS2RTS_QP},
     {RTS, RTS, DCI, 0, RNR_MIN, FW_RTS2RTS_QP},
 
-    /* The driver has no firmware command for draining, and so goes there by itself. */
+    /* The driver has no firmware command for SQD, so the move gives none. */
     {RTS, SQD, RC | UC | UD, 0, NOTIFY, FW_N},
     {SQD, SQD, RC, 0,
      PORT | AV | TIMEOUT | RETRY | RNR | RD | DEST_RD | ALT | ACCESS | PKEY | RNR_MIN | MIG, FW_N},

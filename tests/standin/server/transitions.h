@@ -1,4 +1,4 @@
-/* Which attributes a queue pair may and must be given from state to state. */
+/* Attributes that a queue pair may and must be given at each change of state. */
 #pragma once
 
 #include "hca.h"

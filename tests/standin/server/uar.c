@@ -1,6 +1,6 @@
 /*
- * User access regions: pages of the adapter that programs ring their doorbells in. Nobody looks at
- * what is written there: the data path goes by the doorbell records in memory.
+ * User access regions: pages of the adapter in which programs ring doorbells. What is written there
+ * is ignored: the data path reads the doorbell records in memory.
  */
 #include "uar.h"
 

@@ -78,7 +78,7 @@ struct hca_ufile *hca_ufile_by_cookie(struct hca *hca, uint64_t cookie)
 	return NULL;
 }
 
-/* Another description of the same file, as an open of it would give. */
+/* Another description of the same file, as open() would give. */
 static int reopen(const struct hca_ufile *ufile, int flags)
 {
 	char path[32];
@@ -90,9 +90,9 @@ static int reopen(const struct hca_ufile *ufile, int flags)
 }
 
 /*
- * A mapping keeps its description of a file open, in every process that has inherited it, until the
- * last of them unmaps it; and an open description keeps its lock. So the lock tells, without
- * anybody having to report what it unmaps, or that it died.
+ * A mapping keeps its file description open until the last process that inherited it unmaps it, and
+ * an open description keeps its lock. So the lock tells whether anything is mapped, and no process
+ * has to report what it unmaps or that it ends.
  */
 int hca_ufile_map(struct hca_ufile *ufile, bool writable)
 {
@@ -155,7 +155,7 @@ void hca_ufile_close(struct hca_ufile *ufile)
 		end_ufile(ufile);
 		return;
 	}
-	/* It has hung up for good, and would wake us for ever. */
+	/* It has hung up for good, and would wake the main thread for ever. */
 	epoll_ctl(ufile->hca->epoll, EPOLL_CTL_DEL, ufile->sock, NULL);
 }
 

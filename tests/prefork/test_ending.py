@@ -1,0 +1,226 @@
+#!/usr/bin/env python3
+"""Children and zygotes that end, fork or close descriptors in every way: no set is lost, and nothing is left."""
+
+import os
+import signal
+
+import zygotes
+from zygotes import END, INIT, PLAIN, SETS, WORK, bed
+
+# Children that never open the device.
+UNINTERESTED = {"exit": "exit", "returns": "cpuinfo", "exec": "exec", "crash": "crash", "daemon": "daemon exit",
+                "closefrom": "closefrom exit", "closefrom_and_exec": "closefrom exec", "forks": "fork:exit fork:crash"}
+# Children that open it after something else.
+ODD = {
+    "closefrom": f"closefrom {PLAIN}",
+    "daemon": f"daemon {PLAIN}",
+    "daemon_closefrom": f"daemon closefrom {PLAIN}",
+    "closefrom_daemon": f"closefrom daemon {PLAIN}",
+    "double_daemon": f"daemon daemon {PLAIN}",
+    "forks_first": f"fork:exit fork:crash {PLAIN}",
+    "forks_between": f"open fork:exit pd fork:exit cq fork:crash qp:rc fork:exit move:init fork:now {WORK} {END}",
+    "exec_at_last": f"{INIT} exec",
+    "crash_at_once": "open crash",
+    "crash_at_last": f"{INIT} {WORK} crash",
+    "exit_with_all": f"{INIT} {WORK} exit:status=5",
+    "closes_all": f"{INIT} {WORK} closefrom",
+    "another_after": f"{PLAIN} {PLAIN}",
+}
+
+
+class Children(zygotes.Case):
+    def check_uninterested(self, words):
+        """Sets that they do not take are offered again: after more of them than sets, the next child takes one."""
+        plain = self.plain(words, PLAIN)
+        started = self.taught(PLAIN)
+        for _ in range(2 * SETS):
+            self.assertEqual(started.run(words).shape, plain[0])
+        self.await_sets(SETS)
+        child = started.run(PLAIN)
+        self.assertEqual(child.shape, plain[1])
+        self.assert_ready(child)
+        self.finish(started)
+
+    def check_odd(self, words):
+        plain = self.plain(words)[0]
+        started = self.taught(PLAIN)
+        for _ in range(SETS):
+            self.assertEqual(started.run(words).shape, plain, started.errors())
+        self.await_sets(SETS, more=True)
+        self.assert_ready(started.run(PLAIN))
+        self.finish(started)
+
+    def test_sleepers(self):
+        """Children that open the device late or never do not keep sets from others."""
+        plain = self.plain(PLAIN)[0]
+        started = self.taught(PLAIN)
+        sleepers = [started.fork(f"at:asleep {PLAIN}").reach("asleep") for _ in range(2 * SETS)]
+        for _ in range(SETS):
+            self.assertEqual(started.run(PLAIN).shape, plain)
+        for child in sleepers[::2]:
+            child.go_on()
+            self.assertEqual(child.finish().shape, plain)
+        for child in sleepers[1::2]:
+            os.kill(child.pid, signal.SIGKILL)
+            self.assertEqual(child.finish().status, -signal.SIGKILL)
+        self.await_sets(SETS)
+        self.assert_ready(started.run(PLAIN))
+        self.finish(started)
+
+    def test_sleeper_and_restless(self):
+        """A child that sleeps does not keep a set from later children."""
+        started = self.taught(PLAIN, sets=2)
+        sleeper = started.fork(f"at:asleep {PLAIN}").reach("asleep")
+        for _ in range(5):
+            child = started.run(PLAIN)
+            self.assert_ready(child)
+            self.await_sets(2)
+        sleeper.go_on()
+        self.assertEqual(sleeper.finish().status, 0)
+        self.finish(started)
+
+    def test_nested(self):
+        """Zygotes of zygotes: children of each level work while the other levels live."""
+        plain = self.plain(PLAIN)[0]
+        levels = [self.taught(PLAIN)]
+        for _ in range(3):
+            levels.append(levels[-1].zygote())
+        for _ in range(4):
+            for level in levels:
+                self.assertEqual(level.run(PLAIN).shape, plain, level.errors())
+        for above, below in reversed(list(zip(levels, levels[1:]))):
+            below.end()
+            self.assertEqual(above.wait(below.pid), 0)
+        self.await_sets(SETS)
+        self.assert_ready(levels[0].run(PLAIN))
+        self.finish(levels[0])
+
+    def test_grandchildren_do_not_share(self):
+        """A child's children do not get the set that was offered to it."""
+        started = self.taught(PLAIN)
+        nested = started.zygote()
+        words = f"{INIT} at:ready {WORK} {END}"
+        children = [z.fork(words).reach("ready") for z in (nested, started) for _ in range(SETS)]
+        numbers = [child.remarks("qp")[0] for child in children]
+        self.assertEqual(len(set(numbers)), len(numbers))
+        for child in children:
+            child.go_on()
+            self.assertEqual(child.finish().status, 0)
+        nested.end()
+        self.assertEqual(started.wait(nested.pid), 0)
+        self.finish(started)
+
+    def test_while_another_thread_forks(self):
+        plain = self.plain(PLAIN)[0]
+        started = self.taught(PLAIN)
+        self.assertEqual(started.ask("thread"), 0)
+        for _ in range(50):
+            self.assertEqual(started.run(PLAIN).shape, plain)
+        self.assertEqual(started.ask("rest"), 0)
+        self.await_sets(SETS)
+        self.assert_ready(started.run(PLAIN))
+        self.finish(started)
+
+
+class Zygotes(zygotes.Case):
+    def orphans(self, started):
+        """Children at several stages."""
+        all_words = [f"at:here {PLAIN}", f"open at:here {PLAIN}", f"{INIT} at:here {WORK} {END}",
+                     f"{INIT} {WORK} at:here traffic {END}"]
+        self.all_plain = [words.replace("at:here ", "") for words in all_words]
+        return [started.fork(words).reach("here") for words in all_words]
+
+    def check_orphans(self, end):
+        started = self.taught(PLAIN)
+        children = self.orphans(started)
+        end(started)
+        plain = self.plain(*self.all_plain)
+        for child, shape in zip(children, plain):
+            child.go_on()
+            self.assertEqual(child.read().shape[1], shape[1])
+        self.await_nothing()
+
+    def test_ends_before_its_children(self):
+        self.check_orphans(lambda started: started.end())
+
+    def test_killed_before_its_children(self):
+        self.check_orphans(lambda started: started.kill())
+
+    def check_closes_all(self):
+        """The zygote closes all descriptors, its sets' too. Its children still work and find new sets, and files
+        that it opens later are left alone, though their numbers were those of sets."""
+        plain = self.plain(PLAIN)[0]
+        started = self.taught(PLAIN)
+        for _ in range(2):
+            self.assertEqual(started.ask("close"), 0)
+            self.assertEqual(started.ask("do", *INIT.split()), 0)
+            for _ in range(4):
+                self.assertEqual(started.run(PLAIN).shape, plain, started.errors())
+            bed.until(lambda: not bed.ctl("objects")["kept_by_mappings"], "the end of what was closed")
+            self.await_sets(1 + SETS)  # and its own context
+            self.assertEqual(started.ask("do", *f"{WORK} {END}".split()), 0)
+            self.assertEqual(started.run(PLAIN).shape, plain, started.errors())
+            self.await_sets(SETS)
+        self.finish(started)
+
+    def test_closes_all_descriptors(self):
+        self.check_closes_all()
+
+    def test_closes_all_descriptors_of_leases(self):
+        self.start_daemon()
+        self.check_closes_all()
+
+    def test_closes_all_descriptors_before(self):
+        plain = self.plain(PLAIN)[0]
+        started = self.start()
+        self.assertEqual(started.ask("close"), 0)
+        for _ in range(4):
+            self.assertEqual(started.run(PLAIN).shape, plain)
+        self.finish(started)
+
+    def test_ends_while_it_makes_sets(self):
+        """At any moment while it makes them."""
+        for moment in range(10):
+            started = self.start()
+            started.run(PLAIN)
+            started.run("exit")
+            bed.until(lambda: bed.ctl("objects")["contexts"], "sets being made")
+            for _ in range(moment):
+                bed.ctl("objects")
+            (started.kill if moment % 2 else started.end)()
+            self.await_nothing()
+
+    def test_idle_zygote_costs_nothing(self):
+        """Descriptors, mappings and threads of the zygote do not grow."""
+        started = self.taught(PLAIN)
+        def held():
+            return started.descriptors(), started.mappings(), started.threads()
+        before = held()
+        for _ in range(20):
+            started.run(PLAIN)
+            self.await_sets(SETS)
+        after = held()
+        self.assertEqual((after[0], after[2]), (before[0], before[2]))
+        self.assertLessEqual(after[1], before[1] + 4)  # the heap may be mapped in more pieces
+        self.finish(started)
+
+    def test_few_descriptors(self):
+        """Sets do not use up the descriptors that the program may open."""
+        plain = self.plain(PLAIN)[0]
+        started = self.start(sets=60, prefix=["prlimit", "--nofile=128:128"])
+        for _ in range(8):
+            self.assertEqual(started.run(PLAIN).shape, plain)
+            self.await_quiet()
+        self.finish(started)
+
+
+def add_cases():
+    for name, words in UNINTERESTED.items():
+        setattr(Children, f"test_uninterested_{name}", lambda self, words=words: self.check_uninterested(words))
+    for name, words in ODD.items():
+        setattr(Children, f"test_odd_{name}", lambda self, words=words: self.check_odd(words))
+
+
+add_cases()
+if __name__ == "__main__":
+    zygotes.main()

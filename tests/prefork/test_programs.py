@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+"""Programs that fork workers and know nothing of warmverbs: a pre-fork server, and Python's multiprocessing."""
+
+import subprocess
+
+import zygotes
+from zygotes import SETS, bed, trace
+
+PREFORK = str(bed.BUILD / "tests/programs/prefork")
+ANSWER = str(zygotes.PROGRAMS / "answer.py")
+PYTHON = "/usr/bin/python3"  # Debian's, which its modules are for
+CLIENTS, REQUESTS = 3, 10
+WORKERS, EACH = 4, 2
+
+
+class Programs(zygotes.Case):
+    def start_program(self, command, warm, **env):
+        # Python is not built for sanitizers, but their runtime must be loaded first.
+        env = bed.environment(command[0], warm, {**(self.warm() if warm else {}), **env})
+        process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                   stderr=subprocess.PIPE, text=True, start_new_session=True)
+        self.addCleanup(lambda: process.poll() is None and process.kill())
+        return process
+
+    def output(self, process):
+        out, errors = process.communicate(timeout=bed.LIMIT_S)
+        self.assertEqual((process.returncode, errors), (0, ""))
+        return out
+
+    def taken(self):
+        return len(trace.opens(trace.read(self.folder / "trace"), trace.PREFORKED))
+
+    def assert_taken(self, least):
+        self.assertGreaterEqual(self.taken(), least)
+
+    def serve(self, warm):
+        """The output of a pre-fork server, and those of its clients."""
+        socket = str(self.folder / "server")
+        server = self.start_program([PREFORK, "serve", socket, str(WORKERS), str(EACH), str(CLIENTS * REQUESTS)], warm)
+        self.assertEqual(server.stdout.readline(), "listening\n")
+        clients = [self.start_program([PREFORK, "ask", socket, str(REQUESTS)], False) for _ in range(CLIENTS)]
+        answers = [self.output(client) for client in clients]
+        return self.output(server), answers
+
+    def test_prefork_server(self):
+        plain = self.serve(False)
+        self.assertEqual(plain[1], ["".join(f"REQUEST {i}\n" for i in range(REQUESTS))] * CLIENTS)
+        self.assertEqual(self.serve(True), plain)
+        self.assert_taken(2)
+        self.await_nothing()
+
+    def test_prefork_server_with_a_daemon(self):
+        plain = self.serve(False)
+        self.start_daemon()
+        for _ in range(3):
+            self.assertEqual(self.serve(True), plain)
+        self.await_nothing()
+
+    def run_python(self, way, least):
+        if subprocess.run([PYTHON, "-c", "import pyverbs"], env=bed.CLEAN, check=False, stderr=subprocess.DEVNULL,
+                          stdin=subprocess.DEVNULL).returncode:
+            self.skipTest("python3-pyverbs is not installed")
+        if bed.SANITIZED:
+            self.skipTest("Python's own leaks and races are not the question")
+        command = [PYTHON, "-B", ANSWER, way, "12"]
+        plain = self.output(self.start_program(command, False))
+        self.assertEqual(len(plain.splitlines()), 12)
+        self.assertEqual(self.output(self.start_program(command, True)), plain)
+        self.assert_taken(least)
+        self.await_nothing()
+
+    def test_python_pool(self):
+        self.run_python("pool", 1)
+
+    def test_python_processes(self):
+        """One after the other: the first child teaches, and the next fork makes sets of that."""
+        self.run_python("processes", 12 - SETS)
+
+    def test_python_crashes(self):
+        self.run_python("crashes", 0)
+
+
+if __name__ == "__main__":
+    zygotes.main()

@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""Ten thousand forks with random kills leave no object, descriptor, mapping, thread or process behind."""
+
+import os
+import time
+
+import zygotes
+from support.zygote import END_SRQ
+from zygotes import END, INIT, PLAIN, SETS, WORK, bed
+
+CHILDREN = 1000 if bed.SANITIZED else 10000
+AT_ONCE = 8
+MICROSECONDS = 4000  # about twice the run of a child that gets a set
+LARGE = "open channel pd cq:channel cq:ex srq qp:rc,cq=0,n=4 qp:rc,srq qp:ud move:init,all"
+
+
+def held(started):
+    return started.descriptors(), started.threads()
+
+
+def children_of(pid):
+    found = []
+    for task in os.listdir(f"/proc/{pid}/task"):
+        with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as children:
+            found += children.read().split()
+    return found
+
+
+class Storm(zygotes.Case):
+    def check(self, words, children, script=None):
+        started = self.taught(script or words, WARMVERBS_TRACE="")
+        before, mappings = held(started), started.mappings()
+        start = time.monotonic()
+        failed = started.ask("storm", children, AT_ONCE, MICROSECONDS, *words.split())
+        print(f"{children / (time.monotonic() - start):.0f} children per second", flush=True)
+        self.assertEqual(failed, 0, started.errors())
+        self.assertEqual(children_of(started.pid), [])
+        self.assertEqual(started.run(words).status, 0)  # teaches again, as another child may have taught something else
+        started.run("exit")
+        self.await_sets(SETS, more=script is not None)
+        if script is None:  # else there may be another script, with larger sets
+            self.assertEqual(held(started), before)
+            self.assertLessEqual(started.mappings(), mappings + 8)  # the heap's
+        self.assertEqual(started.run(words).status, 0)
+        self.finish(started)
+
+    def test_small(self):
+        self.check(PLAIN, CHILDREN)
+
+    def test_large(self):
+        self.check(f"{LARGE} move:rtr,rts,all traffic:qp=4 traffic:qp=5 {END_SRQ}", CHILDREN // 10)
+
+    def test_differing(self):
+        """The kernel makes half of the objects, and some of the set must be destroyed first."""
+        self.check(f"open pd cq:depth=300 qp:rc,send=100 qp:rc move:init,all {WORK} {END}", CHILDREN // 10, script=INIT)
+
+    def test_uninterested(self):
+        self.check("fork:now exit", CHILDREN // 10, script=PLAIN)
+
+    def test_nested(self):
+        """Children that fork while they make objects, and their children fork again."""
+        self.check(f"fork:exit open fork:exit pd fork:crash cq qp:rc move:init {WORK}", CHILDREN // 20, script=PLAIN)
+
+    def test_with_a_daemon(self):
+        """A child that finds no set asks for a lease."""
+        self.start_daemon()
+        started = self.taught(PLAIN, WARMVERBS_TRACE="")
+        self.assertEqual(started.ask("storm", CHILDREN // 10, 4 * AT_ONCE, MICROSECONDS, *PLAIN.split()), 0)
+        started.run("exit")
+        self.await_sets(SETS)
+        self.finish(started)
+
+
+if __name__ == "__main__":
+    zygotes.main(tsan=True)

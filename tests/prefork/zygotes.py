@@ -1,0 +1,126 @@
+"""Zygotes on the stand-in HCA: parents that keep sets of objects for their children."""
+
+import pathlib
+import shutil
+import sys
+import tempfile
+import time
+import unittest
+
+from support import bed, trace, zygote
+from support.zygote import END, INIT
+
+PROGRAMS = pathlib.Path(__file__).resolve().parents[1] / "programs"
+ZYGOTE = str(bed.BUILD / "tests/programs/zygote")
+SETS = 3
+WORK = "move:rtr,rts,all traffic"
+PLAIN = f"{INIT} {WORK} {END}"
+
+
+class Case(unittest.TestCase):
+    """Without a daemon, unless a case starts one."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="prefork."))
+        self.addCleanup(shutil.rmtree, self.folder)
+        self.daemon = None
+        self._zygotes = 0
+
+    def start_daemon(self, *options):
+        self.daemon = bed.Daemon(self.folder, options)
+        self.addCleanup(self.daemon.stop)
+
+    def leases(self):
+        return self.daemon.status()["use"]["leases"] if self.daemon else 0
+
+    def warm(self, sets=SETS):
+        """The environment of a program that keeps @sets sets for its children."""
+        return {"WARMVERBS_PREFORK": str(sets), "WARMVERBS_SOCKET": str(self.folder / "socket"),
+                "WARMVERBS_TRACE": str(self.folder / "trace")}
+
+    def start(self, warm=True, sets=SETS, prefix=(), **env):
+        self._zygotes += 1
+        env = bed.environment(ZYGOTE, warm, {**(self.warm(sets) if warm else {}), **env})
+        started = zygote.First([*prefix, ZYGOTE], env, self.folder / f"errors.{self._zygotes}")
+        self.addCleanup(started.abort)
+        return started
+
+    def opens(self, child, how):
+        """How many opens of a device in that process had this result."""
+        events = trace.read(self.folder / "trace")
+        return sum(event.pid == child.pid for event in trace.opens(events, how))
+
+    def ready(self, child):
+        return self.opens(child, trace.PREFORKED)
+
+    def sets_there(self, sets, more):
+        """Whether the device has this many contexts (@more: or more) besides the daemon's, and is idle."""
+        def look():
+            n = bed.ctl("objects")["contexts"] - self.leases()
+            return n == sets or (more and n > sets)
+        if not look():
+            return False
+        before = bed.ctl("counts")
+        time.sleep(0.005)
+        return bed.ctl("counts") == before and look()
+
+    def await_quiet(self):
+        """Waits until the device gets no more commands."""
+        def quiet():
+            before = bed.ctl("counts")
+            time.sleep(0.02)
+            return bed.ctl("counts") == before
+        bed.until(quiet, "quiet")
+
+    def await_sets(self, sets, more=False):
+        """Waits for this many sets; @more: or more, if children may have taught other things as well."""
+        try:
+            bed.until(lambda: self.sets_there(sets, more), f"{sets} sets")
+        except AssertionError as error:
+            raise AssertionError(f"{error}; {self.leases()} leases; {bed.ctl('objects')}") from None
+
+    def taught(self, words, sets=SETS, opens=1, **env):
+        """A zygote whose first child has taught what children do, and which has made sets for the next ones."""
+        started = self.start(sets=sets, **env)
+        self.assertEqual(started.run(words).status, 0, started.errors())
+        started.run("exit")  # a fork makes the zygote use what it was taught
+        self.await_sets(sets * opens)
+        return started
+
+    def assert_ready(self, child, opens=1):
+        self.assertEqual(self.ready(child), opens, child.output)
+
+    def assert_took(self, child, opens):
+        """At least this many, for a child that may open the device more often."""
+        self.assertGreaterEqual(self.ready(child), opens, child.output)
+
+    def assert_silent(self, child):
+        self.assertEqual(child.remarks("call"), ["-1"], child.output)
+
+    def plain(self, *all_words):
+        """What children of a zygote without warmverbs do."""
+        started = self.start(warm=False)
+        shapes = [started.run(words).shape for words in all_words]
+        self.assertEqual(started.end(), 0)
+        return shapes
+
+    def finish(self, started):
+        """Ends the zygote and checks that it ended without an error and left nothing."""
+        self.assertEqual(started.end(), 0, started.errors())
+        self.assertEqual(started.errors(), "")
+        self.await_nothing()
+
+    def await_nothing(self):
+        def nothing():
+            objects = bed.ctl("objects")
+            return objects["ufiles"] == self.leases() and not objects["kept_by_mappings"]
+        bed.until(nothing, "no objects but of leases")
+
+
+def main(tsan=False):
+    """With @tsan, runs with ThreadSanitizer too. Most tests can't: it makes system calls of its own, forks slowly, and
+    ends children that start a thread if their parent had one."""
+    if not tsan and any("tsan" in runtime for runtime in bed.runtimes(bed.PRELOAD)):
+        print("ThreadSanitizer does not support threads in children of processes with threads")
+        sys.exit(77)
+    unittest.main(verbosity=2)

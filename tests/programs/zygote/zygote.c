@@ -1,0 +1,201 @@
+/*
+ * A process that forks others on request. Its standard input is a SOCK_SEQPACKET socket. A request
+ *is one message of words, each ended by a NUL; the answer is one number.
+ *
+ *   fork WORD...	 forks a child, which does the words; the descriptor in the message becomes
+ *			 its standard input and output. Answers its pid
+ *   zygote		 the same, but the child is a zygote, and the descriptor its socket
+ *   wait PID		 waits for a child; answers its status
+ *   do WORD...		 does the words itself; answers how many failed
+ *   close		 closes all descriptors but the standard ones; answers 0
+ *   thread, rest	 starts or ends a thread that forks children that exit at once; answers 0
+ *   storm N AT_ONCE MICROSECONDS WORD...
+ *			 forks N children, each killed at some moment of that time; answers how many
+ *			 failed
+ *
+ * It is a plain verbs program and knows nothing of warmverbs.
+ */
+#include "../words/words.h"
+#include "storm.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define MAX_BYTES  8192
+#define MAX_WORDS  256
+#define NEW_ZYGOTE (-2) /* no answer: this process is a new zygote, which nobody has asked */
+
+struct message {
+	char text[MAX_BYTES];
+	char *words[MAX_WORDS]; /* the first is the name */
+	int n;
+	int fd; /* that came with it, or -1 */
+};
+
+static int descriptor_of(struct msghdr *header)
+{
+	struct cmsghdr *control = CMSG_FIRSTHDR(header);
+	int fd = -1;
+
+	if (control && control->cmsg_type == SCM_RIGHTS)
+		memcpy(&fd, CMSG_DATA(control), sizeof(fd));
+	return fd;
+}
+
+/* Receives a message; false after the last one. */
+static int receive(struct message *message)
+{
+	char control[CMSG_SPACE(sizeof(int))];
+	struct iovec bytes = {message->text, sizeof(message->text)};
+	struct msghdr header = {.msg_iov = &bytes,
+				.msg_iovlen = 1,
+				.msg_control = control,
+				.msg_controllen = sizeof(control)};
+	ssize_t size = recvmsg(STDIN_FILENO, &header, MSG_CMSG_CLOEXEC);
+
+	message->n = 0;
+	message->fd = size > 0 ? descriptor_of(&header) : -1;
+	for (char *at = message->text;
+	     size > 0 && at < message->text + size && message->n < MAX_WORDS; at += strlen(at) + 1)
+		message->words[message->n++] = at;
+	return message->n;
+}
+
+static pid_t child_with(int *fds, int n, int from)
+{
+	pid_t child;
+
+	fflush(stdout);
+	child = fork();
+	if (child)
+		return child;
+	alarm(LIMIT_S);
+	for (int i = 0; i < n; i++)
+		dup2(from, fds[i]);
+	close(from);
+	return 0;
+}
+
+static int do_fork_words(struct message *m)
+{
+	int both[] = {STDIN_FILENO, STDOUT_FILENO};
+	struct program program = {0};
+	pid_t child = child_with(both, 2, m->fd);
+
+	if (!child)
+		exit(run_words(&program, m->words + 1, m->n - 1) != 0);
+	return child;
+}
+
+static int do_zygote(struct message *m)
+{
+	int only[] = {STDIN_FILENO};
+	pid_t child = child_with(only, 1, m->fd);
+
+	return child ? child : NEW_ZYGOTE;
+}
+
+static int do_wait(struct message *m)
+{
+	int status;
+
+	return waitpid(atoi(m->words[1]), &status, 0) < 0 ? -errno : status;
+}
+
+static int do_words(struct message *m)
+{
+	static struct program own;
+	int failures = (int)run_words(&own, m->words + 1, m->n - 1);
+
+	fflush(stdout);
+	return failures;
+}
+
+static int do_close_all(struct message *m)
+{
+	(void)m;
+	closefrom(STDERR_FILENO + 1);
+	return 0;
+}
+
+static pthread_t thread;
+static atomic_bool at_rest;
+
+static void *fork_on(void *argument)
+{
+	(void)argument;
+	while (!at_rest) {
+		pid_t child = fork();
+
+		if (!child)
+			_exit(0);
+		waitpid(child, NULL, 0);
+	}
+	return NULL;
+}
+
+static int do_thread(struct message *m)
+{
+	(void)m;
+	at_rest = false;
+	return -pthread_create(&thread, NULL, fork_on, NULL);
+}
+
+static int do_rest(struct message *m)
+{
+	(void)m;
+	at_rest = true;
+	return -pthread_join(thread, NULL);
+}
+
+static int do_storm(struct message *m)
+{
+	struct storm storm = {
+	    .children = atoi(m->words[1]),
+	    .at_once = atoi(m->words[2]),
+	    .microseconds = atoi(m->words[3]),
+	    .words = m->words + 4,
+	    .n_words = m->n - 4,
+	};
+
+	return storm_run(&storm);
+}
+
+static const struct {
+	const char *name;
+	int (*run)(struct message *m);
+} commands[] = {
+    {"fork", do_fork_words}, {"zygote", do_zygote}, {"wait", do_wait}, {"do", do_words},
+    {"close", do_close_all}, {"thread", do_thread}, {"rest", do_rest}, {"storm", do_storm},
+};
+
+static int obey(struct message *m)
+{
+	for (size_t i = 0; i < sizeof(commands) / sizeof(commands[0]); i++)
+		if (!strcmp(commands[i].name, m->words[0]))
+			return commands[i].run(m);
+	return -EINVAL;
+}
+
+int main(void)
+{
+	static struct message message;
+
+	while (receive(&message)) {
+		int answer = obey(&message);
+
+		if (message.fd >= 0 && answer != NEW_ZYGOTE)
+			close(message.fd);
+		if (answer != NEW_ZYGOTE &&
+		    send(STDIN_FILENO, &answer, sizeof(answer), MSG_NOSIGNAL) < 0)
+			break;
+	}
+	return 0;
+}

@@ -1,0 +1,5 @@
+"""What the tests in Python share (PYTHONPATH is tests/).
+
+bed: a daemon and programs on the stand-in. zygote: a parent that forks, and its children. trace: what the preload did.
+wire: the protocol spoken by hand. ports: TCP ports. tests/lab uses all but bed.
+"""

@@ -1,0 +1,321 @@
+"""A daemon on the stand-in HCA, programs with and without it, and what the stand-in counted for them.
+
+For tests that tests/standin/run starts: they find the socket of the stand-in in the environment.
+"""
+
+import contextlib
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import time
+import unittest
+
+from . import trace
+
+LIMIT_S = 100
+PATIENCE = 5  # runs: on a busy machine the daemon may answer too late for a program
+BUILD = pathlib.Path(os.environ["WARMVERBS_BUILD"])
+WORDS = str(BUILD / "tests/programs/words")
+DC_PINGPONG = str(BUILD / "tests/programs/dc_pingpong")
+PRELOAD = str(BUILD / "src/preload/libwarmverbs.so.0")
+DAEMON = str(BUILD / "src/daemon/warmverbsd")
+CLI = str(BUILD / "src/cli/warmverbs")
+STANDIN = os.environ["LD_PRELOAD"].split()[-1]
+CLEAN = {name: value for name, value in os.environ.items()
+         if not name.startswith(("WARMVERBS_", "MLX", "HUGE_", "LD_PRELOAD", "PYTHON"))}
+
+_runtimes = {}
+
+
+def runtimes(*files):
+    """The sanitizer runtimes that the files are linked with; they must be loaded first."""
+    found = []
+    for file in map(shutil.which, map(str, files)):
+        if file and file not in _runtimes:
+            out = subprocess.run(["ldd", file], capture_output=True, text=True, check=False, env=CLEAN).stdout
+            _runtimes[file] = re.findall(r"=> (\S*lib[at]san\.so\S*)", out)
+        found += _runtimes.get(file, [])
+    return sorted(set(found))
+
+
+SANITIZED = bool(runtimes(PRELOAD))
+
+
+def environment(program, warm, extra=None, lib=PRELOAD, standin=STANDIN):
+    """What a program is started with: @lib (if warm) and the stand-in are preloaded."""
+    libs = [*([lib] if warm else []), standin]
+    # Programs may end without destroying anything; that is no leak.
+    return {**CLEAN, "LD_PRELOAD": " ".join([*runtimes(*libs, program), *libs]),
+            "ASAN_OPTIONS": "detect_leaks=0", **(extra or {})}
+
+
+def until(condition, what):
+    """Waits until a condition is true; returns its value."""
+    end = time.monotonic() + LIMIT_S
+    while not (value := condition()):
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {LIMIT_S} s: {what}")
+        time.sleep(0.002)
+    return value
+
+
+def ctl(*words):
+    out = subprocess.run([os.environ["STANDIN_HCA"], "ctl", *map(str, words)], env=CLEAN, check=True,
+                         capture_output=True, text=True, timeout=LIMIT_S).stdout
+    answer = json.loads(out)
+    if "error" in answer:
+        raise AssertionError(f"ctl {words}: {answer['error']}")
+    return answer
+
+
+def counts(pid, kind="firmware"):
+    return ctl("counts").get(str(pid), {}).get(kind, {})
+
+
+def minus(after, before):
+    """What was counted between two readings."""
+    difference = {name: n - before.get(name, 0) for name, n in after.items()}
+    return {name: n for name, n in difference.items() if n}
+
+
+def remarks(output, name):
+    """The values of lines "# name value"."""
+    return [line.split()[2] for line in output if line.startswith(f"# {name} ")]
+
+
+class Result:
+    """The result of a program."""
+
+    def __init__(self, process, output, errors, marks, trace_path):
+        self.pid = process.pid
+        self.status = process.returncode
+        self.lines = [line for line in output if not line.startswith(("#", "@"))]
+        self.remarks = lambda name: remarks(output, name)
+        self.errors = errors
+        self.marks = marks
+        self.events = trace.read(trace_path) if trace_path else []
+
+    @property
+    def failures(self):
+        return [line for line in self.lines if " failed: " in line]
+
+    def done(self, how):
+        """What was made in this way: "get_context", "create_qp", "init", ..."""
+        return trace.made(self.events, how)
+
+    @property
+    def adopted(self):
+        return [e for e in self.events if e.kind == trace.COMMAND and e.how == trace.ADOPTED]
+
+    @property
+    def leased(self):
+        return len(trace.opens(self.events, trace.ADOPTED))
+
+    def shape(self):
+        return self.status, self.lines
+
+
+class Program:
+    """A running program; at each of its "at" words it waits until go_on()."""
+
+    def __init__(self, command, env, trace_path, kwargs):
+        self._trace = trace_path
+        self._output, self._marks = [], {}
+        self._errors = tempfile.TemporaryFile("w+")
+        self.process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                                        stderr=self._errors, text=True, **kwargs)
+        self.pid = self.process.pid
+
+    def reach(self, name=None):
+        """Reads its output up to the next "at", or the one of that name; returns the firmware commands given so far."""
+        for line in self.process.stdout:
+            self._output.append(line.rstrip("\n"))
+            if line.startswith("@"):
+                self._marks[line[1:].strip()] = counts(self.pid)
+                if name in (None, line[1:].strip()):
+                    return self._marks[line[1:].strip()]
+                self.go_on()
+        if name:
+            raise AssertionError(f"never came to {name}: {self._output} {self.errors()}")
+        return None
+
+    def go_on(self):
+        self.process.stdin.write("\n")
+        self.process.stdin.flush()
+
+    def remarks(self, name):
+        return remarks(self._output, name)
+
+    def errors(self):
+        self._errors.seek(0)
+        return self._errors.read()
+
+    def finish(self):
+        """Lets it go on through all "at"s to the end."""
+        with contextlib.suppress(BrokenPipeError):
+            if self._output and self._output[-1].startswith("@"):
+                self.go_on()
+            while self.reach() is not None:
+                self.go_on()
+        self.process.wait(LIMIT_S)
+        result = Result(self.process, self._output, self.errors(), self._marks, self._trace)
+        self.close()
+        return result
+
+    def close(self):
+        """Ends it if it has not ended."""
+        if self.process.poll() is None:
+            self.process.kill()
+            self.process.wait()
+        for file in (self.process.stdin, self.process.stdout, self._errors):
+            with contextlib.suppress(BrokenPipeError):
+                file.close()
+
+
+class Daemon:
+    def __init__(self, folder, options=(), kwargs=None, env=None):
+        self.folder = folder
+        self.socket = folder / "socket"
+        self._options = options
+        self._kwargs = kwargs or {}
+        self._env = env or {}
+        self._process = None
+        self.start()
+
+    @property
+    def pid(self):
+        return self._process.pid
+
+    def start(self, *more):
+        (self.folder / "state").mkdir(mode=0o700, exist_ok=True)
+        with open(self.folder / "log", "ab") as log:
+            self._process = subprocess.Popen(
+                [DAEMON, "--socket", self.socket, "--state-dir", self.folder / "state", "--log-level", "debug",
+                 "--refill-delay", "1", *self._options, *more],
+                stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                env={**CLEAN, "LD_PRELOAD": " ".join([*runtimes(DAEMON), STANDIN]), **self._env},
+                **self._kwargs)
+        until(lambda: self._process.poll() is not None or self._answers(), "the daemon answers")
+        if self._process.poll() is not None:
+            raise AssertionError(f"the daemon does not start: {self.log()}")
+
+    def _answers(self):
+        return subprocess.run(self._ask(), env=CLEAN, capture_output=True, check=False).returncode == 0
+
+    def _ask(self, *words):
+        return [CLI, *(words or ("status", "--json")), "--socket", self.socket]
+
+    def log(self):
+        return (self.folder / "log").read_text(errors="replace")
+
+    def status(self):
+        return json.loads(subprocess.run(self._ask(), env=CLEAN, capture_output=True, check=True,
+                                         timeout=LIMIT_S).stdout)
+
+    def recipes(self, name):
+        return [r for r in self.status()["recipes"] if r["key"]["name"] == name]
+
+    def forget(self, recipe):
+        subprocess.run([CLI, "recipes", "--socket", self.socket, "forget", recipe["id"]], env=CLEAN,
+                       capture_output=True, check=True, timeout=LIMIT_S)
+
+    def await_ready(self, name):
+        """Waits until each recipe of that name has as many pooled leases as the daemon wants, at least one."""
+        def ready():
+            recipes = self.recipes(name)
+            return recipes and all(r["pool"]["ready"] >= max(1, r["pool"]["target"]) for r in recipes) and recipes
+        return until(ready, f"leases of {name}; {self.recipes(name)}")
+
+    def stop(self, with_signal=signal.SIGTERM):
+        if self._process and self._process.poll() is None:
+            self._process.send_signal(with_signal)
+            self._process.wait(LIMIT_S)
+        status = self._process.returncode
+        if status not in (0, -signal.SIGKILL):
+            raise AssertionError(f"the daemon ended with {status}: {self.log()[-4000:]}")
+
+
+class Case(unittest.TestCase):
+    """Each class of cases has a daemon; the recipes of each case have a name of their own."""
+
+    daemon_options = ()
+    daemon_kwargs = {}
+    daemon_env = {}
+
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="leases."))
+        cls.folder.chmod(0o755)
+        (cls.folder / "traces").mkdir()
+        (cls.folder / "traces").chmod(0o777)  # programs may run as others
+        cls.daemon = Daemon(cls.folder, cls.daemon_options, cls.daemon_kwargs, cls.daemon_env)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.daemon.stop()
+        shutil.rmtree(cls.folder)
+
+    def setUp(self):
+        self.name = self.id().rpartition(".")[2].removeprefix("test_")[-31:]
+        self._runs = 0
+
+    def start(self, words, warm, env=None, program=WORDS, lib=PRELOAD, name=None, **kwargs):
+        """Starts the program of words, or another, by the command @prefix; preloads @lib (if warm) and @standin."""
+        command = [program, *(words.split() if isinstance(words, str) else words)]
+        command = [*kwargs.pop("prefix", []), *command]
+        self._runs += 1
+        path = self.folder / "traces" / f"{self.name}.{self._runs}"
+        if warm:
+            env = {"WARMVERBS_SOCKET": str(self.daemon.socket), "WARMVERBS_NAME": name or self.name,
+                   "WARMVERBS_TRACE": str(path), **(env or {})}
+        env = environment(program, warm, env, lib, kwargs.pop("standin", STANDIN))
+        running = Program(command, env, path if warm else None, kwargs)
+        self.addCleanup(running.close)
+        return running
+
+    def run_plain(self, words, **kwargs):
+        return self.start(words, False, **kwargs).finish()
+
+    def run_warm(self, words, **kwargs):
+        return self.start(words, True, **kwargs).finish()
+
+    def learn(self, words, n=1, **kwargs):
+        """Has the daemon learn what a program does at each of its @n opens, and waits for the leases."""
+        name = kwargs.get("name") or self.name
+        learned = None
+        for _ in range(PATIENCE):
+            result = self.run_warm(words, **kwargs)
+            # The daemon may get the first run's recording after the next run has begun.
+            learned = learned if learned and result.leased else result
+            self.assertEqual((result.status, learned.leased), (0, 0), result.errors)
+            if len(self.daemon.recipes(name)) >= n:
+                self.daemon.await_ready(name)
+                return learned
+        raise AssertionError(f"no recipe after {PATIENCE} runs: {self.daemon.log()[-2000:]}")
+
+    def run_leased(self, words, n=1, **kwargs):
+        """Runs a program that there are leases for until each of its @n opens gets one."""
+        for _ in range(PATIENCE):
+            self.daemon.await_ready(kwargs.get("name") or self.name)
+            result = self.run_warm(words, **kwargs)
+            if result.leased == n:
+                return result
+        raise AssertionError(f"no lease in {PATIENCE} runs: {result.lines} {self.daemon.log()[-2000:]}")
+
+    def compare(self, words, learned=None, failures=0, **kwargs):
+        """Compares a plain run with one that has a lease of @words or @learned; returns the latter."""
+        plain = self.run_plain(words, **kwargs)
+        self.assertEqual((plain.status, len(plain.failures)), (0, failures), plain.lines + [plain.errors])
+        self.learn(learned or words, **kwargs)
+        warm = self.run_leased(words, **kwargs)
+        self.assertEqual(warm.shape(), plain.shape(), warm.errors)
+        return warm
+
+
+def main():
+    unittest.main(verbosity=2)

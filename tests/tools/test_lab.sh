@@ -1,0 +1,203 @@
+#!/bin/bash
+# Tests tools/lab itself: output, environment, exit statuses, signals, and RDMA in its guest. Takes
+# about 80 s under emulation. Exit status: 0 passed, 1 failed, 77 skipped.
+# shellcheck disable=SC2016  # The scripts in single quotes are for the guest's shell.
+set -u
+
+source_root=$(cd "$(dirname "$0")/../.." && pwd)
+lab=$source_root/tools/lab
+folder=$(mktemp -d)
+trap 'jobs -p | xargs -r kill; rm -rf "$folder"' EXIT
+# Normally below the host's /tmp: the guest must see a folder there, too.
+cd "$folder" || exit 1
+
+number=0
+failed=0
+
+# is NAME EXPECTED ACTUAL: one test, a TAP line.
+is() {
+	number=$((number + 1))
+	if [[ $2 == "$3" ]]; then
+		echo "ok $number - $1"
+	else
+		failed=$((failed + 1))
+		echo "not ok $number - $1"
+		printf '%s\n' "expected: $2" "got: $3" | sed 's/^/# /'
+	fi
+}
+
+# like NAME PATTERN TEXT: part of the text matches the shell pattern.
+like() {
+	local text=$3
+	[[ $text == *$2* ]] && text=$2
+	is "$1" "$2" "$text"
+}
+
+# in_lab [OPTION...] -- COMMAND...: sets $status and writes the files stdout and stderr.
+in_lab() {
+	"$lab" run --quiet "$@" >stdout 2>stderr
+	status=$?
+}
+
+same() {
+	cmp -s "$1" "$2" && echo same || echo different
+}
+
+wait_for() {
+	local tries=0
+	until "$@" || ((++tries > 300)); do
+		sleep 0.1
+	done
+}
+
+test_status() {
+	in_lab -- sh -c 'exit 42'
+	is "exit status is passed on" 42 "$status"
+	in_lab -- sh -c 'kill -TERM $$'
+	is "death by a signal is 128 + its number" 143 "$status"
+	is "a signal adds no output" "" "$(cat stdout stderr)"
+	in_lab -- no-such-command
+	is "a missing command is 127" 127 "$status"
+}
+
+test_streams() {
+	in_lab -- sh -c 'echo to-out; echo to-err >&2; echo by-name >/dev/stderr' <"$lab"
+	is "stdout has stdout only" to-out "$(cat stdout)"
+	is "stderr has stderr only" $'to-err\nby-name' "$(cat stderr)"
+	in_lab -- cat <"$lab"
+	is "stdin is empty" "0 0" "$status $(stat -c %s stdout)"
+	in_lab -- echo fine <&-
+	is "stdin need not be open" "0 fine" "$status $(cat stdout)"
+	"$lab" run -- sh -c 'echo fine; echo lost >&2' >stdout <&- 2>&-
+	is "stderr need not be open" "0 fine" "$? $(cat stdout)"
+}
+
+test_binary_output() {
+	head -c 1000000 /dev/urandom >random
+	in_lab -- sh -c 'cat random; cat random >&2'
+	is "1 MB of bytes arrives on stdout" same "$(same random stdout)"
+	is "1 MB of bytes arrives on stderr" same "$(same random stderr)"
+}
+
+test_files() {
+	in_lab --out results -- sh -c 'cat random >$LAB_OUT/copy; echo new >new; cat new; pwd'
+	is "a file in LAB_OUT stays" same "$(same random results/copy)"
+	is "the caller's folder is there and writable" $'new\n'"$(pwd -P)" "$(cat stdout)"
+	is "a file written there does not stay" no "$(test -e new && echo yes || echo no)"
+	is "the log of the console is kept" yes "$(test -s results/console.log && echo yes || echo no)"
+}
+
+test_environment() {
+	WARMVERBS_TEST="two  words" BENCH_RUNS=3 OTHER=x LAB=other in_lab -- \
+		sh -c 'echo "$(id -u) $(uname -n) $LAB $LAB_DEVICE $HOME"
+			echo "$WARMVERBS_TEST $BENCH_RUNS ${OTHER-unset}"'
+	is "user, host name and environment" "0 lab vm rxe0 $HOME
+two  words 3 unset" "$(cat stdout)"
+}
+
+test_rdma() {
+	in_lab -- sh -c '
+		ibv_rc_pingpong -d "$LAB_DEVICE" -g 1 -n 50 & server=$!
+		until ss -ltn | grep -q :18515; do sleep 0.1; done
+		ibv_rc_pingpong -d "$LAB_DEVICE" -g 1 -n 50 localhost && wait $server'
+	is "ibv_rc_pingpong runs against itself" 0 "$status"
+	like "over the IPv4 GID" "GID ::ffff:" "$(cat stdout)"
+	in_lab -- sh -c 'stat -c "%a %n" /dev/infiniband/*'
+	is "all users may use the device" "666 /dev/infiniband/rdma_cm
+666 /dev/infiniband/uverbs0" "$(cat stdout)"
+	in_lab -- modprobe nvme
+	is "modprobe finds the kernel's other modules" 0 "$status"
+	in_lab -- "$lab" run --quiet --native -- sh -c 'echo "$LAB $LAB_DEVICE"; exit 3'
+	is "--native uses the device that is there" "3 native rxe0" "$status $(cat stdout)"
+}
+
+# In the guest, so that the test does not change the machine that it runs on.
+test_native_device() {
+	in_lab -- sh -c "ip link delete dummy0
+		$lab run --native -- ibv_devices | grep -o rxe0
+		ls /sys/class/infiniband
+		ip -brief link | grep lab0"
+	is "--native adds a device and removes it again" rxe0 "$(cat stdout)"
+}
+
+test_count() {
+	in_lab --count-instructions -- nproc
+	is "--count-instructions has one CPU" "0 1" "$status $(cat stdout)"
+	in_lab --count-instructions --cpus 2 -- true
+	is "--count-instructions refuses two CPUs" 125 "$status"
+}
+
+test_timeout() {
+	in_lab --timeout 2 -- sh -c 'echo started; sleep 1000'
+	is "a command that takes too long is 124" 124 "$status"
+	is "its output until then is there" started "$(cat stdout)"
+	in_lab --timeout 2 -- yes
+	is "also if it prints for ever" 124 "$status"
+}
+
+test_panic() {
+	in_lab -- sh -c 'echo c >/proc/sysrq-trigger'
+	is "a guest that panics is 125" 125 "$status"
+	like "the panic is shown" "Kernel panic" "$(cat stderr)"
+}
+
+# The log's path in its arguments identifies the machine of a run.
+machine_of() {
+	pgrep -f "path=$folder/$1/console.log" >/dev/null
+}
+
+started() {
+	grep -q started "$1"
+}
+
+test_signal() {
+	local name=$1 expected=$2 pid
+	"$lab" run --quiet --out "$name" -- sh -c 'echo started; sleep 1000' >started-"$name" 2>stderr &
+	pid=$!
+	wait_for started started-"$name"
+	is "$name: the machine runs before" yes "$(machine_of "$name" && echo yes || echo no)"
+	kill -s "$name" "$pid"
+	wait "$pid" 2>/dev/null
+	is "$name: exit status" "$expected" $?
+	# After SIGKILL the kernel ends the machine, a moment later.
+	wait_for eval '! machine_of "$name"'
+	is "$name: no machine is left" no "$(machine_of "$name" && echo yes || echo no)"
+}
+
+test_waiting() {
+	local first
+	"$lab" run --quiet -- sh -c 'echo started; sleep 5' >started-first 2>&1 &
+	first=$!
+	wait_for started started-first
+	"$lab" run -- echo second >stdout 2>stderr
+	is "a second run waits for the first" "0 second" "$? $(cat stdout)"
+	like "it names the process that it waits for" "process $first" "$(cat stderr)"
+	wait "$first"
+	is "the first run is not disturbed" 0 $?
+}
+
+if ! command -v qemu-system-x86_64 >/dev/null; then
+	echo "1..0 # SKIP qemu-system-x86_64 is not installed; run tools/install-deps"
+	exit 77
+fi
+if ! "$lab" run -- true; then
+	echo "Bail out! the lab cannot run anything"
+	exit 1
+fi
+
+test_status
+test_streams
+test_binary_output
+test_files
+test_environment
+test_rdma
+test_native_device
+test_count
+test_timeout
+test_panic
+test_signal INT 130
+test_signal TERM 143
+test_signal KILL 137
+test_waiting
+echo "1..$number"
+((failed == 0))
