@@ -398,8 +398,7 @@ static void test_files_that_are_no_json(void **state)
 					    "[]",
 					    "{}",
 					    "{\"format\": 1}",
-					    "\x7f"
-					    "ELF",
+					    "\177ELF",
 					    "{\"format\": 1e999}",
 					    "{\"a\": 1, \"a\": 2}"};
 	struct bench *b = *state;
