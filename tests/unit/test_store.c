@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define UID 1234
+#define UID 1234u
 
 /* A store in a directory of its own. */
 struct bench {

@@ -1,6 +1,5 @@
 """Zygotes on the stand-in HCA, whose children are to find their objects ready."""
 
-import os
 import pathlib
 import shutil
 import sys
