@@ -63,7 +63,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!r->action)
 			argp_usage(state);
-		if (r->action->takes_id && !r->id)
+		else if (r->action->takes_id && !r->id)
 			argp_error(state, "%s which recipe? 'recipes list' has their IDs",
 				   r->action->name);
 		return 0;
