@@ -18,7 +18,7 @@ VIEWS = {"graph": show.text, "dot": show.dot, "sizes": show.sizes}
 
 def epilog():
     rows = [f"  {name:10} {check.__doc__}" for name, check in checks.ALL.items()]
-    return "\n".join(["checks:", *rows, "", "exit status: 0 if nothing was found, 1 if something was, 2 for wrong usage"])
+    return "\n".join(["checks:", *rows, "", "exit status: 0 nothing was found, 1 something was, 2 wrong usage"])
 
 
 def parse(arguments):
