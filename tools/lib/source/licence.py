@@ -19,13 +19,19 @@ LINES = {
     ".py": SHELL_LINE,
     ".sh": SHELL_LINE,
 }
-NAMES = {"meson.build": SHELL_LINE, "meson_options.txt": SHELL_LINE}
+NAMES = {
+    "meson.build": SHELL_LINE,
+    "meson_options.txt": SHELL_LINE,
+    "session": SHELL_LINE,  # of the lab's guest, whose init starts it
+}
 
 
 def licence_line(path):
-    """The line that a file must have: by its name, or since it is a script. None if it is no code."""
+    """The line that a file must have, by its name or because it is a script. None if it is no code."""
     line = NAMES.get(path.name) or LINES.get(path.suffix)
-    return line or (SHELL_LINE if first_lines(path, 1)[:1] and first_lines(path, 1)[0].startswith("#!") else None)
+    if line is None and first_lines(path, 1)[0].startswith("#!"):
+        return SHELL_LINE
+    return line
 
 
 def first_lines(path, count):
