@@ -28,7 +28,7 @@
 static sem_t inside, go_on;
 static pid_t forking; /* the thread that does */
 
-static void give_up(const char *what, int status)
+static void __attribute__((noreturn)) give_up(const char *what, int status)
 {
 	fprintf(stderr, "%s\n", what);
 	_exit(status);

@@ -96,7 +96,11 @@ class Run(unittest.TestCase):
     def test_static_program_runs_plainly(self):
         with tempfile.TemporaryDirectory() as folder:
             source, program = f"{folder}/p.c", f"{folder}/p"
-            text = '#include <stdlib.h>\n#include <stdio.h>\nint main(void) { puts(getenv("LD_PRELOAD") ? "preload" : "plain"); }'
+            text = """
+                #include <stdio.h>
+                #include <stdlib.h>
+                int main(void) { puts(getenv("LD_PRELOAD") ? "preload" : "plain"); }
+            """
             pathlib.Path(source).write_text(text, encoding="utf-8")
             if subprocess.run(["cc", "-static", "-o", program, source], capture_output=True, check=False).returncode:
                 self.skipTest("no static libc")

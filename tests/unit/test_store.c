@@ -16,7 +16,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-#define UID 1234
+#define UID 1234u
 
 /* A store in a directory of its own. */
 struct bench {
@@ -400,8 +400,7 @@ static void test_files_that_are_no_json(void **state)
 					    "[]",
 					    "{}",
 					    "{\"format\": 1}",
-					    "\x7f"
-					    "ELF",
+					    "\177ELF",
 					    "{\"format\": 1e999}",
 					    "{\"a\": 1, \"a\": 2}"};
 	struct bench *b = *state;

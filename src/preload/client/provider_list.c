@@ -129,7 +129,7 @@ static void look_up(const char *path, bool load)
 
 void wv_provider_list_load(bool load)
 {
-	char path[sizeof(devices[0].provider)];
+	char path[sizeof(devices[0].provider)] = "";
 
 	for (unsigned int i = 0; next_provider(i, path); i++)
 		if (*path == '/')

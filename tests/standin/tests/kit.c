@@ -233,7 +233,7 @@ static json_t *ask_words(char *line)
 	pid_t child;
 	FILE *file;
 
-	for (int i = 2; words[i] && i < 14; i++)
+	for (int i = 2; i < 14 && words[i]; i++)
 		words[i + 1] = strtok(NULL, " ");
 	assert_non_null(words[0]);
 	assert_int_equal(pipe2(out, O_CLOEXEC), 0);

@@ -96,8 +96,9 @@ def typical(samples, name):
 
 def note(detail):
     """Latency in milliseconds, and the control plane's share of the time to the first completion."""
-    sides = (
-        "{} ms {:.0%}".format("/".join(f"{of[f'latency_{part}'] / 1000:.3g}" for part in PERCENTILES), of["control_share"])
-        for of in (detail[mode] for mode in MODES)
-    )
-    return " -> ".join(sides)
+
+    def side(of):
+        latencies = (f"{of[f'latency_{part}'] / 1000:.3g}" for part in PERCENTILES)
+        return f"{'/'.join(latencies)} ms {of['control_share']:.0%}"
+
+    return " -> ".join(side(detail[mode]) for mode in MODES)

@@ -11,7 +11,7 @@ def figures(text):
 
 
 def row(name, plain=None, preload=None, warm=None, **fields):
-    """One row of a result, from lists of samples. Of further fields the table shows note, unit and bed, the JSON all."""
+    """One row of a result, from lists of samples. The table shows the further fields note, unit and bed, JSON all."""
     medians = {"plain": median(plain), "preload": median(preload), "warm": median(warm)}
     ratio = medians["plain"] / medians["warm"] if medians["plain"] and medians["warm"] else None
     return {"name": name, **medians, "ratio": ratio and round(ratio, 3), **fields}

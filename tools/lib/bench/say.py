@@ -3,6 +3,5 @@
 import sys
 
 
-
 def say(message):
     print(f"bench: {message}", file=sys.stderr, flush=True)
