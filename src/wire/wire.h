@@ -20,6 +20,7 @@
  */
 #pragma once
 
+#include "base/build_id.h"
 #include "cmdlog/cmdlog.h"
 
 #include <stdint.h>
@@ -58,11 +59,6 @@ struct wv_msg {
 	uint16_t type; /* enum wv_msg_type */
 	uint32_t bytes;
 	uint32_t reserved;
-};
-
-/* GNU build-id of a file (the first 20 bytes), zero where it has none. */
-struct wv_build_id {
-	uint8_t bytes[20];
 };
 
 enum wv_request_flag {
