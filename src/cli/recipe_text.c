@@ -16,7 +16,7 @@ static const struct wv_column columns[] = {
     {"asks for", false},
 };
 
-static int print_values_cell(struct wv_table *table, struct wv_step *step)
+static int print_values_cell(struct wv_table *table, uint32_t driver_id, struct wv_step *step)
 {
 	wv_auto_free char *text = NULL;
 	size_t bytes;
@@ -24,7 +24,7 @@ static int print_values_cell(struct wv_table *table, struct wv_step *step)
 
 	if (!out)
 		return -ENOMEM;
-	wv_print_step_values(out, step);
+	wv_print_step_values(out, driver_id, step);
 	fclose(out);
 	wv_table_cell(table, "%s", text);
 	return 0;
@@ -42,7 +42,7 @@ static int print_steps(struct wv_cmdlog *cmdlog, FILE *out)
 		wv_table_cell(&table, "%s", wv_step_row(step)->name);
 		wv_table_cell(&table, "%s", step->error ? strerrorname_np(step->error) : "");
 		if (!err)
-			err = print_values_cell(&table, step);
+			err = print_values_cell(&table, cmdlog->driver_id, step);
 	}
 	return wv_table_end(&table, out) ?: err;
 }

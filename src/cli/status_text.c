@@ -67,6 +67,13 @@ int wv_print_recipes(json_t *status, FILE *out)
 static void print_divergence(json_t *recipe, json_t *divergence, FILE *out)
 {
 	json_t *write_cmd = json_object_get(divergence, "write_cmd");
+	struct wv_command_id command = {
+	    .driver_id = (uint32_t)wv_json_number_at(divergence, "driver_id"),
+	    .object = (uint16_t)wv_json_number_at(divergence, "object"),
+	    .method = (uint16_t)wv_json_number_at(divergence, "method"),
+	    .write_cmd = json_is_integer(write_cmd) ? (uint32_t)json_integer_value(write_cmd)
+						    : WV_NO_WRITE_CMD,
+	};
 
 	fprintf(out, "%s: last divergence: %s: %s",
 		json_string_value(json_object_get(recipe, "id")) ?: "?",
@@ -74,11 +81,7 @@ static void print_divergence(json_t *recipe, json_t *divergence, FILE *out)
 		json_string_value(json_object_get(divergence, "why")) ?: "?");
 	if (wv_json_number_at(divergence, "attr")) {
 		fputs(": ", out);
-		wv_print_value_name(out, (uint16_t)wv_json_number_at(divergence, "object"),
-				    (uint16_t)wv_json_number_at(divergence, "method"),
-				    json_is_integer(write_cmd)
-					? (uint32_t)json_integer_value(write_cmd)
-					: WV_NO_WRITE_CMD,
+		wv_print_value_name(out, &command,
 				    (uint16_t)wv_json_number_at(divergence, "attr"),
 				    (uint32_t)wv_json_number_at(divergence, "offset"));
 	}

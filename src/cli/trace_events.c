@@ -1,5 +1,6 @@
 #include "cli/trace_events.h"
 
+#include "abi/names.h"
 #include "base/base.h"
 #include "cli/names.h"
 #include "cli/no_lease.h"
@@ -26,11 +27,11 @@ static const char *object_name(uint16_t object)
 
 static void print_command(FILE *out, const struct wv_trace *event)
 {
+	struct wv_command_id command = wv_command_of(event);
 	char name[WV_EVENT_TEXT];
 
-	fputs(wv_command_name(event->object, event->method, event->write_cmd, name, sizeof(name)),
-	      out);
-	if (wv_is_modify_qp(event->write_cmd) && event->qp_state != NO_STATE)
+	fputs(wv_command_name(&command, name, sizeof(name)), out);
+	if (wv_command_moves_qp(&command) && event->qp_state != NO_STATE)
 		fprintf(out, " to %s", wv_qp_state_name(event->qp_state));
 }
 
@@ -84,6 +85,7 @@ const char *wv_event_by(const struct wv_trace *event)
 static void print_difference(FILE *out, const struct wv_trace *event)
 {
 	const struct wv_difference *why = &event->why;
+	struct wv_command_id command = wv_command_of(event);
 
 	if (event->how == WV_HOW_RECORDED && why->why != WV_WHY_UNKNOWN)
 		return;
@@ -93,8 +95,7 @@ static void print_difference(FILE *out, const struct wv_trace *event)
 	if (why->why != WV_WHY_VALUE && (why->why != WV_WHY_SHAPE || !why->attr))
 		return;
 	fputs(": ", out);
-	wv_print_value_name(out, event->object, event->method, event->write_cmd, why->attr,
-			    why->offset);
+	wv_print_value_name(out, &command, why->attr, why->offset);
 }
 
 const char *wv_event_why(const struct wv_trace *event, char text[static WV_EVENT_TEXT])

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "cmdlog/cmdlog.h"
+#include "cmdlog/difference.h"
 
 struct wv_lease {
 	struct wv_cmdlog *cmdlog;   /* passed wv_cmdlog_check() */
@@ -13,25 +14,6 @@ struct wv_lease {
 	uint32_t given;		    /* bit per slot: the program has it */
 	bool opening;		    /* the program is inside ibv_open_device() */
 	uint8_t *memory;	    /* where the lease's memory is mapped, or NULL */
-};
-
-/* Why a command was not adopted; names in wv_why_name(). */
-enum wv_why {
-	WV_WHY_NONE,	 /* adopted */
-	WV_WHY_PASS,	 /* of a kind that always goes to the kernel */
-	WV_WHY_NO_LEASE, /* the descriptor was opened plainly */
-	WV_WHY_STOPPED,	 /* the lease is no longer followed: an unknown command came before */
-	WV_WHY_UNKNOWN,	 /* warmverbs does not know the command */
-	WV_WHY_NO_STEP,	 /* the recipe has no such step, or no more */
-	WV_WHY_SHAPE,	 /* same command, other attributes or sizes */
-	WV_WHY_VALUE,	 /* same command, another value */
-	WV_WHYS
-};
-
-struct wv_difference {
-	uint16_t why;	 /* enum wv_why */
-	uint16_t attr;	 /* attribute id, for SHAPE and VALUE */
-	uint32_t offset; /* byte inside its payload, for VALUE */
 };
 
 void wv_lease_init(struct wv_lease *lease, struct wv_cmdlog *cmdlog);
@@ -53,14 +35,6 @@ struct wv_step *wv_lease_claim(struct wv_lease *lease, struct ib_uverbs_ioctl_hd
  * Memory for @bytes of a queue: the first of that size that is unclaimed. NULL if there is none.
  */
 void *wv_lease_claim_memory(struct wv_lease *lease, size_t bytes);
-
-/*
- * The last unadopted object whose queue or doorbell record is memory that @cmd, which the kernel is
- * about to see, names too; NULL if there is none. The caller destroys it: two objects of the device
- * must never share a queue.
- */
-struct wv_step *wv_lease_rival(struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
-			       const struct wv_command_row *row);
 
 /* Why wv_lease_claim() found nothing, judged by the nearest unclaimed step. */
 struct wv_difference wv_lease_explain(struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
@@ -93,5 +67,3 @@ struct wv_step *wv_lease_user(struct wv_lease *lease, uint32_t handle);
  * if the event is about an object that the program never asked for.
  */
 int wv_lease_translate(struct wv_lease *lease, uint64_t *value);
-
-const char *wv_why_name(enum wv_why why);

@@ -166,50 +166,14 @@ struct wv_attr *wv_step_attr(struct wv_step *step, uint16_t id);
 const uint8_t *wv_attr_bytes(struct wv_step *step, const struct wv_attr *attr);
 
 /*
- * Calls @visit for every named field of @step's inputs, with the payload that it is in, until it
- * returns other than 0; what it returned last.
+ * Calls @visit for every named field of @step's inputs, with the payload that holds the field,
+ * until
+ * @visit returns other than 0. Returns what @visit returned last.
  */
-typedef int (*wv_visit_field)(void *data, const struct wv_field *field, uint8_t *payload);
 int wv_step_fields(struct wv_step *step, wv_visit_field visit, void *data);
-/* The same for a program's command, whose payloads are not to be changed. */
-int wv_command_fields(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row,
-		      wv_visit_field visit, void *data);
 
 /* Bytes of memory that a WV_MEMORY step is about. */
 uint64_t wv_step_memory_size(struct wv_step *step);
 
 /* Adds @by to all addresses in @step: from offsets in the lease's memory to addresses, or back. */
 void wv_step_place(struct wv_step *step, uint64_t by);
-
-/* How far the QP that @create makes may be moved ahead, NULL: it is none. */
-const struct wv_ahead_row *wv_step_ahead(const struct wv_cmdlog *cmdlog, struct wv_step *create);
-/* The same for the QP @handle of a record or a lease; NULL: made by no step. */
-const struct wv_ahead_row *wv_cmdlog_ahead(struct wv_cmdlog *cmdlog, uint32_t handle);
-
-/*
- * A command log under construction in memory of the caller's. Steps are appended; when the memory
- * is used up `full` is set, the step begun is dropped, and the command log stays a well-formed
- * prefix.
- */
-struct wv_cmdlog_writer {
-	struct wv_cmdlog *cmdlog;
-	struct wv_step *step; /* open, or NULL */
-	size_t capacity;
-	int full;
-};
-
-void wv_cmdlog_begin(struct wv_cmdlog_writer *w, void *memory, size_t capacity, enum wv_form form,
-		     uint32_t driver_id);
-/* Opens a step of @n_attrs zeroed attributes; NULL if full. */
-struct wv_step *wv_cmdlog_step(struct wv_cmdlog_writer *w, const struct wv_command_row *row,
-			       unsigned int n_attrs);
-/* Copies @len bytes (zeroes if @data is NULL) into the open step; their offset, or 0 if full. */
-uint32_t wv_cmdlog_payload(struct wv_cmdlog_writer *w, const void *data, size_t len);
-/* Closes the open step and makes it part of the command log, unless the command log became full on
- * the way. */
-void wv_cmdlog_commit(struct wv_cmdlog_writer *w);
-/* Appends a step of another command log of the same form and driver as it is, unless it does not
- * fit. */
-void wv_cmdlog_copy(struct wv_cmdlog_writer *w, const struct wv_step *step);
-/* Drops the open step. */
-void wv_cmdlog_abandon(struct wv_cmdlog_writer *w);

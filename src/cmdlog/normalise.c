@@ -1,5 +1,7 @@
-#include "base/base.h"
-#include "cmdlog/record.h"
+#include "cmdlog/normalise.h"
+
+#include "cmdlog/qp_steps.h"
+#include "cmdlog/writer.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>

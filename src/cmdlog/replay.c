@@ -4,7 +4,7 @@
 #include "cmdlog/arena.h"
 #include "cmdlog/command.h"
 #include "cmdlog/pattern.h"
-#include "cmdlog/record.h"
+#include "cmdlog/writer.h"
 
 #include <errno.h>
 #include <string.h>

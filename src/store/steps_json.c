@@ -2,7 +2,9 @@
  * A command log as JSON and back. Kinds and classes are written for the reader only: on the way
  * back they come from the ABI table, and the result is checked like a command log from a stranger.
  */
+#include "abi/names.h"
 #include "base/base.h"
+#include "cmdlog/writer.h"
 #include "store/recipe.h"
 
 #include <errno.h>

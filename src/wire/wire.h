@@ -27,7 +27,7 @@
 #include <sys/types.h>
 
 #define WV_WIRE_MAGIC	0x42525657u /* "WVRB" */
-#define WV_WIRE_VERSION 2
+#define WV_WIRE_VERSION 3
 #define WV_WIRE_MAX	(WV_CMDLOG_MAX_BYTES + 512)
 #define WV_WIRE_MAX_FDS (WV_CMDLOG_MAX_FDS + 2)
 
@@ -120,11 +120,13 @@ struct wv_msg_report {
 	uint32_t diverged; /* commands that could have been in the lease and were not */
 	uint32_t unused;   /* steps of the lease that nobody asked for */
 	/* The first that diverged: */
-	uint16_t object, method;
+	uint32_t driver_id;
 	uint32_t write_cmd;
+	uint16_t object, method;
 	uint16_t why; /* enum wv_why */
 	uint16_t attr;
 	uint32_t offset;
+	uint32_t reserved;
 };
 
 /* Keep leases ready for programs like this one. */
@@ -145,7 +147,7 @@ _Static_assert(sizeof(struct wv_msg) == 16, "wire");
 _Static_assert(sizeof(struct wv_msg_request) == 16 + 40 + 8 + 8 + 16 + 32, "wire");
 _Static_assert(sizeof(struct wv_msg_lease) == 16 + 16 + 24, "command log stays 8-byte aligned");
 _Static_assert(sizeof(struct wv_msg_record) == 16 + 24, "command log stays 8-byte aligned");
-_Static_assert(sizeof(struct wv_msg_report) == 16 + 16 + 16, "wire");
+_Static_assert(sizeof(struct wv_msg_report) == 16 + 16 + 24, "wire");
 _Static_assert(sizeof(struct wv_msg_pool) == sizeof(struct wv_msg_request) + 8, "wire");
 _Static_assert(sizeof(struct wv_msg_pool_state) == 16 + 8, "wire");
 

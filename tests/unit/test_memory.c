@@ -6,6 +6,7 @@
 
 #include "cmdlog/arena.h"
 #include "cmdlog/pattern.h"
+#include "cmdlog/rivals.h"
 #include "cmdlog/validate.h"
 
 #define UHW UVERBS_ATTR_UHW_IN

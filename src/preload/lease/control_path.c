@@ -1,5 +1,10 @@
 #include "preload/lease/control_path.h"
 
+#include "abi/compose.h"
+#include "abi/data_path.h"
+#include "abi/qp.h"
+#include "cmdlog/command.h"
+#include "cmdlog/qp_steps.h"
 #include "preload/client/lease_request.h"
 #include "preload/core/context.h"
 #include "preload/core/counters.h"
@@ -10,9 +15,7 @@
 #include "preload/lease/rollback.h"
 
 #include <errno.h>
-#include <infiniband/verbs.h>
 #include <stdbool.h>
-#include <string.h>
 
 /* One command on its way through. */
 struct passage {
@@ -24,16 +27,6 @@ struct passage {
 	uint32_t target;
 	uint64_t start; /* for the trace */
 };
-
-/* The data path, of providers that ring doorbells or arm CQs by a command. */
-static bool is_data(uint32_t write_cmd)
-{
-	return write_cmd == IB_USER_VERBS_CMD_POST_SEND ||
-	       write_cmd == IB_USER_VERBS_CMD_REQ_NOTIFY_CQ ||
-	       write_cmd == IB_USER_VERBS_CMD_POST_RECV ||
-	       write_cmd == IB_USER_VERBS_CMD_POST_SRQ_RECV ||
-	       write_cmd == IB_USER_VERBS_CMD_POLL_CQ;
-}
 
 static int issue(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 {
@@ -49,12 +42,6 @@ static struct wv_step *claim(struct wv_context *c, const struct passage *p)
 	return wv_context_is_followed(c) ? wv_lease_claim(&c->lease, p->cmd, p->write_cmd) : NULL;
 }
 
-static bool makes_context(const struct ib_uverbs_ioctl_hdr *cmd)
-{
-	return cmd->object_id == UVERBS_OBJECT_DEVICE &&
-	       cmd->method_id == UVERBS_METHOD_GET_CONTEXT;
-}
-
 /* Answers from the lease. 1 if it did, with *@result what ioctl() is to return. */
 static int adopt(struct passage *p, int *result)
 {
@@ -65,7 +52,7 @@ static int adopt(struct passage *p, int *result)
 	step = claim(c, p);
 	if (step)
 		c->report.adopted++;
-	if (step && makes_context(p->cmd))
+	if (step && wv_abi_creates(wv_step_row(step), UVERBS_OBJECT_DEVICE))
 		wv_context_keep_lease(c);
 	wv_unlock();
 	if (!step)
@@ -145,6 +132,7 @@ static void count(struct wv_context *c, const struct passage *p, struct wv_diffe
 	wv_count(&wv_counters.commands_diverged);
 	if (r->diverged++)
 		return;
+	r->driver_id = p->cmd->driver_id;
 	r->object = p->cmd->object_id;
 	r->method = p->cmd->method_id;
 	r->write_cmd = p->write_cmd;
@@ -206,7 +194,7 @@ static struct wv_difference before_kernel(struct passage *p)
 	if (c->mode != WV_LEASED)
 		return d;
 	count(c, p, d);
-	if (makes_context(p->cmd))
+	if (p->row && wv_abi_creates(p->row, UVERBS_OBJECT_DEVICE))
 		wv_context_give_back(c, p->fd);
 	else if (!p->row || p->row->class_ == WV_PRIVILEGED)
 		stop_following(p);
@@ -236,7 +224,7 @@ static void after_kernel(const struct passage *p)
 	if (!is_put_back(c, p->target))
 		;
 	else if (p->row->class_ == WV_QUERY)
-		wv_rollback_query(p->cmd);
+		wv_qp_hide_ioctl(p->cmd);
 	else if (p->row->class_ == WV_DESTROY || wv_command_qp_state(p->cmd) > IBV_QPS_RESET)
 		set_put_back(c, p->target, false);
 	wv_unlock();
@@ -334,17 +322,14 @@ static void note_driver(struct wv_context *c, const struct ib_uverbs_ioctl_hdr *
 		__atomic_store_n(&c->driver_id, cmd->driver_id, __ATOMIC_RELAXED);
 }
 
-/* What ends an object, of a process that lets go of it: it succeeded, and nothing had happened. */
+/*
+ * This process has given up its objects, which another still uses: its provider destroys them, and
+ * nothing must happen to them in the kernel.
+ */
 static int pretend(const struct passage *p)
 {
-	for (unsigned int i = 0; i < p->cmd->num_attrs; i++) {
-		const struct ib_uverbs_attr *attr = &p->cmd->attrs[i];
-		const struct wv_attr_row *known =
-		    p->row ? wv_abi_attr(p->row, attr->attr_id) : NULL;
-
-		if (known && known->kind == WV_OUT)
-			memset((void *)(uintptr_t)attr->data, 0, attr->len);
-	}
+	if (p->row)
+		wv_answer_empty(p->cmd, p->row);
 	return 0;
 }
 
@@ -363,7 +348,7 @@ int wv_control_path(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 		p.row = wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, p.write_cmd);
 		return pretend(&p);
 	}
-	if (is_data(p.write_cmd))
+	if (wv_is_data_path(p.write_cmd))
 		return issue(fd, cmd);
 	p.start = wv_trace_now();
 	if (p.context->mode == WV_PLAIN && !p.start && !p.context->constants.cmdlog) {

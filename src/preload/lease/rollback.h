@@ -10,12 +10,6 @@
  */
 int wv_rollback_moves(int ufile, struct wv_lease *lease, uint32_t qp_handle);
 
-/*
- * The kernel keeps what INIT set when a QP goes back to RESET, so that a QP put back does not look
- * like one that never left. Takes it out of the answer to @cmd, a query of such a QP.
- */
-void wv_rollback_query(const struct ib_uverbs_ioctl_hdr *cmd);
-
 /* Destroys the unadopted objects whose memory @cmd, which the kernel is about to see, names. */
 void wv_rollback_rivals(int ufile, struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
 			const struct wv_command_row *row);

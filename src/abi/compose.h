@@ -1,0 +1,40 @@
+/*
+ * Commands that warmverbs itself gives to the kernel, and answers that it gives in the kernel's
+ * stead.
+ */
+#pragma once
+
+#include "abi/abi.h"
+
+/* Points into itself: not to be copied. */
+struct wv_small_command {
+	struct ib_uverbs_ioctl_hdr hdr;
+	struct ib_uverbs_attr attrs[3];
+	union {
+		struct ib_uverbs_modify_qp modify;
+		uint64_t answer[2];
+	};
+};
+
+/*
+ * Destroys the object @handle that the command @create created. Returns -EOPNOTSUPP if no ioctl
+ * does that (see wv_abi_destroyer()).
+ */
+int wv_compose_destroy(struct wv_small_command *cmd, uint32_t driver_id,
+		       const struct wv_command_row *create, uint32_t handle);
+
+/* Moves a queue pair to RESET. */
+void wv_compose_reset(struct wv_small_command *cmd, uint32_t driver_id, uint32_t qp_handle);
+
+/*
+ * The ioctl that does what write() of the @bytes at @hdr would; for commands that wv_can_be_ioctl()
+ * names, of at least one field. @hdr must stay valid.
+ */
+void wv_compose_posted(struct wv_small_command *cmd, uint32_t driver_id,
+		       const struct ib_uverbs_cmd_hdr *hdr, size_t bytes);
+
+/*
+ * Answers @cmd, of row @row, as if it succeeded with nothing to report: zeros, and handles and
+ * descriptors that do not exist.
+ */
+void wv_answer_empty(struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row);
