@@ -68,22 +68,6 @@ void wv_compose_reset(struct wv_small_command *cmd, uint32_t driver_id, uint32_t
 	    mandatory(UVERBS_ATTR_CORE_IN, sizeof(cmd->modify), (uintptr_t)&cmd->modify);
 }
 
-void wv_compose_posted(struct wv_small_command *cmd, uint32_t driver_id,
-		       const struct ib_uverbs_cmd_hdr *hdr, size_t bytes)
-{
-	const uint8_t *request = (const uint8_t *)(hdr + 1);
-	size_t in = bytes - sizeof(*hdr), out = hdr->out_words * 4;
-	uint64_t first;
-
-	memcpy(&first, request, sizeof(first));
-	begin(cmd, driver_id, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, out ? 3 : 2);
-	cmd->attrs[0] = mandatory(UVERBS_ATTR_WRITE_CMD, sizeof(uint64_t), hdr->command);
-	cmd->attrs[1] =
-	    mandatory(UVERBS_ATTR_CORE_IN, in, in <= sizeof(first) ? first : (uintptr_t)request);
-	/* Every legacy request that has an answer begins with its address. */
-	cmd->attrs[2] = mandatory(UVERBS_ATTR_CORE_OUT, out, first);
-}
-
 static void answer_attr(struct ib_uverbs_attr *attr, enum wv_kind kind)
 {
 	switch (kind) {

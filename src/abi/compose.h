@@ -27,13 +27,6 @@ int wv_compose_destroy(struct wv_small_command *cmd, uint32_t driver_id,
 void wv_compose_reset(struct wv_small_command *cmd, uint32_t driver_id, uint32_t qp_handle);
 
 /*
- * The ioctl that does what write() of the @bytes at @hdr would; for commands that wv_can_be_ioctl()
- * names, of at least one field. @hdr must stay valid.
- */
-void wv_compose_posted(struct wv_small_command *cmd, uint32_t driver_id,
-		       const struct ib_uverbs_cmd_hdr *hdr, size_t bytes);
-
-/*
  * Answers @cmd, of row @row, as if it succeeded with nothing to report: zeros, and handles and
  * descriptors that do not exist.
  */

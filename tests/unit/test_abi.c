@@ -420,8 +420,7 @@ static void test_destroyers_can_be_composed(void **state)
 
 		if (rows[i].class_ != WV_CREATE || !end)
 			continue;
-		assert_true(end->n_attrs <=
-			    WV_ARRAY_SIZE(((struct wv_small_command *)0)->attrs));
+		assert_true(end->n_attrs <= WV_ARRAY_SIZE(((struct wv_small_command *)0)->attrs));
 		assert_int_equal(count_kind(end, WV_HANDLE), 1);
 		for (unsigned int k = 0; k < end->n_attrs; k++) {
 			assert_true(end->attrs[k].kind == WV_HANDLE ||
@@ -515,9 +514,9 @@ static void test_what_costs_is_bounded(void **state)
 	for (unsigned int i = 0; i < n_costs; i++) {
 		bounded = 0;
 		for (unsigned int k = 0; k < n_bounds; k++)
-			bounded += bounds[k].about == costs[i].about &&
-				   !memcmp(&bounds[k].number, &costs[i].number,
-					   sizeof(costs[i].number));
+			bounded +=
+			    bounds[k].about == costs[i].about &&
+			    !memcmp(&bounds[k].number, &costs[i].number, sizeof(costs[i].number));
 		assert_int_equal(bounded, 1);
 	}
 }

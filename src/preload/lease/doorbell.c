@@ -1,6 +1,5 @@
 #include "preload/lease/doorbell.h"
 
-#include "abi/compose.h"
 #include "abi/data_path.h"
 #include "preload/core/context.h"
 #include "preload/core/real.h"
@@ -10,9 +9,9 @@
 static ssize_t ring_by_ioctl(int fd, uint32_t driver_id, const struct ib_uverbs_cmd_hdr *hdr,
 			     size_t bytes)
 {
-	struct wv_small_command cmd;
+	struct wv_posted cmd;
 
-	wv_compose_posted(&cmd, driver_id, hdr, bytes);
+	wv_posted_fill(&cmd, driver_id, hdr, bytes);
 	return real_ioctl(fd, RDMA_VERBS_IOCTL, &cmd) < 0 ? -1 : (ssize_t)bytes;
 }
 
