@@ -74,7 +74,7 @@ const char *wv_class_name(enum wv_class class_)
 	    [WV_CREATE] = "create",	[WV_CONSTANT] = "constant", [WV_MODIFY] = "modify",
 	    [WV_QUERY] = "query",	[WV_DESTROY] = "destroy",   [WV_PASS] = "pass",
 	    [WV_DATA] = "data path",	[WV_OPENING] = "opening",   [WV_MEMORY] = "memory",
-	    [WV_PRIVILEGED] = "rights",
+	    [WV_PRIVILEGED] = "privileged",
 	};
 
 	return (unsigned int)class_ < WV_CLASSES ? names[class_] : "?";

@@ -35,7 +35,7 @@ static int same_command(const struct wv_step *step, const struct ib_uverbs_ioctl
 	       step->write_cmd == write_cmd;
 }
 
-/* Offset of the first of the bytes from @from to @to that differs, or @to. */
+/* Offset of the first byte from @from to @to that differs, or @to. */
 static uint32_t first_difference(const uint8_t *a, const uint8_t *b, uint32_t from, uint32_t to)
 {
 	if (from >= to || !memcmp(a + from, b + from, to - from))
@@ -51,7 +51,8 @@ static int is_free(const struct wv_field *f)
 	return f->kind == WV_POINTER || f->kind == WV_VOLATILE;
 }
 
-/* Compares all but the free fields, which the table lists by offset; the difference, or @len. */
+/* Offset of the first difference outside the free fields (the table lists fields by offset), or
+ * @len. */
 static uint32_t compare_payload(const uint8_t *a, const uint8_t *b, uint32_t len,
 				const struct wv_attr_row *known)
 {
@@ -77,7 +78,7 @@ static int slot_is(const struct wv_lease *lease, uint64_t slot, int64_t fd)
 	return lease->given & (1u << slot) && lease->fds[slot] == fd;
 }
 
-/* WV_WHY_NONE, or how the attribute is not the step's. */
+/* WV_WHY_NONE, or how the attribute differs from the step's. */
 static enum wv_why compare_attr(const struct wv_lease *lease, struct wv_step *step,
 				const struct wv_attr *attr, const struct ib_uverbs_attr *have,
 				uint32_t *offset)
@@ -116,7 +117,7 @@ static struct wv_difference compare(const struct wv_lease *lease, struct wv_step
 	return (struct wv_difference){.why = WV_WHY_NONE};
 }
 
-/* A descriptor inside the answer struct is the program's number for it. */
+/* A descriptor inside an answer becomes this process's number of it. */
 static void answer_fd_fields(struct wv_lease *lease, struct wv_step *step,
 			     const struct wv_attr *attr, uint8_t *to)
 {
@@ -158,7 +159,7 @@ static void answer_attr(struct wv_lease *lease, struct wv_step *step, const stru
 		to->flags |= UVERBS_ATTR_F_VALID_OUTPUT;
 }
 
-/* Steps about one QP are the program's in their order: what it skipped is void. */
+/* A program takes the steps about a QP in order: those that it skipped are void. */
 static void void_earlier(struct wv_lease *lease, struct wv_step *taken)
 {
 	for (struct wv_step *step = lease->first; step < taken; step = wv_step_next(step))
@@ -181,7 +182,7 @@ static void take(struct wv_lease *lease, struct wv_step *step, struct ib_uverbs_
 		lease->first = wv_step_next(lease->first);
 }
 
-/* A QP is moved one state after the other: nothing is skipped that the kernel would miss. */
+/* A QP goes through its states one by one, so a program that skips a move did not make it. */
 static int skips_a_move(const struct wv_lease *lease, const struct wv_step *move)
 {
 	for (struct wv_step *step = lease->first; step < move; step = wv_step_next(step))

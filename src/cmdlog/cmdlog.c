@@ -15,7 +15,7 @@ static int payload_in_bounds(const struct wv_step *step, uint32_t offset, size_t
 			       len <= step->bytes - offset);
 }
 
-/* Adoption copies every answer and looks up every slot. */
+/* Adoption copies each answer and looks up each slot, so both must exist. */
 static int lease_attr_check(const struct wv_step *step, const struct wv_attr *attr,
 			    const struct wv_cmdlog *cmdlog)
 {
@@ -46,7 +46,7 @@ static int attr_check(const struct wv_step *step, const struct wv_command_row *r
 	return cmdlog->form == WV_LEASE ? lease_attr_check(step, attr, cmdlog) : 0;
 }
 
-/* A writer that was built from the same table has noted the right row already. */
+/* A writer of this build has stored the right row already. */
 static const struct wv_command_row *find_row(const struct wv_step *step, uint32_t driver_id)
 {
 	const struct wv_command_row *row = wv_abi_at(step->row);
@@ -56,7 +56,7 @@ static const struct wv_command_row *find_row(const struct wv_step *step, uint32_
 	return wv_abi_find(driver_id, step->object, step->method, step->write_cmd);
 }
 
-/* A WV_MEMORY step has its size; in a lease it lies within the lease's memory. */
+/* A WV_MEMORY step has a size; in a lease it is within the lease's memory. */
 static int memory_check(struct wv_step *step, const struct wv_cmdlog *cmdlog)
 {
 	struct wv_attr *size = wv_step_attr(step, WV_ATTR_MEMORY_SIZE);

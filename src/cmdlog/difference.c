@@ -4,7 +4,7 @@ const char *wv_why_name(enum wv_why why)
 {
 	static const char *const names[WV_WHYS] = {
 	    [WV_WHY_NONE] = "adopted",
-	    [WV_WHY_PASS] = "always asked of the kernel",
+	    [WV_WHY_PASS] = "always answered by the kernel",
 	    [WV_WHY_NO_LEASE] = "no lease",
 	    [WV_WHY_STOPPED] = "lease no longer followed",
 	    [WV_WHY_UNKNOWN] = "unknown command",

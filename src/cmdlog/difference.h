@@ -8,11 +8,11 @@
 /* Why a command was not adopted; names in wv_why_name(). */
 enum wv_why {
 	WV_WHY_NONE,	 /* adopted */
-	WV_WHY_PASS,	 /* of a kind that always goes to the kernel */
+	WV_WHY_PASS,	 /* such a command always goes to the kernel */
 	WV_WHY_NO_LEASE, /* the descriptor was opened plainly */
-	WV_WHY_STOPPED,	 /* the lease is no longer followed: an unknown command came before */
+	WV_WHY_STOPPED,	 /* an unknown command came before: the lease is no longer used */
 	WV_WHY_UNKNOWN,	 /* warmverbs does not know the command */
-	WV_WHY_NO_STEP,	 /* the recipe has no such step, or no more */
+	WV_WHY_NO_STEP,	 /* the recipe has no such step left */
 	WV_WHY_SHAPE,	 /* same command, other attributes or sizes */
 	WV_WHY_VALUE,	 /* same command, another value */
 	WV_WHYS

@@ -16,7 +16,7 @@ const struct wv_ahead_row *wv_step_ahead(const struct wv_cmdlog *cmdlog, struct 
 			   uhw ? wv_attr_bytes(create, uhw) : NULL, uhw ? uhw->len : 0);
 }
 
-/* Numbers are used again as soon as they are free: the newest is the one. */
+/* The kernel reuses handles as soon as they are free, so the last step that made @handle counts. */
 const struct wv_ahead_row *wv_cmdlog_ahead(struct wv_cmdlog *cmdlog, uint32_t handle)
 {
 	const struct wv_ahead_row *ahead = NULL;

@@ -7,7 +7,7 @@
 #include <errno.h>
 #include <string.h>
 
-#define MAX_MEMORY_REFS 4 /* of one command; mlx5's have two */
+#define MAX_MEMORY_REFS 4 /* of one command; no row has more than two */
 
 static int worth_recording(const struct wv_command_row *row)
 {
@@ -19,7 +19,7 @@ static int is_about_an_object(const struct wv_command_row *row)
 	return row->class_ == WV_MODIFY || row->class_ == WV_QUERY || row->class_ == WV_DESTROY;
 }
 
-/* Attributes in forms that no row describes: arrays of handles, enum selectors. */
+/* Forms of attributes that no row describes: arrays of handles, enum selectors. */
 static int is_odd(const struct ib_uverbs_attr *attr, const struct wv_attr_row *known)
 {
 	int is_object = known->kind == WV_HANDLE || known->kind == WV_NEW_HANDLE ||
@@ -28,7 +28,7 @@ static int is_odd(const struct ib_uverbs_attr *attr, const struct wv_attr_row *k
 	return attr->attr_data.reserved || attr->flags > UINT8_MAX || (is_object && attr->len);
 }
 
-/* An address of the process as which memory it is in, and where. */
+/* The address as memory id and offset (see cmdlog/cmdlog.h). */
 static uint64_t name_memory(uint64_t address, struct wv_allocations *memory)
 {
 	struct wv_allocation *found;
@@ -40,7 +40,7 @@ static uint64_t name_memory(uint64_t address, struct wv_allocations *memory)
 		     : WV_FOREIGN_MEMORY;
 }
 
-/* Takes out what is private to the process, so that equal commands have equal payloads. */
+/* Removes what is private to the process, so that equal commands have equal payloads. */
 static void take_out_private(uint8_t *bytes, size_t len, const struct wv_attr_row *known,
 			     struct wv_allocations *memory)
 {
@@ -62,7 +62,7 @@ struct memory_refs {
 	unsigned int n;
 };
 
-/* In the order of allocation, which is the order in which the next run will ask for them. */
+/* In the order of allocation, because the next run will allocate in that order. */
 static void add_ref(struct memory_refs *refs, struct wv_allocation *a)
 {
 	unsigned int i = refs->n;
@@ -105,7 +105,7 @@ static void record_memory(struct wv_cmdlog_writer *w, const struct wv_allocation
 	if (!step)
 		return;
 	step->new_number = a->id;
-	step->error = n < 0 ? -n : 0; /* such memory is not made ahead */
+	step->error = n < 0 ? -n : 0; /* memory without a pattern is not made ahead */
 	record_memory_attr(w, step, WV_ATTR_MEMORY_SIZE, &size, sizeof(size));
 	record_memory_attr(w, step, WV_ATTR_MEMORY_PATTERN, series,
 			   n < 0 ? 0 : (size_t)n * sizeof(series[0]));
@@ -143,7 +143,7 @@ int wv_record_command(struct wv_cmdlog_writer *w, const struct ib_uverbs_ioctl_h
 	if (!worth_recording(row))
 		return 0;
 	if (row->class_ == WV_PRIVILEGED) {
-		/* That it is there is all that counts: there will be no lease. */
+		/* Its presence is enough: there will be no lease. */
 		wv_cmdlog_step(w, row, 0);
 		return 0;
 	}

@@ -101,10 +101,10 @@ static const char *check_memory(struct wv_step *step)
 	size_t n = attr ? attr->len / sizeof(struct wv_series) : 0;
 
 	if (step->error || !size || size > WV_CMDLOG_MAX_MEMORY)
-		return "memory of a size that is not made";
+		return "memory of a size that is not prepared";
 	if (attr && (attr->len % sizeof(struct wv_series) || n > WV_MAX_SERIES ||
 		     !wv_pattern_check((const void *)wv_attr_bytes(step, attr), n, size)))
-		return "contents that do not fit their memory";
+		return "an initial pattern that does not fit its memory";
 	return NULL;
 }
 
@@ -172,9 +172,9 @@ static const char *check_shape(const struct wv_cmdlog *recipe, struct wv_step *s
 	if (has_an_attribute_twice(step))
 		return "an attribute is given twice";
 	if (!is_its_command(recipe, step))
-		return "a command is another than it says";
+		return "a step's command differs from its attributes";
 	if (step->target != (about_a_qp ? named_object(step) : WV_NONE))
-		return "a step is about another object than it says";
+		return "a step's target differs from its attributes";
 	return NULL;
 }
 
@@ -282,7 +282,7 @@ static const char *check_step(struct judge *j, struct wv_step *step)
 	case WV_QUERY:
 		return check_qp_step(j, step);
 	case WV_PRIVILEGED:
-		return "it uses rights that a lease does not give";
+		return "it needs capabilities that a lease does not give";
 	default:
 		return "a command that may not be carried out ahead of time";
 	}

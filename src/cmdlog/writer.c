@@ -22,7 +22,7 @@ void wv_cmdlog_begin(struct wv_cmdlog_writer *w, void *memory, size_t capacity, 
 	};
 }
 
-/* Room for @bytes more in the open step, zeroed; its offset from the step. */
+/* Adds @bytes zeros to the open step; their offset from the step, or 0 if full. */
 static uint32_t reserve(struct wv_cmdlog_writer *w, size_t bytes)
 {
 	size_t used = (size_t)((uint8_t *)w->step - (uint8_t *)w->cmdlog) + w->step->bytes;

@@ -121,7 +121,7 @@ static void test_report_text(void **state)
 		       "another value than in the recipe: max_recv_wr\n"
 		       "0.469     31.0        7  modify_qp to INIT     kernel   not in the recipe\n"
 		       "0.509      1.0        7  modify_qp to RTS      kernel   "
-		       "always asked of the kernel; failed: EINVAL\n"
+		       "always answered by the kernel; failed: EINVAL\n"
 		       "0.519      1.0        7  destroy an unused QP  kernel\n"
 		       "\n"
 		       "commands: 1 from the lease, 3 to the kernel (2 of them diverged from the "

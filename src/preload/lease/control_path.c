@@ -17,7 +17,7 @@
 #include <errno.h>
 #include <stdbool.h>
 
-/* One command on its way through. */
+/* One command on its way to an answer. */
 struct passage {
 	struct wv_context *context;
 	int fd;
@@ -42,7 +42,7 @@ static struct wv_step *claim(struct wv_context *c, const struct passage *p)
 	return wv_context_is_followed(c) ? wv_lease_claim(&c->lease, p->cmd, p->write_cmd) : NULL;
 }
 
-/* Answers from the lease. 1 if it did, with *@result what ioctl() is to return. */
+/* Answers from the lease. Returns 1 if it did, with the result of ioctl() in *@result. */
 static int adopt(struct passage *p, int *result)
 {
 	struct wv_context *c = p->context;
@@ -66,7 +66,7 @@ static int adopt(struct passage *p, int *result)
 	return 1;
 }
 
-/* How far a lease may move the QP that the command is about. */
+/* How far a lease may move the command's QP. */
 static int ahead_state(const struct passage *p)
 {
 	struct wv_context *c = p->context;
@@ -79,15 +79,14 @@ static int ahead_state(const struct passage *p)
 	return ahead ? ahead->state : IBV_QPS_INIT;
 }
 
-/* From there on a program has a peer. */
+/* A program that moves its QP further has a peer. */
 static bool moves_beyond_ahead(const struct passage *p)
 {
 	return p->row && p->row->class_ == WV_MODIFY &&
 	       wv_command_qp_state(p->cmd) > ahead_state(p);
 }
 
-/* Whether a lease could have held this command, so that sending it to the kernel is worth a word.
- */
+/* Whether a lease could have held this command, so that the kernel's answer is a divergence. */
 static bool is_divergence(const struct passage *p)
 {
 	switch (p->row->class_) {
@@ -163,7 +162,7 @@ static void set_put_back(struct wv_context *c, uint32_t handle, bool value)
 		put_back_bits(c)[handle / 64] &= ~bit;
 }
 
-/* The program is where the moves that it adopted left its QP: RESET if there were none. */
+/* Puts the QP back to where the adopted moves left it: RESET if there were none. */
 static void put_back(struct passage *p)
 {
 	struct wv_context *c = p->context;
@@ -172,8 +171,8 @@ static void put_back(struct passage *p)
 }
 
 /*
- * The lease ends here. A program that has more rights than the daemon might do now what its own
- * ufile would let it do and this one does not: the next one like it opens the device itself.
+ * The lease is used no further. A program with more capabilities than the daemon may need a ufile
+ * of its own for what it does now, so the next program like it gets no lease.
  */
 static void stop_following(struct passage *p)
 {
@@ -183,8 +182,8 @@ static void stop_following(struct passage *p)
 }
 
 /*
- * The kernel is about to see a command of a leased ufile: what the lease did ahead must not show.
- * Returns why it was not adopted.
+ * The kernel is about to see a command of a leased ufile: hides what the lease did ahead. Returns
+ * why the command was not adopted.
  */
 static struct wv_difference before_kernel(struct passage *p)
 {
@@ -215,7 +214,7 @@ static bool is_busy(const struct passage *p, int result)
 	       p->row->class_ == WV_DESTROY;
 }
 
-/* The kernel has carried out a command about a QP that may have been put back before. */
+/* The kernel has carried out a command on a QP that may have been put back before. */
 static void after_kernel(const struct passage *p)
 {
 	struct wv_context *c = p->context;
@@ -269,13 +268,13 @@ static bool belongs_to_recipe(const struct passage *p)
 	}
 }
 
-/* Raw objects of a program without rights to them: it goes on as with any unknown command. */
+/* A privileged command of a program without the capabilities: as good as an unknown one. */
 static bool is_foreign(const struct passage *p)
 {
 	return p->row && p->row->class_ == WV_PRIVILEGED && !wv_has_raw_capabilities();
 }
 
-/* Asks the kernel, unless the answer is known; 0 or its errno. */
+/* Asks the kernel unless the answer is a known constant. Returns 0 or an errno value. */
 static int answer(struct passage *p)
 {
 	struct wv_step *known = claim(p->context, p);
@@ -286,7 +285,7 @@ static int answer(struct passage *p)
 	return issue(p->fd, p->cmd) < 0 ? errno : 0;
 }
 
-/* Commands are recorded one at a time, whatever the threads do; this is a program's first run. */
+/* Records one command at a time, whatever the threads do: this is only a program's first run. */
 static int record(struct passage *p)
 {
 	struct wv_context *c = p->context;
@@ -315,7 +314,7 @@ static int record(struct passage *p)
 	return error ? -1 : 0;
 }
 
-/* The doorbell of a forked child, which is no such command, needs to know it. */
+/* For the doorbell of a forked child, which is a write() and does not name its driver. */
 static void note_driver(struct wv_context *c, const struct ib_uverbs_ioctl_hdr *cmd)
 {
 	if (!__atomic_load_n(&c->driver_id, __ATOMIC_RELAXED))

@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-#define MAX_PLUGS 64 /* handles taken on the way to the one that is wanted */
+#define MAX_PLUGS 64 /* lower handles taken before the wanted one */
 
 static int issue(int ufile, struct ib_uverbs_ioctl_hdr *cmd)
 {
@@ -38,7 +38,7 @@ static int destroy(int ufile, uint32_t driver_id, const struct wv_step *create, 
 	return err;
 }
 
-/* Destroys an unadopted object, and before it those that use it; how many went. */
+/* Destroys an unadopted object, after those that use it. Returns how many were destroyed. */
 static int purge_object(int ufile, struct wv_lease *lease, struct wv_step *step)
 {
 	int purged = wv_rollback_purge(ufile, lease, step->new_handle);
@@ -67,7 +67,7 @@ void wv_rollback_rivals(int ufile, struct wv_lease *lease, const struct ib_uverb
 		purge_object(ufile, lease, rival);
 }
 
-/* The step of @lease again, with the program's own user handle; what it made in *@made. */
+/* Repeats a step of @lease with the program's own user handle; the new handle goes to *@made. */
 static int again(int ufile, struct wv_lease *lease, struct wv_step *step, uint32_t *made)
 {
 	struct wv_command cmd;
@@ -89,8 +89,8 @@ static struct wv_step *creator(struct wv_lease *lease, uint32_t handle)
 }
 
 /*
- * Makes the object of @create anew, under the handle that the program knows. The kernel gives the
- * lowest free one, so others may have to be taken first.
+ * Makes the object of @create again, under the handle that the program knows. The kernel gives the
+ * lowest free handle, so lower ones may have to be taken first.
  */
 static int remake(int ufile, struct wv_lease *lease, struct wv_step *create)
 {
