@@ -55,6 +55,20 @@ const char *wv_qp_type_name(unsigned int type)
 	return type < WV_ARRAY_SIZE(names) && names[type] ? names[type] : "?";
 }
 
+const char *wv_object_name(uint16_t object)
+{
+	switch (object) {
+	case UVERBS_OBJECT_QP:
+		return "QP";
+	case UVERBS_OBJECT_CQ:
+		return "CQ";
+	case UVERBS_OBJECT_SRQ:
+		return "SRQ";
+	default:
+		return "object";
+	}
+}
+
 const char *wv_kind_name(enum wv_kind kind)
 {
 	static const char *const names[WV_KINDS] = {
@@ -71,9 +85,9 @@ const char *wv_kind_name(enum wv_kind kind)
 const char *wv_class_name(enum wv_class class_)
 {
 	static const char *const names[WV_CLASSES] = {
-	    [WV_CREATE] = "create",	[WV_CONSTANT] = "constant", [WV_MODIFY] = "modify",
-	    [WV_QUERY] = "query",	[WV_DESTROY] = "destroy",   [WV_PASS] = "pass",
-	    [WV_DATA] = "data path",	[WV_OPENING] = "opening",   [WV_MEMORY] = "memory",
+	    [WV_CREATE] = "create",	    [WV_CONSTANT] = "constant", [WV_MODIFY] = "modify",
+	    [WV_QUERY] = "query",	    [WV_DESTROY] = "destroy",	[WV_PASS] = "pass",
+	    [WV_DATA] = "data path",	    [WV_OPENING] = "opening",	[WV_MEMORY] = "memory",
 	    [WV_PRIVILEGED] = "privileged",
 	};
 

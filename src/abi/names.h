@@ -37,5 +37,6 @@ const char *wv_qp_state_name(unsigned int state);
 const char *wv_qp_type_name(unsigned int type);
 
 /* Never NULL. */
+const char *wv_object_name(uint16_t object);
 const char *wv_kind_name(enum wv_kind kind);
 const char *wv_class_name(enum wv_class class_);

@@ -11,20 +11,6 @@
 /* MODIFY_QP without IBV_QP_STATE: wv_command_qp_state() is -1. */
 #define NO_STATE 0xffffu
 
-static const char *object_name(uint16_t object)
-{
-	switch (object) {
-	case UVERBS_OBJECT_QP:
-		return "QP";
-	case UVERBS_OBJECT_CQ:
-		return "CQ";
-	case UVERBS_OBJECT_SRQ:
-		return "SRQ";
-	default:
-		return "object";
-	}
-}
-
 static void print_command(FILE *out, const struct wv_trace *event)
 {
 	struct wv_command_id command = wv_command_of(event);
@@ -56,7 +42,7 @@ const char *wv_event_what(const struct wv_trace *event, char text[static WV_EVEN
 		fprintf(out, "post with lkey 0x%x", event->why.offset);
 		break;
 	case WV_TRACE_PURGE:
-		fprintf(out, "destroy an unused %s", object_name(event->object));
+		fprintf(out, "destroy an unused %s", wv_object_name(event->object));
 		break;
 	default:
 		print_command(out, event);

@@ -8,8 +8,8 @@ const struct wv_ahead_row *wv_step_ahead(const struct wv_cmdlog *cmdlog, struct 
 	struct wv_attr *uhw = wv_step_attr(create, UVERBS_ATTR_UHW_IN);
 	uint64_t number = 0;
 
-	if (create->object != UVERBS_OBJECT_QP || create->method != UVERBS_METHOD_QP_CREATE ||
-	    !type || type->len > sizeof(number))
+	if (!wv_abi_creates(wv_step_row(create), UVERBS_OBJECT_QP) || !type ||
+	    type->len > sizeof(number))
 		return NULL;
 	memcpy(&number, wv_attr_bytes(create, type), type->len);
 	return wv_qp_ahead(cmdlog->driver_id, (uint32_t)number,

@@ -2,8 +2,10 @@
 #include "capture.h"
 #include "cli/report.h"
 #include "cli/summary.h"
+#include "cli/trace_events.h"
 #include "cli/trace_file.h"
 
+#include <rdma/mlx5_user_ioctl_cmds.h>
 #include <sys/mman.h>
 
 /* A run under a lease in which one QP was asked for with another size. */
@@ -62,6 +64,46 @@ static const struct wv_trace run[] = {
      .end = 521000,
      .object = UVERBS_OBJECT_QP},
 };
+
+/* A method of a driver's own has that driver's name, and is unknown to another. */
+static void test_a_command_is_named_by_its_driver(void **state)
+{
+	struct wv_trace event = {
+	    .kind = WV_TRACE_COMMAND,
+	    .driver_id = RDMA_DRIVER_MLX5,
+	    .object = MLX5_IB_OBJECT_UAR,
+	    .method = MLX5_IB_METHOD_UAR_OBJ_ALLOC,
+	    .write_cmd = WV_NO_WRITE_CMD,
+	};
+	char text[WV_EVENT_TEXT];
+
+	(void)state;
+	assert_string_equal(wv_event_what(&event, text), "uar_obj_alloc");
+	event.driver_id = RDMA_DRIVER_EFA;
+	assert_string_not_equal(wv_event_what(&event, text), "uar_obj_alloc");
+	event.object = UVERBS_OBJECT_CQ;
+	event.method = UVERBS_METHOD_CQ_CREATE;
+	assert_string_equal(wv_event_what(&event, text), "CQ_CREATE");
+}
+
+/* So is the value that differed. */
+static void test_a_value_is_named_by_its_driver(void **state)
+{
+	struct wv_trace event = {
+	    .kind = WV_TRACE_COMMAND,
+	    .driver_id = RDMA_DRIVER_MLX5,
+	    .object = UVERBS_OBJECT_CQ,
+	    .method = UVERBS_METHOD_CQ_CREATE,
+	    .write_cmd = WV_NO_WRITE_CMD,
+	    .why = {.why = WV_WHY_VALUE, .attr = UVERBS_ATTR_UHW_IN},
+	};
+	char text[WV_EVENT_TEXT];
+
+	(void)state;
+	assert_non_null(strstr(wv_event_why(&event, text), ": buf_addr"));
+	event.driver_id = RDMA_DRIVER_EFA;
+	assert_null(strstr(wv_event_why(&event, text), "buf_addr"));
+}
 
 static void test_summary(void **state)
 {
@@ -244,9 +286,14 @@ static void test_trace_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_summary),	cmocka_unit_test(test_summary_of_two_processes),
-	    cmocka_unit_test(test_report_text), cmocka_unit_test(test_report_without_lease),
-	    cmocka_unit_test(test_report_json), cmocka_unit_test(test_warning_of_copied_memory),
+	    cmocka_unit_test(test_a_command_is_named_by_its_driver),
+	    cmocka_unit_test(test_a_value_is_named_by_its_driver),
+	    cmocka_unit_test(test_summary),
+	    cmocka_unit_test(test_summary_of_two_processes),
+	    cmocka_unit_test(test_report_text),
+	    cmocka_unit_test(test_report_without_lease),
+	    cmocka_unit_test(test_report_json),
+	    cmocka_unit_test(test_warning_of_copied_memory),
 	    cmocka_unit_test(test_trace_file),
 	};
 
