@@ -11,8 +11,8 @@ struct wv_build_id {
 };
 
 /*
- * The main program's build-id. Without one: a hash of its ELF headers, which is weaker but harmless,
- * because a lease that does not fit is never adopted.
+ * The main program's build-id. Without one: a hash of its ELF headers, which is weaker but
+ * harmless, because a lease that does not fit is never adopted.
  */
 void wv_id_of_program(struct wv_build_id *id);
 

@@ -81,8 +81,7 @@ static void print_divergence(json_t *recipe, json_t *divergence, FILE *out)
 		json_string_value(json_object_get(divergence, "why")) ?: "?");
 	if (wv_json_number_at(divergence, "attr")) {
 		fputs(": ", out);
-		wv_print_value_name(out, &command,
-				    (uint16_t)wv_json_number_at(divergence, "attr"),
+		wv_print_value_name(out, &command, (uint16_t)wv_json_number_at(divergence, "attr"),
 				    (uint32_t)wv_json_number_at(divergence, "offset"));
 	}
 	fputc('\n', out);
