@@ -4,7 +4,7 @@
  * no device, and makes no system call while it measures.
  */
 #include "cmdlog/adopt.h"
-#include "cmdlog/record.h"
+#include "cmdlog/normalise.h"
 #include "cmdlog/replay.h"
 #include "measure.h"
 

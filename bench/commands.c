@@ -3,7 +3,7 @@
  * seccomp filter that stops it at RDMA_VERBS_IOCTL only, and reads each command from its memory. It
  * sees what any library in the program does, by whatever way.
  */
-#include "abi/abi.h"
+#include "abi/names.h"
 #include "measure.h"
 
 #include <errno.h>

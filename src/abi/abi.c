@@ -3,7 +3,6 @@
 #include "abi/rows.h"
 #include "base/base.h"
 
-#include <infiniband/verbs.h>
 #include <rdma/mlx5-abi.h>
 #include <rdma/mlx5_user_ioctl_cmds.h>
 #include <stddef.h>
@@ -12,7 +11,7 @@
 /* Opcode of the firmware command, in the first two bytes of its mailbox, big-endian. */
 #define MLX5_QUERY_HCA_CAP 0x100
 
-/* A driver's rows come before the core's: they say more of the same command. */
+/* A driver's rows come before the core's, because they say more about the same command. */
 static const struct wv_command_row rows[] = {
 #include "abi/mlx5_rows.h"
 
@@ -20,42 +19,25 @@ static const struct wv_command_row rows[] = {
 };
 
 /*
- * rxe's requests carry nothing private and its answers only mmap offsets of the ufile
- * (rdma_user_rxe.h), so the core's rows describe it in full.
+ * rxe's requests carry nothing private, and its answers only mmap offsets of the ufile
+ * (rdma_user_rxe.h), so the core's rows describe them in full.
  */
 static const struct wv_driver_row drivers[] = {
     {RDMA_DRIVER_RXE, "rxe"},
     {RDMA_DRIVER_MLX5, "mlx5", true, true},
 };
 
-/* Methods that carry a command of another kind, and where its number is. */
+/* Methods that carry a command of another kind, and the place of its number. */
 static const struct carrier {
 	uint32_t driver_id;
 	uint16_t object, method, attr;
-	bool big_endian; /* two bytes in the mailbox, rather than a number of the attribute's own */
+	bool big_endian; /* two bytes of a mailbox, rather than a number by itself */
 } carriers[] = {
     {WV_ANY_DRIVER, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, UVERBS_ATTR_WRITE_CMD},
     {RDMA_DRIVER_MLX5, MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_OTHER,
      MLX5_IB_ATTR_DEVX_OTHER_CMD_IN, true},
 };
 
-/*
- * How far a queue pair may be moved before the program asks, given that nothing is known of a peer:
- * RC and UC need one from RTR on. UD's and a DC initiator's PSN at RTS is a number that no receiver
- * checks (IBTA 1.3, 9.8.3; DC connects by itself).
- */
-static const struct wv_ahead_row ahead[] = {
-    {WV_ANY_DRIVER, IB_UVERBS_QPT_RC, 0, 0, 0, IBV_QPS_INIT, true},
-    {WV_ANY_DRIVER, IB_UVERBS_QPT_UC, 0, 0, 0, IBV_QPS_INIT, true},
-    {WV_ANY_DRIVER, IB_UVERBS_QPT_UD, 0, 0, 0, IBV_QPS_RTS, true},
-    {RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, offsetof(struct mlx5_ib_create_qp, flags),
-     MLX5_QP_FLAG_TYPE_DCI | MLX5_QP_FLAG_TYPE_DCT, MLX5_QP_FLAG_TYPE_DCI, IBV_QPS_RTS, true},
-    /* mlx5_ib knows no way back from a DCT's RTR (hw/mlx5/qp.c, mlx5_ib_modify_dct()). */
-    {RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, offsetof(struct mlx5_ib_create_qp, flags),
-     MLX5_QP_FLAG_TYPE_DCI | MLX5_QP_FLAG_TYPE_DCT, MLX5_QP_FLAG_TYPE_DCT, IBV_QPS_RTR, false},
-};
-
-_Static_assert(sizeof(struct ib_uverbs_modify_qp) == 112, "as uverbs_cmd.c reads it");
 _Static_assert(sizeof(struct ib_uverbs_ioctl_hdr) == 24, "ioctl header");
 _Static_assert(sizeof(struct ib_uverbs_attr) == 16, "ioctl attribute");
 _Static_assert(offsetof(struct ib_uverbs_query_qp, qp_handle) == 8, "query_qp");
@@ -102,14 +84,6 @@ const struct wv_command_row *wv_abi_find(uint32_t driver_id, uint16_t object, ui
 		   : wv_abi_find(driver_id, object, method, WV_NO_WRITE_CMD);
 }
 
-const struct wv_command_row *wv_abi_find_any(uint16_t object, uint16_t method, uint32_t write_cmd)
-{
-	for (unsigned int i = 0; i < WV_ARRAY_SIZE(rows); i++)
-		if (is_command(&rows[i], rows[i].driver_id, object, method, write_cmd))
-			return &rows[i];
-	return NULL;
-}
-
 bool wv_abi_describes(const struct wv_command_row *row, uint32_t driver_id, uint16_t object,
 		      uint16_t method, uint32_t write_cmd)
 {
@@ -125,6 +99,16 @@ bool wv_abi_describes(const struct wv_command_row *row, uint32_t driver_id, uint
 	return true;
 }
 
+const struct wv_command_row *wv_abi_destroyer(uint32_t driver_id,
+					      const struct wv_command_row *create)
+{
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(rows); i++)
+		if (rows[i].class_ == WV_DESTROY && rows[i].about == create->about &&
+		    rows[i].write_cmd == WV_NO_WRITE_CMD && is_of(rows[i].driver_id, driver_id))
+			return &rows[i];
+	return NULL;
+}
+
 const struct wv_attr_row *wv_abi_attr(const struct wv_command_row *row, uint16_t id)
 {
 	for (unsigned int i = 0; i < row->n_attrs; i++)
@@ -138,22 +122,6 @@ const struct wv_driver_row *wv_abi_driver(uint32_t driver_id)
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(drivers); i++)
 		if (drivers[i].driver_id == driver_id)
 			return &drivers[i];
-	return NULL;
-}
-
-const struct wv_ahead_row *wv_abi_ahead(uint32_t driver_id, uint32_t qp_type, const void *uhw_in,
-					size_t len)
-{
-	for (unsigned int i = 0; i < WV_ARRAY_SIZE(ahead); i++) {
-		const struct wv_ahead_row *row = &ahead[i];
-		uint32_t flags = 0;
-
-		if (uhw_in && row->flags_at + sizeof(flags) <= len)
-			memcpy(&flags, (const uint8_t *)uhw_in + row->flags_at, sizeof(flags));
-		if (row->qp_type == qp_type && is_of(row->driver_id, driver_id) &&
-		    (flags & row->flags_mask) == row->flags)
-			return row;
-	}
 	return NULL;
 }
 
@@ -234,29 +202,13 @@ void wv_field_set(const struct wv_field *field, void *payload, uint64_t value)
 	}
 }
 
-const char *wv_kind_name(enum wv_kind kind)
+int wv_attr_fields(const struct wv_attr_row *known, const void *payload, size_t len,
+		   wv_visit_field visit, void *data)
 {
-	static const char *const names[WV_KINDS] = {
-	    [WV_EQUAL] = "equal",     [WV_OUT] = "out",
-	    [WV_HANDLE] = "handle",   [WV_NEW_HANDLE] = "new handle",
-	    [WV_FD] = "fd",	      [WV_NEW_FD] = "new fd",
-	    [WV_TOKEN] = "token",     [WV_POINTER] = "pointer",
-	    [WV_IGNORED] = "ignored", [WV_VOLATILE] = "volatile",
-	    [WV_NUMBER] = "number",   [WV_NEW_NUMBER] = "new number",
-	    [WV_BUFFER] = "buffer",   [WV_DOORBELL] = "doorbell",
-	};
+	int stop = 0;
 
-	return (unsigned int)kind < WV_KINDS ? names[kind] : "?";
-}
-
-const char *wv_class_name(enum wv_class class_)
-{
-	static const char *const names[WV_CLASSES] = {
-	    [WV_CREATE] = "create",	[WV_CONSTANT] = "constant", [WV_MODIFY] = "modify",
-	    [WV_QUERY] = "query",	[WV_DESTROY] = "destroy",   [WV_PASS] = "pass",
-	    [WV_DATA] = "data path",	[WV_OPENING] = "opening",   [WV_MEMORY] = "memory",
-	    [WV_PRIVILEGED] = "rights",
-	};
-
-	return (unsigned int)class_ < WV_CLASSES ? names[class_] : "?";
+	for (unsigned int i = 0; i < known->n_fields && !stop; i++)
+		if (wv_field_fits(&known->fields[i], len))
+			stop = visit(data, &known->fields[i], (uint8_t *)(uintptr_t)payload);
+	return stop;
 }

@@ -3,7 +3,8 @@
  *
  * One row describes one command: an ioctl method, or a legacy write() command carried by
  * UVERBS_METHOD_INVOKE_WRITE. Recording, normalising, validating, replaying and adopting are loops
- * over these rows; nothing else in the tree knows a layout. Layouts come from <rdma/...>.
+ * over these rows; no other folder knows a layout or a command number. Layouts come from
+ * <rdma/...>.
  *
  * docs/abi-table.md explains the columns to a reader.
  */
@@ -19,34 +20,33 @@
 
 /* What an attribute, or a field inside one, is. */
 enum wv_kind {
-	WV_EQUAL,      /* input: must be equal to be the same command */
+	WV_EQUAL,      /* input: must be equal in two commands that are the same */
 	WV_OUT,	       /* output: the recorded answer is copied here */
-	WV_HANDLE,     /* names an object: patched to the lease's handle */
-	WV_NEW_HANDLE, /* receives the handle of the object made */
+	WV_HANDLE,     /* names an object: replaced by the lease's handle */
+	WV_NEW_HANDLE, /* receives the handle of the new object */
 	WV_FD,	       /* names a descriptor: compared by which one it is, not by number */
-	WV_NEW_FD,     /* receives the descriptor made */
-	WV_TOKEN,      /* user handle: any value, comes back in events */
+	WV_NEW_FD,     /* receives the new descriptor */
+	WV_TOKEN,      /* user handle: any value; events carry it */
 	WV_POINTER,    /* user address: private to the process, never compared */
-	WV_NUMBER,     /* hardware number that an earlier answer gave: patched to the lease's */
+	WV_NUMBER,     /* hardware number from an earlier answer: replaced by the lease's */
 	WV_NEW_NUMBER, /* receives such a number */
 	WV_BUFFER,     /* user address of a queue: the start of memory that the program allocated */
-	WV_DOORBELL,   /* user address of a doorbell record, inside memory that objects share */
-	WV_IGNORED,    /* the kernel does not look at it */
+	WV_DOORBELL,   /* user address of a doorbell record, in memory that objects share */
 	WV_VOLATILE,   /* differs from run to run (packet sequence numbers) */
 	WV_KINDS
 };
 
 /* What may be done with a command ahead of time. */
 enum wv_class {
-	WV_CREATE,     /* makes an object that is the program's alone: done ahead */
-	WV_CONSTANT,   /* its answer does not change while the device lives: done ahead */
-	WV_OPENING,    /* constant only in what ibv_open_device() looks at: answered there alone */
-	WV_MEMORY,     /* no command: memory that the program allocated for queues */
-	WV_MODIFY,     /* moves a QP: done ahead as far as wv_abi_ahead() says */
-	WV_QUERY,      /* reads a QP: done ahead only while the QP is as it was created */
-	WV_DESTROY,    /* ends an object: the kernel's, and ends what names it */
-	WV_PASS,       /* state, or memory of the program: always the kernel's */
-	WV_PRIVILEGED, /* may need rights of the opener that a lease does not give */
+	WV_CREATE,     /* creates an object for this program alone: done ahead */
+	WV_CONSTANT,   /* its answer does not change while the device exists: done ahead */
+	WV_OPENING,    /* constant only in what ibv_open_device() reads: answered only there */
+	WV_MEMORY,     /* not a command: memory that the program allocated for queues */
+	WV_MODIFY,     /* moves a QP: done ahead as far as wv_qp_ahead() says */
+	WV_QUERY,      /* reads a QP: done ahead only while the QP is as created */
+	WV_DESTROY,    /* destroys an object: goes to the kernel, and voids steps that name it */
+	WV_PASS,       /* reads changing state, or memory of the program: goes to the kernel */
+	WV_PRIVILEGED, /* may need capabilities of the opener that a lease does not give */
 	WV_DATA,       /* data path: not looked at, not recorded */
 	WV_CLASSES
 };
@@ -58,23 +58,24 @@ struct wv_field {
 };
 
 /*
- * No pointers inside: the table is then the same in every process, and costs none of them a
- * relocation at start.
+ * The rows contain no pointers: the table is then identical in every process, and needs no
+ * relocation at program start.
  */
 struct wv_attr_row {
 	uint16_t id;
 	uint8_t kind; /* enum wv_kind */
 	uint8_t n_fields;
-	struct wv_field fields[3]; /* kinds inside the payload; what is not named is WV_EQUAL */
+	struct wv_field fields[3]; /* kinds inside the payload; the rest of it is WV_EQUAL */
 };
 
 struct wv_command_row {
-	uint32_t driver_id; /* whose command it is, or WV_ANY_DRIVER */
+	uint32_t driver_id; /* the driver, or WV_ANY_DRIVER */
 	uint16_t object, method;
-	uint32_t write_cmd; /* carried by it: see wv_abi_write_cmd() */
-	uint8_t class_;	    /* enum wv_class */
+	uint32_t write_cmd; /* carried by the method: see wv_abi_write_cmd() */
+	uint16_t about; /* type of the object that is created, destroyed, ...: UVERBS_OBJECT_* */
+	uint8_t class_; /* enum wv_class */
 	uint8_t n_attrs;
-	char name[22];
+	char name[20];
 	struct wv_attr_row attrs[18];
 };
 
@@ -83,24 +84,13 @@ struct wv_driver_row {
 	uint32_t driver_id; /* enum rdma_driver_id */
 	const char *provider;
 	bool own_rows;	  /* it has rows in the table */
-	bool user_queues; /* queues lie in memory of the program, not of the kernel */
-};
-
-/* How far queue pairs of a type are moved before the program asks. */
-struct wv_ahead_row {
-	uint32_t driver_id; /* or WV_ANY_DRIVER */
-	uint32_t qp_type;   /* enum ib_uverbs_qp_type */
-	uint16_t flags_at;  /* offset in UHW_IN of creation, where a driver has types of its own */
-	uint32_t flags_mask, flags;
-	uint8_t state;	   /* enum ibv_qp_state */
-	bool can_be_reset; /* the kernel takes it back to RESET */
+	bool user_queues; /* queues are in the program's memory, not the kernel's */
 };
 
 #define WV_NO_WRITE_CMD 0xffffffffu
 #define WV_ANY_DRIVER	RDMA_DRIVER_UNKNOWN
 
-/* Not a command of the kernel: a program's allocation of memory for queues, as a step of a command
- * log. */
+/* Not a kernel command: a program's allocation of memory for queues, as a step of a command log. */
 #define WV_OBJECT_MEMORY 0xffff
 
 /* Attributes of such a step. */
@@ -110,49 +100,52 @@ enum wv_memory_attr {
 };
 
 /*
- * The row of a driver's command, or NULL if warmverbs does not know it. @write_cmd is what
- * wv_abi_write_cmd() says; a row with WV_NO_WRITE_CMD is for all that its method carries and that
- * has no row of its own.
+ * The row of a driver's command, or NULL if warmverbs does not know the command. @write_cmd comes
+ * from wv_abi_write_cmd(); a row with WV_NO_WRITE_CMD covers every command of its method that has
+ * no row of its own.
  */
 const struct wv_command_row *wv_abi_find(uint32_t driver_id, uint16_t object, uint16_t method,
 					 uint32_t write_cmd);
 
-/* The same without knowing the driver, for names that people read. */
-const struct wv_command_row *wv_abi_find_any(uint16_t object, uint16_t method, uint32_t write_cmd);
-
 /*
- * Whether @row, which is for just this command, is the one that wv_abi_find() would find; quicker.
+ * Whether @row, which is for exactly this command, is the one that wv_abi_find() would return; this
+ * is quicker.
  */
 bool wv_abi_describes(const struct wv_command_row *row, uint32_t driver_id, uint16_t object,
 		      uint16_t method, uint32_t write_cmd);
+
+/*
+ * The row of the ioctl that destroys what @create (WV_CREATE) creates. NULL if there is none: a
+ * context ends with its ufile, a completion channel or async event file with its descriptor.
+ */
+const struct wv_command_row *wv_abi_destroyer(uint32_t driver_id,
+					      const struct wv_command_row *create);
 
 /* A row's number in this build's table, and back (NULL: no such row). */
 uint8_t wv_abi_index(const struct wv_command_row *row);
 const struct wv_command_row *wv_abi_at(uint8_t index);
 
-/* The row of an attribute of @row, or NULL if it is not known there. */
+/* The row of an attribute of @row, or NULL if @row has no such attribute. */
 const struct wv_attr_row *wv_abi_attr(const struct wv_command_row *row, uint16_t id);
 
-/* All rows, for those who walk the table (tests, documentation). */
+/* All rows, for code that walks the table (tests, documentation). */
 const struct wv_command_row *wv_abi_rows(unsigned int *n);
 
-/* The driver's row, or NULL if its private payloads are unknown: nothing of it is leased. */
+/* Whether the command creates an object of type @about (UVERBS_OBJECT_*). */
+static inline bool wv_abi_creates(const struct wv_command_row *row, uint16_t about)
+{
+	return row->class_ == WV_CREATE && row->about == about;
+}
+
+/* The driver's row, or NULL if its private payloads are unknown: such a device is never leased. */
 const struct wv_driver_row *wv_abi_driver(uint32_t driver_id);
 
-/* Names for people; never NULL. */
-const char *wv_kind_name(enum wv_kind kind);
-const char *wv_class_name(enum wv_class class_);
-
-/* How far a QP of @qp_type, created with the private payload @uhw_in, goes; NULL: nowhere. */
-const struct wv_ahead_row *wv_abi_ahead(uint32_t driver_id, uint32_t qp_type, const void *uhw_in,
-					size_t len);
-
 /*
- * Some methods carry a command of another kind: INVOKE_WRITE a legacy one, mlx5's DEVX_OTHER one of
- * the firmware. Its number; WV_NO_WRITE_CMD for any other method.
+ * Some methods carry a command of another kind: INVOKE_WRITE a legacy one, a driver's method
+ * perhaps one of the firmware. Returns its number; WV_NO_WRITE_CMD for any other method.
  */
 uint32_t wv_abi_write_cmd(const struct ib_uverbs_ioctl_hdr *cmd);
-/* The same number, if attribute @attr of the method, with input @bytes, is where it stands. */
+/* The same number, if it is in attribute @attr of the method, which has the input @bytes. */
 uint32_t wv_abi_carried(uint32_t driver_id, uint16_t object, uint16_t method, uint16_t attr,
 			const void *bytes, size_t len);
 
@@ -174,3 +167,11 @@ static inline bool wv_field_fits(const struct wv_field *field, size_t len)
 {
 	return field->offset + field->size <= len;
 }
+
+/*
+ * Calls @visit for each field of @known that fits in the @len bytes of @payload, until @visit
+ * returns other than 0. Returns what @visit returned last.
+ */
+typedef int (*wv_visit_field)(void *data, const struct wv_field *field, uint8_t *payload);
+int wv_attr_fields(const struct wv_attr_row *known, const void *payload, size_t len,
+		   wv_visit_field visit, void *data);

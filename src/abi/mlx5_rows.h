@@ -1,8 +1,8 @@
 /*
- * mlx5: queues and doorbell records are memory of the program, and a UAR page is named by the
- * number that its allocation answered (rdma/mlx5-abi.h, rdma/mlx5_user_ioctl_cmds.h).
+ * mlx5: queues and doorbell records are in the program's memory, and commands name a UAR page by
+ * the number that its allocation answered (rdma/mlx5-abi.h, rdma/mlx5_user_ioctl_cmds.h).
  *
- * uidx, wqe counts and flags are computed by the provider and must be equal; access_key shares its
+ * The provider computes uidx, WQE counts and flags, which must be equal; access_key shares its
  * place with sq_buf_addr, which only raw packet queue pairs use.
  */
 #define MLX5(object, method, class, name, ...)                                                     \
@@ -23,17 +23,18 @@ MLX5_CREATE(CQ, FIELD(mlx5_ib_create_cq, buf_addr, WV_BUFFER),
     MLX5_CREATE(SRQ, FIELD(mlx5_ib_create_srq, buf_addr, WV_BUFFER),
 		FIELD(mlx5_ib_create_srq, db_addr, WV_DOORBELL)),
 
-    /* Never made ahead; but what they name is memory of the lease, if it was asked for. */
+    /* Never done ahead, but the memory that they name may be the lease's. */
     DRIVER(MLX5, UVERBS_OBJECT_WQ, UVERBS_METHOD_WQ_CREATE, WV_NO_WRITE_CMD, PASS, "WQ_CREATE",
 	   ATTR(CREATE_WQ_HANDLE, NEW_HANDLE), ATTR(UHW_OUT, OUT),
 	   {UVERBS_ATTR_UHW_IN, WV_EQUAL,
 	    FIELDS(FIELD(mlx5_ib_create_wq, buf_addr, WV_BUFFER),
 		   FIELD(mlx5_ib_create_wq, db_addr, WV_DOORBELL))}),
-    DRIVER(MLX5, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, WRITE(RESIZE_CQ), PASS,
-	   "resize_cq", {UVERBS_ATTR_CORE_IN, WV_EQUAL, FIELDS(RESPONSE(ib_uverbs_resize_cq))},
-	   ATTR(CORE_OUT, OUT), ATTR(WRITE_CMD, EQUAL),
-	   {UVERBS_ATTR_UHW_IN, WV_EQUAL, FIELDS(FIELD(mlx5_ib_resize_cq, buf_addr, WV_BUFFER))},
-	   ATTR(UHW_OUT, OUT)),
+    ROW(RDMA_DRIVER_MLX5, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, WRITE(RESIZE_CQ),
+	UVERBS_OBJECT_CQ, PASS, "resize_cq",
+	{UVERBS_ATTR_CORE_IN, WV_EQUAL, FIELDS(RESPONSE(ib_uverbs_resize_cq))}, ATTR(CORE_OUT, OUT),
+	ATTR(WRITE_CMD, EQUAL),
+	{UVERBS_ATTR_UHW_IN, WV_EQUAL, FIELDS(FIELD(mlx5_ib_resize_cq, buf_addr, WV_BUFFER))},
+	ATTR(UHW_OUT, OUT)),
 
     DRIVER(MLX5, UVERBS_OBJECT_DEVICE, MLX5_IB_METHOD_QUERY_PORT, WV_NO_WRITE_CMD, PASS,
 	   "mlx5 query_port", MLX5_ATTR(QUERY_PORT_PORT_NUM, EQUAL), MLX5_ATTR(QUERY_PORT, OUT)),
@@ -43,8 +44,8 @@ MLX5_CREATE(CQ, FIELD(mlx5_ib_create_cq, buf_addr, WV_BUFFER),
 	   "mlx5 create_flow", MLX5_ATTR(CREATE_FLOW_HANDLE, NEW_HANDLE)),
 
     /*
-     * The firmware commands that any program may send this way only ask (hw/mlx5/devx.c,
-     * devx_is_general_cmd()); the answer to one of them does not change.
+     * The firmware commands that any program may send this way are queries (hw/mlx5/devx.c,
+     * devx_is_general_cmd()). The answer to one of them does not change.
      */
     DRIVER(MLX5, MLX5_IB_OBJECT_DEVX, MLX5_IB_METHOD_DEVX_OTHER, MLX5_QUERY_HCA_CAP, CONSTANT,
 	   "query_hca_cap", MLX5_ATTR(DEVX_OTHER_CMD_IN, EQUAL),

@@ -1,9 +1,10 @@
 /*
- * How the rows of the ABI table are written. Only for the files of the table itself.
+ * Macros that the rows of the ABI table are written with. Only for the files of the table itself.
  */
 #pragma once
 
 #include "abi/abi.h"
+#include "abi/data_path.h"
 
 #include <stddef.h>
 
@@ -27,28 +28,34 @@
 	{                                                                                          \
 		UVERBS_ATTR_##id, WV_##kind, NO_FIELDS                                             \
 	}
-#define IOCTL(object, method, class, ...)                                                          \
+#define ROW(driver, object, method, cmd, about, class, name, ...)                                  \
 	{                                                                                          \
-		WV_ANY_DRIVER, UVERBS_OBJECT_##object, UVERBS_METHOD_##method, WV_NO_WRITE_CMD,    \
-		    WV_##class, COUNT(wv_attr_row, __VA_ARGS__), #method,                          \
+		driver, object, method, cmd, about, WV_##class, COUNT(wv_attr_row, __VA_ARGS__),   \
+		    name,                                                                          \
 		{                                                                                  \
 			__VA_ARGS__                                                                \
 		}                                                                                  \
 	}
-/* CORE_IN and CORE_OUT of a legacy command: the kinds inside the two structs. */
-#define LEGACY(cmd, name, class, in, out)                                                          \
-	{                                                                                          \
-		WV_ANY_DRIVER, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, cmd, WV_##class,  \
-		    5, name,                                                                       \
-		{                                                                                  \
-			{UVERBS_ATTR_CORE_IN, WV_EQUAL, in}, {UVERBS_ATTR_CORE_OUT, WV_OUT, out},  \
-			    ATTR(WRITE_CMD, EQUAL), ATTR(UHW_IN, EQUAL), ATTR(UHW_OUT, OUT)        \
-		}                                                                                  \
-	}
+#define IOCTL(object, method, class, ...)                                                          \
+	ROW(WV_ANY_DRIVER, UVERBS_OBJECT_##object, UVERBS_METHOD_##method, WV_NO_WRITE_CMD,        \
+	    UVERBS_OBJECT_##object, class, #method, __VA_ARGS__)
+/* @in, @out: the kinds inside the structs of CORE_IN and CORE_OUT. */
+#define LEGACY(cmd, about, name, class, in, out)                                                   \
+	ROW(WV_ANY_DRIVER, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, cmd,                  \
+	    UVERBS_OBJECT_##about, class, name, {UVERBS_ATTR_CORE_IN, WV_EQUAL, in},               \
+	    {UVERBS_ATTR_CORE_OUT, WV_OUT, out}, ATTR(WRITE_CMD, EQUAL), ATTR(UHW_IN, EQUAL),      \
+	    ATTR(UHW_OUT, OUT))
+#define DATA_ROW(cmd, about, name, as_ioctl)                                                       \
+	LEGACY(WRITE(cmd), about, name, DATA, NO_FIELDS, NO_FIELDS),
 /* Every legacy request begins with the address of its response (ib_user_verbs.h). */
 #define RESPONSE(s) FIELD(s, response, WV_POINTER)
 #define UHW	    ATTR(UHW_IN, EQUAL), ATTR(UHW_OUT, OUT)
-/* What every driver is asked beside its own payload. */
+/* An answer of known size. */
+#define ANSWER(id, ...)                                                                            \
+	{                                                                                          \
+		UVERBS_ATTR_##id, WV_OUT, FIELDS(__VA_ARGS__)                                      \
+	}
+/* Attributes that every driver has, beside its own payload. */
 #define CQ_CREATE_ATTRS                                                                            \
 	ATTR(CREATE_CQ_HANDLE, NEW_HANDLE), ATTR(CREATE_CQ_CQE, EQUAL),                            \
 	    ATTR(CREATE_CQ_USER_HANDLE, TOKEN), ATTR(CREATE_CQ_COMP_CHANNEL, FD),                  \
@@ -71,15 +78,10 @@
 	    ATTR(CREATE_SRQ_EVENT_FD, FD), ATTR(CREATE_SRQ_RESP_MAX_WR, OUT),                      \
 	    ATTR(CREATE_SRQ_RESP_MAX_SGE, OUT), ATTR(CREATE_SRQ_RESP_SRQ_NUM, OUT)
 
-/* Methods and attributes in a driver's own name space; @cmd: what a method carries. */
+/* Methods and attributes in a driver's own name space; @cmd: the command that the method carries.
+ */
 #define DRIVER(driver, object, method, cmd, class, name, ...)                                      \
-	{                                                                                          \
-		RDMA_DRIVER_##driver, object, method, cmd, WV_##class,                             \
-		    COUNT(wv_attr_row, __VA_ARGS__), name,                                         \
-		{                                                                                  \
-			__VA_ARGS__                                                                \
-		}                                                                                  \
-	}
+	ROW(RDMA_DRIVER_##driver, object, method, cmd, object, class, name, __VA_ARGS__)
 #define DRIVER_ATTR(id, kind)                                                                      \
 	{                                                                                          \
 		id, WV_##kind, NO_FIELDS                                                           \

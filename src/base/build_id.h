@@ -1,18 +1,23 @@
 /*
- * Identity of the files mapped into this process, read from memory: no file is opened.
+ * Identities of the files mapped into this process, read from memory without opening any file.
  */
 #pragma once
 
-#include "wire/wire.h"
+#include <stdint.h>
+
+/* GNU build-id of a file (the first 20 bytes); all zeros if the file has none. */
+struct wv_build_id {
+	uint8_t bytes[20];
+};
 
 /*
- * The main program's build-id; where it has none, a hash of its ELF headers, which is weaker but
- * can do no harm: a lease that does not fit is only not adopted.
+ * The main program's build-id. Without one: a hash of its ELF headers, which is weaker but
+ * harmless, because a lease that does not fit is never adopted.
  */
 void wv_id_of_program(struct wv_build_id *id);
 
 /*
- * The build-id of the first loaded file whose base name begins with @prefix, or, if @prefix is
- * NULL, of the file loaded at @base (struct link_map's l_addr). Zero if there is none.
+ * The build-id of the first loaded file whose base name begins with @prefix; if @prefix is NULL, of
+ * the file loaded at @base (l_addr of struct link_map). All zeros if there is no such file.
  */
 void wv_id_of_loaded(const char *prefix, uintptr_t base, struct wv_build_id *id);

@@ -1,21 +1,28 @@
 /*
- * Names, for people, of what the ABI table knows by number.
+ * Names, for people, of the commands in traces and reports.
  */
 #pragma once
 
 #include "abi/abi.h"
+#include "wire/trace_record.h"
 
-#include <stddef.h>
+#include <stdbool.h>
 
-/*
- * The command's name in the ABI table; its numbers, written into @buffer, where it is not there.
- */
-const char *wv_command_name(uint16_t object, uint16_t method, uint32_t write_cmd, char *buffer,
-			    size_t capacity);
+/* A command, as a trace or a report names it. */
+struct wv_command_id {
+	uint32_t driver_id;
+	uint16_t object, method;
+	uint32_t write_cmd;
+};
 
-/* "INIT", "RC"; "?" for what is no state or no type that can be leased. */
-const char *wv_qp_state_name(unsigned int state);
-const char *wv_qp_type_name(unsigned int type);
+static inline struct wv_command_id wv_command_of(const struct wv_trace *event)
+{
+	return (struct wv_command_id){event->driver_id, event->object, event->method,
+				      event->write_cmd};
+}
 
-/* Whether the command moves a queue pair. */
-int wv_is_modify_qp(uint32_t write_cmd);
+/* Its name in the ABI table; if it has no row, its numbers, written into @buffer. */
+const char *wv_command_name(const struct wv_command_id *command, char *buffer, size_t capacity);
+
+/* Whether it moves a queue pair. */
+bool wv_command_moves_qp(const struct wv_command_id *command);

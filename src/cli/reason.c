@@ -5,9 +5,10 @@
 
 #include <string.h>
 
-const char *wv_reason(uint16_t object, uint16_t method, uint32_t write_cmd, const char *why)
+const char *wv_reason(const struct wv_command_id *command, const char *why)
 {
-	const struct wv_command_row *row = wv_abi_find_any(object, method, write_cmd);
+	const struct wv_command_row *row =
+	    wv_abi_find(command->driver_id, command->object, command->method, command->write_cmd);
 
 	if (row && row->class_ == WV_PRIVILEGED && !strcmp(why, wv_why_name(WV_WHY_UNKNOWN)))
 		return "privileged command";

@@ -3,10 +3,10 @@
  */
 #pragma once
 
-#include <stdint.h>
+#include "cli/names.h"
 
 /*
  * Returns @why (wv_why_name()), or "privileged command" where @why is that the command is unknown
  * and the ABI table knows it: a lease ends at a privileged command as at an unknown one.
  */
-const char *wv_reason(uint16_t object, uint16_t method, uint32_t write_cmd, const char *why);
+const char *wv_reason(const struct wv_command_id *command, const char *why);

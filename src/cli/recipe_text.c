@@ -25,7 +25,7 @@ static const struct wv_json_column recipe_columns[] = {
     {"memory", WV_CELL_BYTES, "cost.bytes", NULL},
 };
 
-static int print_values_cell(struct wv_table *table, struct wv_step *step)
+static int print_values_cell(struct wv_table *table, uint32_t driver_id, struct wv_step *step)
 {
 	wv_auto_free char *text = NULL;
 	size_t bytes;
@@ -33,7 +33,7 @@ static int print_values_cell(struct wv_table *table, struct wv_step *step)
 
 	if (!out)
 		return -ENOMEM;
-	wv_print_step_values(out, step);
+	wv_print_step_values(out, driver_id, step);
 	fclose(out);
 	wv_table_add_cell(table, "%s", text);
 	return 0;
@@ -55,7 +55,7 @@ static int print_steps(struct wv_cmdlog *cmdlog, FILE *out)
 		wv_table_add_cell(&table, "%s", wv_step_row(step)->name);
 		wv_table_add_cell(&table, "%s", step->error ? strerrorname_np(step->error) : "");
 		if (!err)
-			err = print_values_cell(&table, step);
+			err = print_values_cell(&table, cmdlog->driver_id, step);
 	}
 	return wv_table_end(&table, out) ?: err;
 }

@@ -36,21 +36,24 @@ static const struct wv_json_column service_columns[] = {
 
 static void print_divergence(json_t *recipe, json_t *divergence, FILE *out)
 {
-	json_t *carried = json_object_get(divergence, "write_cmd");
-	uint16_t object = (uint16_t)wv_json_number_at(divergence, "object");
-	uint16_t method = (uint16_t)wv_json_number_at(divergence, "method");
+	json_t *write_cmd = json_object_get(divergence, "write_cmd");
+	struct wv_command_id command = {
+	    .driver_id = (uint32_t)wv_json_number_at(divergence, "driver_id"),
+	    .object = (uint16_t)wv_json_number_at(divergence, "object"),
+	    .method = (uint16_t)wv_json_number_at(divergence, "method"),
+	    .write_cmd = json_is_integer(write_cmd) ? (uint32_t)json_integer_value(write_cmd)
+						    : WV_NO_WRITE_CMD,
+	};
 	uint16_t attr = (uint16_t)wv_json_number_at(divergence, "attr");
-	uint32_t write_cmd =
-	    json_is_integer(carried) ? (uint32_t)json_integer_value(carried) : WV_NO_WRITE_CMD;
 	const char *why = json_string_value(json_object_get(divergence, "why")) ?: "?";
 
 	fprintf(out, "%s: last divergence: %s: %s",
 		json_string_value(json_object_get(recipe, "id")) ?: "?",
 		json_string_value(json_object_get(divergence, "command")) ?: "?",
-		wv_reason(object, method, write_cmd, why));
+		wv_reason(&command, why));
 	if (attr) {
 		fputs(": ", out);
-		wv_print_value_name(out, object, method, write_cmd, attr,
+		wv_print_value_name(out, &command, attr,
 				    (uint32_t)wv_json_number_at(divergence, "offset"));
 	}
 	fputc('\n', out);

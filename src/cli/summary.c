@@ -57,7 +57,9 @@ static void count_command(const struct wv_trace *event, struct wv_summary *s)
 
 static void note_time(const struct wv_trace *event, uint64_t since, struct wv_summary *s)
 {
-	if (!wv_is_modify_qp(event->write_cmd) || event->error)
+	struct wv_command_id command = wv_command_of(event);
+
+	if (!wv_command_moves_qp(&command) || event->error)
 		return;
 	if (event->qp_state == IBV_QPS_INIT && !s->to_init)
 		s->to_init = event->end - since;

@@ -1,5 +1,6 @@
 #include "cli/trace_events.h"
 
+#include "abi/names.h"
 #include "base/base.h"
 #include "cli/names.h"
 #include "cli/no_lease.h"
@@ -11,27 +12,13 @@
 /* MODIFY_QP without IBV_QP_STATE: wv_command_qp_state() is -1. */
 #define NO_STATE 0xffffu
 
-static const char *object_name(uint16_t object)
-{
-	switch (object) {
-	case UVERBS_OBJECT_QP:
-		return "QP";
-	case UVERBS_OBJECT_CQ:
-		return "CQ";
-	case UVERBS_OBJECT_SRQ:
-		return "SRQ";
-	default:
-		return "object";
-	}
-}
-
 static void print_command(FILE *out, const struct wv_trace *event)
 {
+	struct wv_command_id command = wv_command_of(event);
 	char name[WV_EVENT_TEXT];
 
-	fputs(wv_command_name(event->object, event->method, event->write_cmd, name, sizeof(name)),
-	      out);
-	if (wv_is_modify_qp(event->write_cmd) && event->qp_state != NO_STATE)
+	fputs(wv_command_name(&command, name, sizeof(name)), out);
+	if (wv_command_moves_qp(&command) && event->qp_state != NO_STATE)
 		fprintf(out, " to %s", wv_qp_state_name(event->qp_state));
 }
 
@@ -56,7 +43,7 @@ const char *wv_event_what(const struct wv_trace *event, char text[static WV_EVEN
 		fprintf(out, "post with lkey 0x%x", event->why.offset);
 		break;
 	case WV_TRACE_PURGE:
-		fprintf(out, "destroy an unused %s", object_name(event->object));
+		fprintf(out, "destroy an unused %s", wv_object_name(event->object));
 		break;
 	default:
 		print_command(out, event);
@@ -85,18 +72,17 @@ const char *wv_event_by(const struct wv_trace *event)
 static void print_difference(FILE *out, const struct wv_trace *event)
 {
 	const struct wv_difference *why = &event->why;
+	struct wv_command_id command = wv_command_of(event);
 
 	if (event->how == WV_HOW_RECORDED && why->why != WV_WHY_UNKNOWN)
 		return;
 	if (why->why == WV_WHY_NONE)
 		return;
-	fputs(wv_reason(event->object, event->method, event->write_cmd, wv_why_name(why->why)),
-	      out);
+	fputs(wv_reason(&command, wv_why_name(why->why)), out);
 	if (why->why != WV_WHY_VALUE && (why->why != WV_WHY_SHAPE || !why->attr))
 		return;
 	fputs(": ", out);
-	wv_print_value_name(out, event->object, event->method, event->write_cmd, why->attr,
-			    why->offset);
+	wv_print_value_name(out, &command, why->attr, why->offset);
 }
 
 const char *wv_event_why(const struct wv_trace *event, char text[static WV_EVENT_TEXT])

@@ -35,7 +35,7 @@ static int same_command(const struct wv_step *step, const struct ib_uverbs_ioctl
 	       step->write_cmd == write_cmd;
 }
 
-/* Offset of the first of the bytes from @from to @to that differs, or @to. */
+/* Offset of the first byte from @from to @to that differs, or @to. */
 static uint32_t first_difference(const uint8_t *a, const uint8_t *b, uint32_t from, uint32_t to)
 {
 	if (from >= to || !memcmp(a + from, b + from, to - from))
@@ -48,10 +48,11 @@ static uint32_t first_difference(const uint8_t *a, const uint8_t *b, uint32_t fr
 /* Fields that may differ between two equal commands. */
 static int is_free(const struct wv_field *f)
 {
-	return f->kind == WV_POINTER || f->kind == WV_VOLATILE || f->kind == WV_IGNORED;
+	return f->kind == WV_POINTER || f->kind == WV_VOLATILE;
 }
 
-/* Compares all but the free fields, which the table lists by offset; the difference, or @len. */
+/* Offset of the first difference outside the free fields (the table lists fields by offset), or
+ * @len. */
 static uint32_t compare_payload(const uint8_t *a, const uint8_t *b, uint32_t len,
 				const struct wv_attr_row *known)
 {
@@ -77,7 +78,7 @@ static int slot_is(const struct wv_lease *lease, uint64_t slot, int64_t fd)
 	return lease->given & (1u << slot) && lease->fds[slot] == fd;
 }
 
-/* WV_WHY_NONE, or how the attribute is not the step's. */
+/* WV_WHY_NONE, or how the attribute differs from the step's. */
 static enum wv_why compare_attr(const struct wv_lease *lease, struct wv_step *step,
 				const struct wv_attr *attr, const struct ib_uverbs_attr *have,
 				uint32_t *offset)
@@ -116,7 +117,7 @@ static struct wv_difference compare(const struct wv_lease *lease, struct wv_step
 	return (struct wv_difference){.why = WV_WHY_NONE};
 }
 
-/* A descriptor inside the answer struct is the program's number for it. */
+/* A descriptor inside an answer becomes this process's number of it. */
 static void answer_fd_fields(struct wv_lease *lease, struct wv_step *step,
 			     const struct wv_attr *attr, uint8_t *to)
 {
@@ -158,7 +159,7 @@ static void answer_attr(struct wv_lease *lease, struct wv_step *step, const stru
 		to->flags |= UVERBS_ATTR_F_VALID_OUTPUT;
 }
 
-/* Steps about one QP are the program's in their order: what it skipped is void. */
+/* A program takes the steps about a QP in order: those that it skipped are void. */
 static void void_earlier(struct wv_lease *lease, struct wv_step *taken)
 {
 	for (struct wv_step *step = lease->first; step < taken; step = wv_step_next(step))
@@ -181,7 +182,7 @@ static void take(struct wv_lease *lease, struct wv_step *step, struct ib_uverbs_
 		lease->first = wv_step_next(lease->first);
 }
 
-/* A QP is moved one state after the other: nothing is skipped that the kernel would miss. */
+/* A QP goes through its states one by one, so a program that skips a move did not make it. */
 static int skips_a_move(const struct wv_lease *lease, const struct wv_step *move)
 {
 	for (struct wv_step *step = lease->first; step < move; step = wv_step_next(step))
@@ -232,83 +233,6 @@ void *wv_lease_claim_memory(struct wv_lease *lease, size_t bytes)
 		return lease->memory + step->new_number;
 	}
 	return NULL;
-}
-
-/* An address that a command names. */
-struct place {
-	uint64_t address;
-	enum wv_kind kind;	/* WV_BUFFER or WV_DOORBELL */
-	struct wv_step *memory; /* that it lies in */
-	const struct wv_lease *lease;
-};
-
-static struct wv_step *memory_at(const struct wv_lease *lease, uint64_t address)
-{
-	uint64_t offset = address - (uintptr_t)lease->memory;
-
-	wv_each_step (lease->cmdlog, step)
-		if (step->class_ == WV_MEMORY &&
-		    offset - step->new_number < wv_step_memory_size(step))
-			return step;
-	return NULL;
-}
-
-/* Doorbell records share a page; a queue shares its memory with nothing. */
-static int collides(void *data, const struct wv_field *field, uint8_t *payload)
-{
-	const struct place *place = data;
-	uint64_t address = wv_field_get(field, payload);
-
-	if (!wv_is_memory(field) || !address)
-		return 0;
-	if (address == place->address)
-		return 1;
-	return (field->kind == WV_BUFFER || place->kind == WV_BUFFER) &&
-	       memory_at(place->lease, address) == place->memory;
-}
-
-static struct wv_step *rival_at(struct wv_lease *lease, const struct wv_field *field,
-				uint64_t address)
-{
-	struct place place = {
-	    .address = address,
-	    .kind = field->kind,
-	    .memory = memory_at(lease, address),
-	    .lease = lease,
-	};
-	struct wv_step *last = NULL;
-
-	if (!place.memory)
-		return NULL;
-	wv_each_step (lease->cmdlog, step)
-		if ((step->state == WV_FREE || step->state == WV_DEAD) &&
-		    step->new_handle != WV_NONE && wv_step_fields(step, collides, &place))
-			last = step;
-	return last;
-}
-
-struct search {
-	struct wv_lease *lease;
-	struct wv_step *rival;
-};
-
-static int find_rival(void *data, const struct wv_field *field, uint8_t *payload)
-{
-	struct search *search = data;
-
-	if (wv_is_memory(field))
-		search->rival = rival_at(search->lease, field, wv_field_get(field, payload));
-	return search->rival != NULL;
-}
-
-struct wv_step *wv_lease_rival(struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
-			       const struct wv_command_row *row)
-{
-	struct search search = {.lease = lease};
-
-	if (lease->memory)
-		wv_command_fields(cmd, row, find_rival, &search);
-	return search.rival;
 }
 
 struct wv_difference wv_lease_explain(struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
@@ -397,20 +321,4 @@ int wv_lease_translate(struct wv_lease *lease, uint64_t *value)
 		return 1;
 	}
 	return 0;
-}
-
-const char *wv_why_name(enum wv_why why)
-{
-	static const char *const names[WV_WHYS] = {
-	    [WV_WHY_NONE] = "adopted",
-	    [WV_WHY_PASS] = "always asked of the kernel",
-	    [WV_WHY_NO_LEASE] = "no lease",
-	    [WV_WHY_STOPPED] = "lease no longer followed",
-	    [WV_WHY_UNKNOWN] = "unknown command",
-	    [WV_WHY_NO_STEP] = "not in the recipe",
-	    [WV_WHY_SHAPE] = "other attributes than in the recipe",
-	    [WV_WHY_VALUE] = "another value than in the recipe",
-	};
-
-	return (unsigned int)why < WV_WHYS ? names[why] : "?";
 }

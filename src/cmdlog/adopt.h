@@ -1,10 +1,11 @@
 /*
- * Adoption: answering a program's commands from its lease. Pure: no system call is made here, and
- * the caller holds whatever lock guards the lease.
+ * Adoption: answering a program's commands from its lease. This makes no system call; the caller
+ * holds the lock that guards the lease.
  */
 #pragma once
 
 #include "cmdlog/cmdlog.h"
+#include "cmdlog/difference.h"
 
 struct wv_lease {
 	struct wv_cmdlog *cmdlog;   /* passed wv_cmdlog_check() */
@@ -15,31 +16,12 @@ struct wv_lease {
 	uint8_t *memory;	    /* where the lease's memory is mapped, or NULL */
 };
 
-/* Why a command was not adopted; names in wv_why_name(). */
-enum wv_why {
-	WV_WHY_NONE,	 /* adopted */
-	WV_WHY_PASS,	 /* of a kind that always goes to the kernel */
-	WV_WHY_NO_LEASE, /* the descriptor was opened plainly */
-	WV_WHY_STOPPED,	 /* the lease is no longer followed: an unknown command came before */
-	WV_WHY_UNKNOWN,	 /* warmverbs does not know the command */
-	WV_WHY_NO_STEP,	 /* the recipe has no such step, or no more */
-	WV_WHY_SHAPE,	 /* same command, other attributes or sizes */
-	WV_WHY_VALUE,	 /* same command, another value */
-	WV_WHYS
-};
-
-struct wv_difference {
-	uint16_t why;	 /* enum wv_why */
-	uint16_t attr;	 /* attribute id, for SHAPE and VALUE */
-	uint32_t offset; /* byte inside its payload, for VALUE */
-};
-
 void wv_lease_init(struct wv_lease *lease, struct wv_cmdlog *cmdlog);
 
-/* The lease's memory is mapped at @memory: addresses in the command log become the program's. */
+/* The lease's memory is mapped at @memory: offsets in the command log become addresses there. */
 void wv_lease_place(struct wv_lease *lease, uint8_t *memory);
 
-/* @cmdlog is a copy of the lease's, and takes its place. */
+/* Replaces the lease's command log by @cmdlog, a copy of it. */
 void wv_lease_move(struct wv_lease *lease, struct wv_cmdlog *cmdlog);
 
 /*
@@ -49,26 +31,16 @@ void wv_lease_move(struct wv_lease *lease, struct wv_cmdlog *cmdlog);
 struct wv_step *wv_lease_claim(struct wv_lease *lease, struct ib_uverbs_ioctl_hdr *cmd,
 			       uint32_t write_cmd);
 
-/*
- * Memory for @bytes of a queue: the first of that size that is unclaimed. NULL if there is none.
- */
+/* The first unclaimed memory for a queue of @bytes. NULL if there is none. */
 void *wv_lease_claim_memory(struct wv_lease *lease, size_t bytes);
 
-/*
- * The last unadopted object whose queue or doorbell record is memory that @cmd, which the kernel is
- * about to see, names too; NULL if there is none. The caller destroys it: two objects of the device
- * must never share a queue.
- */
-struct wv_step *wv_lease_rival(struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
-			       const struct wv_command_row *row);
-
-/* Why wv_lease_claim() found nothing, judged by the nearest unclaimed step. */
+/* Why wv_lease_claim() found nothing: how @cmd differs from the next unclaimed step like it. */
 struct wv_difference wv_lease_explain(struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
 				      uint32_t write_cmd);
 
 /*
- * @handle is about to be destroyed by the kernel, or is: unclaimed steps that name it can never be
- * right again, since the number is used anew at once.
+ * The kernel destroys @handle, now or soon, and reuses the number at once: voids the unclaimed
+ * steps that name it.
  */
 void wv_lease_kill_handle(struct wv_lease *lease, uint32_t handle);
 
@@ -76,22 +48,20 @@ void wv_lease_kill_handle(struct wv_lease *lease, uint32_t handle);
 void wv_lease_kill_slot(struct wv_lease *lease, unsigned int slot);
 
 /*
- * The QP @handle is about to be moved or read by the kernel: steps that moved it ahead of the
- * program die. Returns 1 if there were any, so that the QP must be put back first, to where the
- * steps that are WV_TAKEN left it.
+ * The kernel is about to move or read the QP @handle: voids the steps that moved it ahead of the
+ * program. Returns 1 if there were any. The caller must then first put the QP back to where the
+ * WV_TAKEN steps left it.
  */
 int wv_lease_kill_moves(struct wv_lease *lease, uint32_t handle);
 
 /*
  * The last unadopted object that uses @handle and so keeps it busy, or NULL. The caller destroys
- * it (its own users first) and marks the step WV_GONE.
+ * that object (its own users first) and marks the step WV_GONE.
  */
 struct wv_step *wv_lease_user(struct wv_lease *lease, uint32_t handle);
 
 /*
- * Translates the user handle of an event. Returns 1 if *@value is now what the program expects, 0
- * if the event is about an object that the program never asked for.
+ * Translates the user handle of an event. Returns 1 if *@value is now the program's own, 0 if the
+ * event is about an object that the program never asked for.
  */
 int wv_lease_translate(struct wv_lease *lease, uint64_t *value);
-
-const char *wv_why_name(enum wv_why why);

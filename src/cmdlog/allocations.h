@@ -22,9 +22,9 @@ struct wv_allocations {
 	uint32_t last_id;
 };
 
-/* Notes an allocation; beyond WV_MAX_ALLOCATIONS it stays unknown, and so is not recorded. */
+/* Remembers an allocation. More than WV_MAX_ALLOCATIONS stay unknown, and so are not recorded. */
 void wv_allocations_add(struct wv_allocations *a, const void *at, size_t bytes);
-/* The memory at @at is given back. */
+/* The memory at @at was freed. */
 void wv_allocations_remove(struct wv_allocations *a, const void *at);
 /* The allocation that @address lies in, or NULL. */
 struct wv_allocation *wv_allocations_find(struct wv_allocations *a, uint64_t address);

@@ -16,7 +16,7 @@ uint64_t wv_recipe_memory(struct wv_cmdlog *recipe)
 	return bytes ? bytes + wv_page_size() : 0; /* offset 0 is no memory */
 }
 
-/* Between two pages that nobody may touch. */
+/* Maps @fd between two pages without access. */
 static uint8_t *map_guarded(int fd, size_t bytes)
 {
 	size_t page = wv_page_size();

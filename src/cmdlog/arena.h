@@ -1,6 +1,6 @@
 /*
- * The memory that the queues of one lease lie in: a sealed memfd, so that it can be given to one
- * program, which maps it where it likes.
+ * The memory for the queues of one lease: a sealed memfd, so that it can be given to one program,
+ * which maps it at any address.
  */
 #pragma once
 
@@ -12,16 +12,15 @@ struct wv_arena {
 	int fd;
 };
 
-/* Bytes of memory that the lease of @recipe needs, 0 for none; more than there may be, if so. */
+/* Bytes of memory that a lease of @recipe needs, 0: none. May exceed WV_CMDLOG_MAX_MEMORY. */
 uint64_t wv_recipe_memory(struct wv_cmdlog *recipe);
 
 /*
- * Memory of @bytes, zeroed and mapped; no page outside of it is reachable from one in it, so that
- * the kernel refuses a queue that would be longer than its memory. Nothing is made for 0 bytes.
- * 0 or -errno.
+ * Makes and maps @bytes of zeroed memory between two guard pages, so that the kernel refuses a
+ * queue that is longer than its memory. Makes nothing for 0 bytes. Returns 0 or -errno.
  */
 int wv_arena_make(struct wv_arena *arena, uint64_t bytes);
-/* The next @bytes, whole pages; *@offset is where they begin. 0 or -ENOSPC. */
+/* Takes the next @bytes, in whole pages, at *@offset. Returns 0 or -ENOSPC. */
 int wv_arena_take(struct wv_arena *arena, uint64_t bytes, uint32_t *offset);
-/* Unmaps it. Returns its descriptor, the caller's, or -1 if there is no memory. */
+/* Unmaps the memory. Returns its descriptor, now the caller's, or -1 if there is no memory. */
 int wv_arena_finish(struct wv_arena *arena);

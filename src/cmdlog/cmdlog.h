@@ -4,15 +4,14 @@
  *
  * The same layout has three forms:
  *   WV_RECORD  what a program did: handles and descriptors are the program's own numbers;
- *   WV_RECIPE  a record with all that is private to a process taken out: a handle or descriptor is
- *              the number of the step that makes it; only steps that may be done ahead are left;
- *   WV_LEASE   a recipe carried out: handles are the lease's, descriptors are slots, the kernel's
- *              answers are filled in.
+ *   WV_RECIPE  a record without anything private to a process: only the steps that may be done
+ * ahead; a handle or descriptor is the number of the step that makes it; WV_LEASE   a recipe
+ * carried out, with the kernel's answers: handles are the lease's, descriptors are slots.
  *
  *   struct wv_cmdlog, then n_steps times: struct wv_step, its struct wv_attr[n_attrs], its payload
  *
- * Everything is 8-byte aligned and little but offsets refer from one part to another, so a block
- * that passed wv_cmdlog_check() can be walked without further tests.
+ * Everything is 8-byte aligned, and the parts refer to each other by offsets. A block that passed
+ * wv_cmdlog_check() can be walked without further tests.
  */
 #pragma once
 
@@ -23,9 +22,8 @@
 
 #define WV_CMDLOG_MAGIC	 0x45504154u /* "TAPE" */
 #define WV_CMDLOG_FORMAT 2
-#define WV_CMDLOG_MAX_BYTES                                                                        \
-	(96u * 1024) /* one SOCK_SEQPACKET message under the default wmem_max                      \
-		      */
+/* One SOCK_SEQPACKET message under the default wmem_max. */
+#define WV_CMDLOG_MAX_BYTES  (96u * 1024)
 #define WV_CMDLOG_MAX_STEPS  512
 #define WV_CMDLOG_MAX_ATTRS  24
 #define WV_CMDLOG_MAX_FDS    32
@@ -39,7 +37,7 @@ enum wv_state {
 	WV_FREE,  /* done in the kernel, not yet asked for */
 	WV_TAKEN, /* the program's */
 	WV_DEAD,  /* never to be matched again; its object may still exist */
-	WV_GONE,  /* unadopted, and its object was destroyed to make way */
+	WV_GONE,  /* unadopted, and its object was destroyed because it blocked another */
 };
 
 struct wv_cmdlog {
@@ -50,7 +48,7 @@ struct wv_cmdlog {
 	uint16_t n_steps;
 	uint16_t n_fds;	    /* WV_LEASE: descriptors made by the steps, slot 0 upwards */
 	uint32_t driver_id; /* enum rdma_driver_id */
-	uint32_t memory;    /* WV_LEASE: bytes of shared memory that the queues lie in, 0: none */
+	uint32_t memory;    /* WV_LEASE: bytes of shared memory for the queues, 0: none */
 };
 
 struct wv_step {
@@ -64,8 +62,8 @@ struct wv_step {
 	int32_t error;	     /* 0, or the errno that the kernel answered */
 	uint32_t new_handle; /* made by this step, or WV_NONE */
 	uint32_t new_fd;     /* made by this step, or WV_NONE */
-	uint32_t target;     /* WV_MODIFY, WV_QUERY: the QP; WV_DESTROY: what ends; else WV_NONE */
-	uint32_t new_number; /* hardware number, or place of memory, made by it, or WV_NONE */
+	uint32_t target;     /* WV_MODIFY, WV_QUERY, WV_DESTROY: the object; else WV_NONE */
+	uint32_t new_number; /* hardware number, or offset of memory, made by it, or WV_NONE */
 	uint32_t reserved;
 	uint64_t user_handle; /* WV_TAKEN: what the program gave for its token */
 };
@@ -82,8 +80,8 @@ struct wv_attr {
 
 /*
  * A user handle that the kernel holds for step @i of a lease. No user address on any 64-bit
- * architecture has these top bits, so the pointers of objects that the program made itself pass
- * untouched where events are translated.
+ * architecture has these top bits, so the translation of events leaves the pointers of objects that
+ * the program made itself alone.
  */
 #define WV_TOKEN_TAG   0x7a9e000000000000ull
 #define WV_TOKEN_MASK  0xffff000000000000ull
@@ -116,7 +114,7 @@ static inline struct wv_step *wv_cmdlog_end(struct wv_cmdlog *cmdlog)
 }
 
 /*
- * Fields that name what an earlier step made.
+ * Fields that name a result of an earlier step.
  *
  *              record             recipe                    lease
  * handle       number             step                      number
@@ -126,9 +124,9 @@ static inline struct wv_step *wv_cmdlog_end(struct wv_cmdlog *cmdlog)
  * buffer,      id of memory << 32 | step + 1 << 32 | offset offset in the lease's memory; once
  * doorbell     offset                                       placed, address
  *
- * No memory is 0 in all of them: the first page of a lease's memory stays unused.
+ * In all forms 0 means no memory; so the first page of a lease's memory stays unused.
  */
-#define WV_FOREIGN_MEMORY UINT64_MAX /* in a record: not of the allocations that were seen */
+#define WV_FOREIGN_MEMORY UINT64_MAX /* in a record: in no allocation that was seen */
 
 static inline uint64_t wv_number_is_step(const struct wv_field *field)
 {
@@ -150,66 +148,31 @@ static inline bool wv_is_memory(const struct wv_field *field)
 	     attr < attrs_end_; attr++)
 
 /*
- * Checks that @bytes at @data are one well-formed command log of form @form: sizes, counts and
- * every offset are in bounds, and every step's class and kinds are what the ABI table says; and
- * notes each step's row. Content is not judged (see cmdlog/validate.h). Returns 0 or -EPROTO.
+ * Checks that @bytes at @data are one well-formed command log of form @form: sizes, counts and all
+ * offsets are in bounds, and classes and kinds agree with the ABI table. Stores each step's row in
+ * the step. Does not judge the content (see cmdlog/validate.h). Returns 0 or -EPROTO.
  */
 int wv_cmdlog_check(void *data, size_t bytes, enum wv_form form);
 
-/* The row of a step that was checked, or made by a writer. */
+/* The row of a step that was checked or that a writer made. */
 const struct wv_command_row *wv_step_row(const struct wv_step *step);
 
 /* The attribute @id of @step, or NULL. */
 struct wv_attr *wv_step_attr(struct wv_step *step, uint16_t id);
 
-/* The input bytes of an attribute and how many they are; NULL if it has none. */
+/* The input bytes of an attribute; NULL if it has none. */
 const uint8_t *wv_attr_bytes(struct wv_step *step, const struct wv_attr *attr);
 
 /*
- * Calls @visit for every named field of @step's inputs, with the payload that it is in, until it
- * returns other than 0; what it returned last.
+ * Calls @visit for every named field of @step's inputs, with the payload that holds the field,
+ * until
+ * @visit returns other than 0. Returns what @visit returned last.
  */
-typedef int (*wv_visit_field)(void *data, const struct wv_field *field, uint8_t *payload);
 int wv_step_fields(struct wv_step *step, wv_visit_field visit, void *data);
-/* The same for a program's command, whose payloads are not to be changed. */
-int wv_command_fields(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row,
-		      wv_visit_field visit, void *data);
 
-/* Bytes of memory that a WV_MEMORY step is about. */
+/* Bytes of memory that a WV_MEMORY step allocates. */
 uint64_t wv_step_memory_size(struct wv_step *step);
 
-/* Adds @by to all addresses in @step: from offsets in the lease's memory to addresses, or back. */
-void wv_step_place(struct wv_step *step, uint64_t by);
-
-/* How far the QP that @create makes may be moved ahead, NULL: it is none. */
-const struct wv_ahead_row *wv_step_ahead(const struct wv_cmdlog *cmdlog, struct wv_step *create);
-/* The same for the QP @handle of a record or a lease; NULL: made by no step. */
-const struct wv_ahead_row *wv_cmdlog_ahead(struct wv_cmdlog *cmdlog, uint32_t handle);
-
-/*
- * A command log under construction in memory of the caller's. Steps are appended; when the memory
- * is used up `full` is set, the step begun is dropped, and the command log stays a well-formed
- * prefix.
+/* Adds @by to all addresses in @step: turns offsets in the lease's memory into addresses, or back.
  */
-struct wv_cmdlog_writer {
-	struct wv_cmdlog *cmdlog;
-	struct wv_step *step; /* open, or NULL */
-	size_t capacity;
-	int full;
-};
-
-void wv_cmdlog_begin(struct wv_cmdlog_writer *w, void *memory, size_t capacity, enum wv_form form,
-		     uint32_t driver_id);
-/* Opens a step of @n_attrs zeroed attributes; NULL if full. */
-struct wv_step *wv_cmdlog_step(struct wv_cmdlog_writer *w, const struct wv_command_row *row,
-			       unsigned int n_attrs);
-/* Copies @len bytes (zeroes if @data is NULL) into the open step; their offset, or 0 if full. */
-uint32_t wv_cmdlog_payload(struct wv_cmdlog_writer *w, const void *data, size_t len);
-/* Closes the open step and makes it part of the command log, unless the command log became full on
- * the way. */
-void wv_cmdlog_commit(struct wv_cmdlog_writer *w);
-/* Appends a step of another command log of the same form and driver as it is, unless it does not
- * fit. */
-void wv_cmdlog_copy(struct wv_cmdlog_writer *w, const struct wv_step *step);
-/* Drops the open step. */
-void wv_cmdlog_abandon(struct wv_cmdlog_writer *w);
+void wv_step_place(struct wv_step *step, uint64_t by);

@@ -47,3 +47,71 @@ void wv_command_fill(struct wv_command *cmd, struct wv_step *step, uint32_t driv
 	for (unsigned int i = 0; i < step->n_attrs; i++)
 		fill_attr(&cmd->attrs[i], step, &wv_step_attrs(step)[i], fds, token);
 }
+
+int wv_command_fields(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row,
+		      wv_visit_field visit, void *data)
+{
+	int stop = 0;
+
+	for (unsigned int i = 0; i < cmd->num_attrs && !stop; i++) {
+		const struct ib_uverbs_attr *attr = &cmd->attrs[i];
+		const struct wv_attr_row *known = wv_abi_attr(row, attr->attr_id);
+
+		if (known && known->kind == WV_EQUAL)
+			stop = wv_attr_fields(known, wv_attr_input(attr), attr->len, visit, data);
+	}
+	return stop;
+}
+
+/* The first field of @kind inside the struct at @bytes. */
+static uint32_t field_value(const struct wv_attr_row *known, const uint8_t *bytes, size_t len,
+			    enum wv_kind kind)
+{
+	uint32_t value;
+
+	for (unsigned int i = 0; i < known->n_fields; i++) {
+		const struct wv_field *f = &known->fields[i];
+
+		if (f->kind != kind || f->offset + sizeof(value) > len)
+			continue;
+		memcpy(&value, bytes + f->offset, sizeof(value));
+		return value;
+	}
+	return WV_NONE;
+}
+
+uint32_t wv_command_target(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row)
+{
+	for (unsigned int i = 0; i < cmd->num_attrs; i++) {
+		const struct ib_uverbs_attr *attr = &cmd->attrs[i];
+		const struct wv_attr_row *known = wv_abi_attr(row, attr->attr_id);
+		uint32_t handle = WV_NONE;
+
+		if (known && known->kind == WV_HANDLE)
+			handle = (uint32_t)attr->data;
+		else if (known && known->kind == WV_EQUAL && known->n_fields)
+			handle = field_value(known, wv_attr_input(attr), attr->len, WV_HANDLE);
+		if (handle != WV_NONE)
+			return handle;
+	}
+	return WV_NONE;
+}
+
+uint32_t wv_command_made(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row,
+			 enum wv_kind kind)
+{
+	for (unsigned int i = 0; i < cmd->num_attrs; i++) {
+		const struct ib_uverbs_attr *attr = &cmd->attrs[i];
+		const struct wv_attr_row *known = wv_abi_attr(row, attr->attr_id);
+		uint32_t made = WV_NONE;
+
+		if (known && known->kind == kind)
+			made = (uint32_t)attr->data;
+		else if (known && known->kind == WV_OUT && known->n_fields)
+			made = field_value(known, (const uint8_t *)(uintptr_t)attr->data, attr->len,
+					   kind);
+		if (made != WV_NONE)
+			return made;
+	}
+	return WV_NONE;
+}

@@ -1,5 +1,5 @@
 /*
- * A step as the kernel is to see it.
+ * Commands in the kernel's form: made from a step, and read by the rows of the ABI table.
  */
 #pragma once
 
@@ -11,8 +11,25 @@ struct wv_command {
 };
 
 /*
- * Fills in @cmd from a step of a lease, into whose payloads it points: answers are written there.
- * @fds: the descriptors of the slots; @token: the user handle to give.
+ * Fills in @cmd from a step of a lease. @cmd points into the step's payloads, and the kernel writes
+ * its answers there. @fds: the descriptors of the slots; @token: the user handle to give.
  */
 void wv_command_fill(struct wv_command *cmd, struct wv_step *step, uint32_t driver_id,
 		     const int *fds, uint64_t token);
+
+/*
+ * Calls @visit for every named field of @cmd's inputs, as wv_step_fields() does. @visit must not
+ * change the payloads, which are the program's.
+ */
+int wv_command_fields(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row,
+		      wv_visit_field visit, void *data);
+
+/*
+ * The handle of the object that @cmd destroys, moves or reads: the first handle in the command, as
+ * an attribute or inside CORE_IN. WV_NONE if there is none.
+ */
+uint32_t wv_command_target(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row);
+
+/* The handle, descriptor or number (@kind) that the kernel gave @cmd; WV_NONE if none. */
+uint32_t wv_command_made(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row,
+			 enum wv_kind kind);

@@ -1,20 +1,23 @@
-#include "base/base.h"
-#include "cmdlog/record.h"
+#include "cmdlog/normalise.h"
+
+#include "cmdlog/qp_steps.h"
+#include "cmdlog/writer.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
 #include <string.h>
 
-/* What a number is a number of. */
+/* Name spaces of the numbers in a record. */
 enum space { HANDLES, FDS, NUMBERS, MEMORIES };
 
-/* Which step of the recipe made a number that the program used. */
+/* The step of the recipe that made a number which the program used. */
 struct made {
 	uint32_t number, step;
 	enum space space;
 	/* Of a QP: */
-	uint8_t state, ahead; /* enum ibv_qp_state: where the recipe moves it, and may at most */
-	bool lost;	      /* the program moved it in a way that the recipe does not follow */
+	uint8_t state,
+	    ahead; /* enum ibv_qp_state: where the recipe moves it; the furthest allowed */
+	bool lost; /* the program moved it in a way that the recipe does not follow */
 };
 
 struct normaliser {
@@ -39,7 +42,7 @@ static void forget(struct normaliser *n, uint32_t number, enum space space)
 		*made = n->made[--n->n_made];
 }
 
-/* Numbers are used again as soon as they are free, so the newest maker is the right one. */
+/* The kernel reuses numbers as soon as they are free, so the newest maker is the right one. */
 static struct made *remember(struct normaliser *n, uint32_t number, uint32_t step, enum space space)
 {
 	if (number == WV_NONE)
@@ -69,7 +72,7 @@ static int resolve_handle(struct normaliser *n, const struct wv_field *f, uint8_
 	return 0;
 }
 
-/* A number that no step made is one of the program's own choice. */
+/* A number that no step made was chosen by the program. */
 static int resolve_number(struct normaliser *n, const struct wv_field *f, uint8_t *payload)
 {
 	uint32_t number = (uint32_t)wv_field_get(f, payload);
@@ -103,7 +106,7 @@ static int resolve_field(void *data, const struct wv_field *f, uint8_t *payload)
 	case WV_BUFFER:
 	case WV_DOORBELL:
 		return resolve_memory(data, f, payload);
-	case WV_VOLATILE: /* no run's value is better than another's */
+	case WV_VOLATILE: /* differs from run to run */
 		wv_field_set(f, payload, 0);
 		return 0;
 	default:
@@ -126,8 +129,8 @@ static int resolve_attrs(struct normaliser *n, struct wv_step *step)
 }
 
 /*
- * Whether a step that moves or reads a QP may be done ahead. It is moved one state after the other,
- * and read only while it is as it was created.
+ * Whether a step that moves or reads a QP may be done ahead: moves go from one state to the next,
+ * and a query is done only while the QP is as it was created.
  */
 static int qp_step_allowed(struct normaliser *n, struct wv_step *step)
 {
@@ -162,7 +165,7 @@ static int wanted(struct normaliser *n, struct wv_step *step)
 	}
 }
 
-/* What a step that is not in the recipe made: its numbers no longer mean what they did. */
+/* A step that is not in the recipe made these numbers, so they no longer name earlier objects. */
 static void forget_made(struct normaliser *n, struct wv_step *step)
 {
 	forget(n, step->new_handle, HANDLES);
@@ -183,8 +186,8 @@ static void remember_made(struct normaliser *n, struct wv_step *step, struct wv_
 }
 
 /*
- * Only what makes the command: two programs that do the same have recipes that are the same byte by
- * byte, whatever else their records hold.
+ * Copies only what determines the command, so that two programs that do the same get recipes that
+ * are equal byte by byte.
  */
 static bool copy_step(struct normaliser *n, struct wv_step *copy, struct wv_step *step)
 {

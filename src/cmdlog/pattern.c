@@ -14,7 +14,7 @@ static bool continues(const struct wv_series *s, size_t offset, uint16_t value)
 	       value == (uint16_t)(s->value + s->count * s->step);
 }
 
-/* A single word and the next one make a series, whose distance and step they give. */
+/* A single word and the next word make a series; they give its stride and step. */
 static void pair(struct wv_series *s, size_t offset, uint16_t value)
 {
 	s->stride = (uint32_t)offset - s->offset;
@@ -22,7 +22,7 @@ static void pair(struct wv_series *s, size_t offset, uint16_t value)
 	s->count = 2;
 }
 
-/* Adds the word to the last series, or begins another; their number then, or -E2BIG. */
+/* Adds the word to the last series, or begins another. The new number of series, or -E2BIG. */
 static int add(struct wv_series *series, int n, size_t offset, uint16_t value)
 {
 	struct wv_series *last = n ? &series[n - 1] : NULL;

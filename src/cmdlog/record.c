@@ -1,13 +1,13 @@
 #include "cmdlog/record.h"
 
 #include "base/base.h"
+#include "cmdlog/command.h"
 #include "cmdlog/pattern.h"
 
 #include <errno.h>
-#include <infiniband/verbs.h>
 #include <string.h>
 
-#define MAX_MEMORY_REFS 4 /* of one command; mlx5's have two */
+#define MAX_MEMORY_REFS 4 /* of one command; no row has more than two */
 
 static int worth_recording(const struct wv_command_row *row)
 {
@@ -19,7 +19,7 @@ static int is_about_an_object(const struct wv_command_row *row)
 	return row->class_ == WV_MODIFY || row->class_ == WV_QUERY || row->class_ == WV_DESTROY;
 }
 
-/* Attributes in forms that no row describes: arrays of handles, enum selectors. */
+/* Forms of attributes that no row describes: arrays of handles, enum selectors. */
 static int is_odd(const struct ib_uverbs_attr *attr, const struct wv_attr_row *known)
 {
 	int is_object = known->kind == WV_HANDLE || known->kind == WV_NEW_HANDLE ||
@@ -28,7 +28,7 @@ static int is_odd(const struct ib_uverbs_attr *attr, const struct wv_attr_row *k
 	return attr->attr_data.reserved || attr->flags > UINT8_MAX || (is_object && attr->len);
 }
 
-/* An address of the process as which memory it is in, and where. */
+/* The address as memory id and offset (see cmdlog/cmdlog.h). */
 static uint64_t name_memory(uint64_t address, struct wv_allocations *memory)
 {
 	struct wv_allocation *found;
@@ -40,7 +40,7 @@ static uint64_t name_memory(uint64_t address, struct wv_allocations *memory)
 		     : WV_FOREIGN_MEMORY;
 }
 
-/* Takes out what is private to the process, so that equal commands have equal payloads. */
+/* Removes what is private to the process, so that equal commands have equal payloads. */
 static void take_out_private(uint8_t *bytes, size_t len, const struct wv_attr_row *known,
 			     struct wv_allocations *memory)
 {
@@ -62,7 +62,7 @@ struct memory_refs {
 	unsigned int n;
 };
 
-/* In the order of allocation, which is the order in which the next run will ask for them. */
+/* In the order of allocation, because the next run will allocate in that order. */
 static void add_ref(struct memory_refs *refs, struct wv_allocation *a)
 {
 	unsigned int i = refs->n;
@@ -105,16 +105,16 @@ static void record_memory(struct wv_cmdlog_writer *w, const struct wv_allocation
 	if (!step)
 		return;
 	step->new_number = a->id;
-	step->error = n < 0 ? -n : 0; /* such memory is not made ahead */
+	step->error = n < 0 ? -n : 0; /* memory without a pattern is not made ahead */
 	record_memory_attr(w, step, WV_ATTR_MEMORY_SIZE, &size, sizeof(size));
 	record_memory_attr(w, step, WV_ATTR_MEMORY_PATTERN, series,
 			   n < 0 ? 0 : (size_t)n * sizeof(series[0]));
 	wv_cmdlog_commit(w);
 }
 
-static int record_attr(struct wv_cmdlog_writer *w, struct wv_attr *to,
-		       const struct ib_uverbs_attr *from, const struct wv_attr_row *known,
-		       struct wv_allocations *memory)
+static void record_attr(struct wv_cmdlog_writer *w, struct wv_attr *to,
+			const struct ib_uverbs_attr *from, const struct wv_attr_row *known,
+			struct wv_allocations *memory)
 {
 	*to = (struct wv_attr){
 	    .id = from->attr_id,
@@ -125,11 +125,10 @@ static int record_attr(struct wv_cmdlog_writer *w, struct wv_attr *to,
 	if (known->kind == WV_HANDLE || known->kind == WV_FD)
 		to->data = (uint32_t)from->data;
 	if (known->kind != WV_EQUAL)
-		return 0;
+		return;
 	to->payload = wv_cmdlog_payload(w, wv_attr_input(from), from->len);
 	if (to->payload)
 		take_out_private(wv_step_at(w->step, to->payload), from->len, known, memory);
-	return 0;
 }
 
 int wv_record_command(struct wv_cmdlog_writer *w, const struct ib_uverbs_ioctl_hdr *cmd,
@@ -144,7 +143,7 @@ int wv_record_command(struct wv_cmdlog_writer *w, const struct ib_uverbs_ioctl_h
 	if (!worth_recording(row))
 		return 0;
 	if (row->class_ == WV_PRIVILEGED) {
-		/* That it is there is all that counts: there will be no lease. */
+		/* Its presence is enough: there will be no lease. */
 		wv_cmdlog_step(w, row, 0);
 		return 0;
 	}
@@ -182,81 +181,4 @@ void wv_record_answer(struct wv_cmdlog_writer *w, const struct ib_uverbs_ioctl_h
 		w->step->new_number = wv_command_made(cmd, row, WV_NEW_NUMBER);
 	}
 	wv_cmdlog_commit(w);
-}
-
-/* The first field of @kind inside the struct at @bytes. */
-static uint32_t field_value(const struct wv_attr_row *known, const uint8_t *bytes, size_t len,
-			    enum wv_kind kind)
-{
-	uint32_t value;
-
-	for (unsigned int i = 0; i < known->n_fields; i++) {
-		const struct wv_field *f = &known->fields[i];
-
-		if (f->kind != kind || f->offset + sizeof(value) > len)
-			continue;
-		memcpy(&value, bytes + f->offset, sizeof(value));
-		return value;
-	}
-	return WV_NONE;
-}
-
-uint32_t wv_command_target(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row)
-{
-	for (unsigned int i = 0; i < cmd->num_attrs; i++) {
-		const struct ib_uverbs_attr *attr = &cmd->attrs[i];
-		const struct wv_attr_row *known = wv_abi_attr(row, attr->attr_id);
-		uint32_t handle = WV_NONE;
-
-		if (known && known->kind == WV_HANDLE)
-			handle = (uint32_t)attr->data;
-		else if (known && known->kind == WV_EQUAL && known->n_fields)
-			handle = field_value(known, wv_attr_input(attr), attr->len, WV_HANDLE);
-		if (handle != WV_NONE)
-			return handle;
-	}
-	return WV_NONE;
-}
-
-uint32_t wv_command_made(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row,
-			 enum wv_kind kind)
-{
-	for (unsigned int i = 0; i < cmd->num_attrs; i++) {
-		const struct ib_uverbs_attr *attr = &cmd->attrs[i];
-		const struct wv_attr_row *known = wv_abi_attr(row, attr->attr_id);
-		uint32_t made = WV_NONE;
-
-		if (known && known->kind == kind)
-			made = (uint32_t)attr->data;
-		else if (known && known->kind == WV_OUT && known->n_fields)
-			made = field_value(known, (const uint8_t *)(uintptr_t)attr->data, attr->len,
-					   kind);
-		if (made != WV_NONE)
-			return made;
-	}
-	return WV_NONE;
-}
-
-static int qp_state_in(const void *core_in, size_t len)
-{
-	const struct ib_uverbs_modify_qp *modify = core_in;
-
-	if (len < sizeof(*modify) || !(modify->attr_mask & IBV_QP_STATE))
-		return -1;
-	return modify->qp_state;
-}
-
-int wv_step_qp_state(struct wv_step *step)
-{
-	struct wv_attr *in = wv_step_attr(step, UVERBS_ATTR_CORE_IN);
-
-	return in ? qp_state_in(wv_attr_bytes(step, in), in->len) : -1;
-}
-
-int wv_command_qp_state(const struct ib_uverbs_ioctl_hdr *cmd)
-{
-	for (unsigned int i = 0; i < cmd->num_attrs; i++)
-		if (cmd->attrs[i].attr_id == UVERBS_ATTR_CORE_IN)
-			return qp_state_in(wv_attr_input(&cmd->attrs[i]), cmd->attrs[i].len);
-	return -1;
 }

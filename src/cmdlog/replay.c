@@ -4,7 +4,7 @@
 #include "cmdlog/arena.h"
 #include "cmdlog/command.h"
 #include "cmdlog/pattern.h"
-#include "cmdlog/record.h"
+#include "cmdlog/writer.h"
 
 #include <errno.h>
 #include <string.h>
@@ -26,7 +26,7 @@ static int patch_handle(struct player *p, uint32_t *ref)
 	return 0;
 }
 
-/* The number that step @index answered or was given, as large as fits @f. */
+/* Writes the new number of step @index, plus @plus, into field @f. */
 static int patch_number(struct player *p, const struct wv_field *f, uint8_t *payload,
 			uint64_t index, uint64_t plus)
 {
@@ -42,7 +42,7 @@ static int patch_number(struct player *p, const struct wv_field *f, uint8_t *pay
 	return 0;
 }
 
-/* What is named inside a struct becomes the lease's. */
+/* Replaces references inside a struct by the lease's handles, numbers and offsets. */
 static int patch_field(void *data, const struct wv_field *f, uint8_t *payload)
 {
 	struct player *p = data;
@@ -158,7 +158,7 @@ static int command(struct player *p, struct wv_step *from, struct wv_step *step,
 	return -EPROTO;
 }
 
-/* Memory for queues, as the program's provider left it. */
+/* Memory for queues, with the initial pattern that the program's provider wrote. */
 static int memory(struct player *p, struct wv_step *from, struct wv_step *step)
 {
 	struct wv_attr *contents;

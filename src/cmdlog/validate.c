@@ -1,121 +1,99 @@
 #include "cmdlog/validate.h"
 
-#include "base/base.h"
+#include "abi/bounds.h"
 #include "cmdlog/arena.h"
 #include "cmdlog/pattern.h"
-#include "cmdlog/record.h"
+#include "cmdlog/qp_steps.h"
 
 #include <errno.h>
-#include <infiniband/verbs.h>
 #include <string.h>
 
-/* Above any device's own limit that is published; they keep the estimate of the cost sound. */
-#define MAX_CQE	   (1u << 22)
-#define MAX_WR	   (1u << 17)
-#define MAX_SGE	   256u
-#define MAX_INLINE 4096u
+static bool creates(struct wv_step *step, uint16_t about)
+{
+	return wv_abi_creates(wv_step_row(step), about);
+}
 
-/* Roughly a context, its two files and their uobjects in the kernel (measured: docs/operations.md).
- */
-#define CONTEXT_BYTES 65536u
-#define OBJECT_BYTES  8192u
-#define CQE_BYTES     128u
-#define SGE_BYTES     16u
-#define WQE_BYTES     256u
+/* The number at @place; 0 if the step has none. */
+static uint64_t number_at(struct wv_step *step, const struct wv_place *place)
+{
+	struct wv_attr *attr = wv_step_attr(step, place->attr);
+	size_t size = attr && !place->size ? attr->len : place->size;
+	uint64_t number = 0;
 
-struct bound {
-	uint16_t object, method, attr;
-	uint8_t is_flags; /* no bit but these, rather than no number above */
-	uint32_t limit;
-};
+	if (attr && attr->payload && size <= sizeof(number) && place->offset + size <= attr->len)
+		memcpy(&number, wv_attr_bytes(step, attr) + place->offset, size);
+	return number;
+}
 
-static const struct bound bounds[] = {
-    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_CQE, 0, MAX_CQE},
-    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, 0, 1023},
-    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_FLAGS, 1,
-     IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN},
-    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_MAX_WR, 0, MAX_WR},
-    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_MAX_SGE, 0, MAX_SGE},
-    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_LIMIT, 0, MAX_WR},
-    {UVERBS_OBJECT_SRQ, UVERBS_METHOD_SRQ_CREATE, UVERBS_ATTR_CREATE_SRQ_TYPE, 0,
-     IB_UVERBS_SRQT_BASIC},
-    {UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, UVERBS_ATTR_CREATE_QP_FLAGS, 1,
-     IB_UVERBS_QP_CREATE_SQ_SIG_ALL},
-};
-
-static int within(const struct bound *b, uint64_t number)
+static bool within(const struct wv_bound_row *b, uint64_t number)
 {
 	return b->is_flags ? !(number & ~(uint64_t)b->limit) : number <= b->limit;
 }
 
-/* A small inline input as a number; missing is zero. */
-static uint64_t attr_number(struct wv_step *step, uint16_t id)
+/* An attribute of more than eight bytes is no number. */
+static bool is_too_long(struct wv_step *step, const struct wv_place *place)
 {
-	struct wv_attr *attr = wv_step_attr(step, id);
-	uint64_t number = 0;
+	struct wv_attr *attr = wv_step_attr(step, place->attr);
 
-	if (attr && attr->payload && attr->len <= sizeof(number))
-		memcpy(&number, wv_attr_bytes(step, attr), attr->len);
-	return number;
+	return attr && !place->size && attr->len > sizeof(uint64_t);
 }
 
 static const char *check_bounds(struct wv_step *step)
 {
-	for (unsigned int i = 0; i < WV_ARRAY_SIZE(bounds); i++) {
-		const struct bound *b = &bounds[i];
-		struct wv_attr *attr;
+	unsigned int n;
+	const struct wv_bound_row *rows = wv_abi_bounds(&n);
 
-		if (b->object != step->object || b->method != step->method)
-			continue;
-		attr = wv_step_attr(step, b->attr);
-		if (attr && (attr->len > 8 || !within(b, attr_number(step, b->attr))))
-			return "a size or flag is out of bounds";
-	}
+	for (const struct wv_bound_row *b = rows; b < rows + n; b++)
+		if (creates(step, b->about) &&
+		    (is_too_long(step, &b->number) || !within(b, number_at(step, &b->number))))
+			return b->why;
 	return NULL;
 }
 
-/* An object, and its queues where the kernel keeps them; others are memory of their own steps. */
-static void add_object(const struct wv_cmdlog *recipe, struct wv_cost *cost, uint64_t queue_bytes)
+/* The queues that the kernel keeps. */
+static uint64_t queue_bytes(struct wv_step *step)
 {
-	cost->bytes += OBJECT_BYTES;
-	if (!wv_abi_driver(recipe->driver_id)->user_queues)
-		cost->bytes += queue_bytes;
+	unsigned int n;
+	const struct wv_cost_row *rows = wv_abi_costs(&n);
+	uint64_t bytes = 0;
+
+	for (const struct wv_cost_row *c = rows; c < rows + n; c++)
+		if (creates(step, c->about))
+			bytes += number_at(step, &c->number) *
+				 (c->bytes + WV_SGE_BYTES * number_at(step, &c->sges) +
+				  number_at(step, &c->inline_bytes));
+	return bytes;
 }
 
-/* Types that are not moved ahead are not prepared: raw packets, say, need rights. */
-static const char *check_qp(const struct wv_cmdlog *recipe, struct wv_step *step,
-			    struct wv_cost *cost)
+/* A context's async event file is in WV_CONTEXT_BYTES. Queues in user memory have their own steps.
+ */
+static void add_cost(const struct wv_cmdlog *recipe, struct wv_step *step, struct wv_cost *cost)
 {
-	struct wv_attr *attr = wv_step_attr(step, UVERBS_ATTR_CREATE_QP_CAP);
-	struct ib_uverbs_qp_cap cap;
+	cost->pds += creates(step, UVERBS_OBJECT_PD);
+	cost->cqs += creates(step, UVERBS_OBJECT_CQ);
+	cost->srqs += creates(step, UVERBS_OBJECT_SRQ);
+	cost->qps += creates(step, UVERBS_OBJECT_QP);
+	cost->fds += creates(step, UVERBS_OBJECT_COMP_CHANNEL);
+	cost->fds += creates(step, UVERBS_OBJECT_ASYNC_EVENT);
+	if (!creates(step, UVERBS_OBJECT_ASYNC_EVENT))
+		cost->bytes += WV_OBJECT_BYTES;
+	if (!wv_abi_driver(recipe->driver_id)->user_queues)
+		cost->bytes += queue_bytes(step);
+}
+
+/* Types that are not moved ahead are not prepared: raw packets, for example, need capabilities. */
+static const char *check_qp(const struct wv_cmdlog *recipe, struct wv_step *step)
+{
+	struct wv_attr *cap = wv_step_attr(step, UVERBS_ATTR_CREATE_QP_CAP);
 
 	if (!wv_step_ahead(recipe, step))
 		return "this type of queue pair is not prepared";
-	if (!attr || attr->len != sizeof(cap))
+	if (!cap || cap->len != sizeof(struct ib_uverbs_qp_cap))
 		return "a queue pair without capacities";
-	memcpy(&cap, wv_attr_bytes(step, attr), sizeof(cap));
-	if (cap.max_send_wr > MAX_WR || cap.max_recv_wr > MAX_WR || cap.max_send_sge > MAX_SGE ||
-	    cap.max_recv_sge > MAX_SGE || cap.max_inline_data > MAX_INLINE)
-		return "a queue pair is too large";
-	add_object(recipe, cost,
-		   (uint64_t)cap.max_send_wr *
-			   (WQE_BYTES + cap.max_inline_data + SGE_BYTES * cap.max_send_sge) +
-		       (uint64_t)cap.max_recv_wr * (WQE_BYTES + SGE_BYTES * cap.max_recv_sge));
-	cost->qps++;
 	return NULL;
 }
 
-static const char *check_srq(const struct wv_cmdlog *recipe, struct wv_step *step,
-			     struct wv_cost *cost)
-{
-	add_object(recipe, cost,
-		   attr_number(step, UVERBS_ATTR_CREATE_SRQ_MAX_WR) *
-		       (WQE_BYTES + SGE_BYTES * attr_number(step, UVERBS_ATTR_CREATE_SRQ_MAX_SGE)));
-	cost->srqs++;
-	return NULL;
-}
-
-/* Where queues lie in memory of the program. */
+/* Memory for queues that are in the program's memory. */
 static const char *check_memory(struct wv_step *step)
 {
 	struct wv_attr *attr = wv_step_attr(step, WV_ATTR_MEMORY_PATTERN);
@@ -123,41 +101,32 @@ static const char *check_memory(struct wv_step *step)
 	size_t n = attr ? attr->len / sizeof(struct wv_series) : 0;
 
 	if (step->error || !size || size > WV_CMDLOG_MAX_MEMORY)
-		return "memory of a size that is not made";
+		return "memory of a size that is not prepared";
 	if (attr && (attr->len % sizeof(struct wv_series) || n > WV_MAX_SERIES ||
 		     !wv_pattern_check((const void *)wv_attr_bytes(step, attr), n, size)))
-		return "contents that do not fit their memory";
+		return "an initial pattern that does not fit its memory";
 	return NULL;
 }
 
 static const char *check_create(const struct wv_cmdlog *recipe, struct wv_step *step,
 				struct wv_cost *cost)
 {
+	const char *why = NULL;
+
 	if (step->error)
 		return "a step that failed cannot make an object";
-	switch (step->object) {
-	case UVERBS_OBJECT_QP:
-		return check_qp(recipe, step, cost);
-	case UVERBS_OBJECT_SRQ:
-		return check_srq(recipe, step, cost);
-	case UVERBS_OBJECT_CQ:
-		add_object(recipe, cost, CQE_BYTES * attr_number(step, UVERBS_ATTR_CREATE_CQ_CQE));
-		cost->cqs++;
-		return NULL;
-	case UVERBS_OBJECT_ASYNC_EVENT:
-		cost->fds++;
-		return NULL;
-	default: /* GET_CONTEXT, ALLOC_PD, CREATE_COMP_CHANNEL */
-		cost->pds += step->write_cmd == IB_USER_VERBS_CMD_ALLOC_PD;
-		cost->fds += step->write_cmd == IB_USER_VERBS_CMD_CREATE_COMP_CHANNEL;
-		cost->bytes += OBJECT_BYTES;
-		return NULL;
-	}
+	if (creates(step, UVERBS_OBJECT_QP))
+		why = check_qp(recipe, step);
+	if (!why)
+		why = check_bounds(step);
+	if (!why)
+		add_cost(recipe, step, cost);
+	return why;
 }
 
 /*
- * A step is judged by its row and its target; the kernel sees the attributes. Each of them once,
- * the legacy command that the row is about, and the object that the target is.
+ * This file judges a step by its row and its target, but the kernel sees the attributes. So each
+ * attribute may occur once, and the attributes must carry the row's command and name the target.
  */
 static int is_its_command(const struct wv_cmdlog *recipe, struct wv_step *step)
 {
@@ -178,7 +147,7 @@ static int has_an_attribute_twice(struct wv_step *step)
 	return 0;
 }
 
-/* The object that a step's CORE_IN names, WV_NONE if none. */
+/* The object that a step's CORE_IN names; WV_NONE if none. */
 static uint32_t named_object(struct wv_step *step)
 {
 	struct wv_attr *in = wv_step_attr(step, UVERBS_ATTR_CORE_IN);
@@ -203,13 +172,13 @@ static const char *check_shape(const struct wv_cmdlog *recipe, struct wv_step *s
 	if (has_an_attribute_twice(step))
 		return "an attribute is given twice";
 	if (!is_its_command(recipe, step))
-		return "a command is another than it says";
+		return "a step's command differs from its attributes";
 	if (step->target != (about_a_qp ? named_object(step) : WV_NONE))
-		return "a step is about another object than it says";
+		return "a step's target differs from its attributes";
 	return NULL;
 }
 
-/* What was seen of a recipe up to a step. */
+/* The steps of a recipe that were checked so far. */
 struct judge {
 	struct wv_cmdlog *recipe;
 	struct wv_cost *cost;
@@ -264,7 +233,8 @@ static int check_field(void *data, const struct wv_field *f, uint8_t *payload)
 	return 0;
 }
 
-/* Part of a field is not known as one, so what it names would reach the kernel unchanged. */
+/* The loops over fields skip a truncated field, so the kernel would get its handle or address as
+ * is. */
 static int ends_in_a_field(struct wv_step *step, const struct wv_attr *attr)
 {
 	const struct wv_attr_row *known = wv_abi_attr(wv_step_row(step), attr->id);
@@ -276,7 +246,7 @@ static int ends_in_a_field(struct wv_step *step, const struct wv_attr *attr)
 	return 0;
 }
 
-/* References point back, at steps that make something. */
+/* A reference must name an earlier step that makes something. */
 static const char *check_refs(struct judge *j, struct wv_step *step)
 {
 	static const char *const why = "a reference to something that no earlier step makes";
@@ -298,8 +268,6 @@ static const char *check_step(struct judge *j, struct wv_step *step)
 
 	if (!why)
 		why = check_refs(j, step);
-	if (!why)
-		why = check_bounds(step);
 	if (why)
 		return why;
 	switch (step->class_) {
@@ -314,7 +282,7 @@ static const char *check_step(struct judge *j, struct wv_step *step)
 	case WV_QUERY:
 		return check_qp_step(j, step);
 	case WV_PRIVILEGED:
-		return "it uses rights that a lease does not give";
+		return "it needs capabilities that a lease does not give";
 	default:
 		return "a command that may not be carried out ahead of time";
 	}
@@ -324,7 +292,7 @@ int wv_validate(struct wv_cmdlog *recipe, struct wv_cost *cost, const char **why
 {
 	struct judge j = {.recipe = recipe, .cost = cost};
 
-	*cost = (struct wv_cost){.fds = 1, .bytes = CONTEXT_BYTES};
+	*cost = (struct wv_cost){.fds = 1, .bytes = WV_CONTEXT_BYTES};
 	*why = wv_abi_driver(recipe->driver_id) ? NULL : "the device's driver is not known";
 	wv_each_step (recipe, step) {
 		if (*why)

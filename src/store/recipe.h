@@ -43,6 +43,7 @@ struct wv_counters {
 
 /* The last divergence that a program reported. */
 struct wv_divergence {
+	uint32_t driver_id;
 	uint16_t object, method;
 	uint32_t write_cmd;
 	uint16_t why; /* enum wv_why; WV_WHY_NONE: there was none */

@@ -4,7 +4,9 @@
  */
 #include "store/steps_json.h"
 
+#include "abi/names.h"
 #include "base/base.h"
+#include "cmdlog/writer.h"
 #include "store/hex.h"
 
 #include <errno.h>

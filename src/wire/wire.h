@@ -2,17 +2,17 @@
  * The whole protocol between a program (or the command line) and warmverbsd.
  *
  * SOCK_SEQPACKET: a message and its descriptors travel as one unit, so neither side ever holds half
- * a message. Every message begins with struct wv_msg; its size must be exactly what its type says.
- * A side that does not understand the other closes the connection, and the program goes on plainly.
+ * a message. Every message begins with struct wv_msg, and has exactly the size of its type. A side
+ * that does not understand the other closes the connection; the program then uses plain verbs.
  *
  *   program                          daemon
  *   WV_MSG_REQUEST + node descriptor ->
  *                                    <- WV_MSG_LEASE + descriptors, or WV_MSG_NO_LEASE
- *   WV_MSG_RECORD (if asked to) or WV_MSG_REPORT (after a lease), then close
+ *   WV_MSG_RECORD (if requested) or WV_MSG_REPORT (after a lease), then close
  *
  *   WV_MSG_POOL                      ->  a pool request, as often as it changes
  *                                    <- WV_MSG_POOL_STATE
- *   close: the pool request ends; so it does when the program ends, however it does
+ *   close, or the program's end: the pool request ends
  *
  *   command line                     daemon
  *   WV_MSG_CONTROL, JSON text        ->
@@ -20,25 +20,26 @@
  */
 #pragma once
 
+#include "base/build_id.h"
 #include "cmdlog/cmdlog.h"
 
 #include <stdint.h>
 #include <sys/types.h>
 
 #define WV_WIRE_MAGIC	0x42525657u /* "WVRB" */
-#define WV_WIRE_VERSION 2
+#define WV_WIRE_VERSION 3
 #define WV_WIRE_MAX	(WV_CMDLOG_MAX_BYTES + 512)
 #define WV_WIRE_MAX_FDS (WV_CMDLOG_MAX_FDS + 2)
 
 #define WV_SOCKET_DEFAULT "/run/warmverbs/socket"
 #define WV_SOCKET_ENV	  "WARMVERBS_SOCKET"
 /*
- * Beside the socket: one line "uverbsN /path/of/provider.so" for each device of the node, so that a
- * program knows which providers to load, and whether there is a single device, without waiting.
+ * In the socket's folder: one line "uverbsN /path/of/provider.so" for each device of the node. It
+ * tells a program which providers to load, and whether there is a single device, without waiting.
  */
 #define WV_PROVIDERS_FILE "providers"
 
-/* How long a program waits for the daemon, in all, before it goes on plainly. */
+/* How long a program waits for the daemon, in all, before it uses plain verbs. */
 #define WV_WAIT_MS 50
 
 enum wv_msg_type {
@@ -60,54 +61,49 @@ struct wv_msg {
 	uint32_t reserved;
 };
 
-/* GNU build-id of a file (the first 20 bytes), zero where it has none. */
-struct wv_build_id {
-	uint8_t bytes[20];
-};
-
 enum wv_request_flag {
-	/* No request: the program holds a lease and does what only its own open gave it the right
-	 * to. Programs like it are to get none; nothing is answered. */
+	/* Not a request: the program holds a lease, and does what only a ufile of its own would let
+	 * it do. Programs like it must get no lease. There is no answer. */
 	WV_REQUEST_UNFIT = 1,
 };
 
-/* Carries one descriptor: the device node, opened by the program itself for reading and writing. */
+/* Carries one descriptor: the device node, which the program opened for reading and writing. */
 struct wv_msg_request {
 	struct wv_msg msg;
 	struct wv_build_id program; /* or a hash of its ELF headers */
 	struct wv_build_id verbs;   /* libibverbs */
 	uint64_t argv;		    /* hash of the argument vector */
-	uint32_t open_number; /* the how-manieth open of an RDMA device in this process, from 0 */
-	uint32_t flags;	      /* enum wv_request_flag */
-	char comm[16];	      /* for people; never trusted */
-	char name[32];	      /* WARMVERBS_NAME, zero-filled: sets programs apart by hand */
+	uint32_t open_number;	    /* opens of RDMA devices in this process before this one */
+	uint32_t flags;		    /* enum wv_request_flag */
+	char comm[16];		    /* for people; never trusted */
+	char name[32];		    /* WARMVERBS_NAME, zero-filled: tells programs apart */
 };
 
 /*
- * Carries 1 + n_fds descriptors: the command descriptor, then the slots in order; and one more if
- * the command log has memory: what to map.
+ * Carries 1 + n_fds descriptors: the command descriptor, then the slots in order; then, if the
+ * command log has memory, the memfd to map.
  */
 struct wv_msg_lease {
 	struct wv_msg msg;
 	uint64_t recipe;
 	uint64_t rdev;		     /* the device node's st_rdev */
-	struct wv_build_id provider; /* which must be loaded in the program */
+	struct wv_build_id provider; /* the program must have loaded it */
 	uint32_t n_fds;
 	/* struct wv_cmdlog follows, form WV_LEASE */
 };
 
 enum wv_no_lease {
-	WV_NO_LEASE_RECORD = 1, /* none known for this program: please record */
-	WV_NO_LEASE_EMPTY,	/* known, but all are taken */
-	WV_NO_LEASE_DENIED,	/* no right to the device, or over a limit */
-	WV_NO_LEASE_UNFIT,	/* this program or device gets none */
+	WV_NO_LEASE_RECORD = 1, /* no recipe for this program yet: please record */
+	WV_NO_LEASE_EMPTY,	/* all leases of the recipe are taken */
+	WV_NO_LEASE_DENIED,	/* no access to the device, or over a limit */
+	WV_NO_LEASE_UNFIT,	/* this program or device gets no lease */
 };
 
 struct wv_msg_no_lease {
 	struct wv_msg msg;
 	uint32_t reason; /* enum wv_no_lease */
 	uint32_t reserved;
-	/* struct wv_cmdlog may follow, form WV_LEASE, of WV_CONSTANT steps alone */
+	/* struct wv_cmdlog may follow, form WV_LEASE, of WV_CONSTANT steps only */
 };
 
 struct wv_msg_record {
@@ -120,36 +116,38 @@ struct wv_msg_record {
 struct wv_msg_report {
 	struct wv_msg msg;
 	uint32_t adopted;  /* commands answered from the lease */
-	uint32_t kernel;   /* commands asked of the kernel that are never leased */
+	uint32_t kernel;   /* commands answered by the kernel that are never leased */
 	uint32_t diverged; /* commands that could have been in the lease and were not */
-	uint32_t unused;   /* steps of the lease that nobody asked for */
+	uint32_t unused;   /* steps of the lease that the program did not use */
 	/* The first that diverged: */
-	uint16_t object, method;
+	uint32_t driver_id;
 	uint32_t write_cmd;
+	uint16_t object, method;
 	uint16_t why; /* enum wv_why */
 	uint16_t attr;
 	uint32_t offset;
+	uint32_t reserved;
 };
 
-/* Keep leases ready for programs like this one. */
+/* A pool request: keep leases pooled for programs like this one. */
 struct wv_msg_pool {
 	struct wv_msg_request program; /* its header is this message's; open_number and flags: 0 */
 	uint32_t leases;	       /* at least 1 */
 	uint32_t reserved;
 };
 
-/* Of the recipe of these programs that is worst off, where they open devices several times. */
+/* Of these programs' recipes (one for each open) the one with the fewest. */
 struct wv_msg_pool_state {
 	struct wv_msg msg;
-	uint32_t granted; /* of the leases asked for: what budgets allow at this time */
-	uint32_t ready;	  /* leases that wait */
+	uint32_t granted; /* how many of the requested leases the budgets allow now */
+	uint32_t ready;	  /* pooled leases */
 };
 
 _Static_assert(sizeof(struct wv_msg) == 16, "wire");
 _Static_assert(sizeof(struct wv_msg_request) == 16 + 40 + 8 + 8 + 16 + 32, "wire");
 _Static_assert(sizeof(struct wv_msg_lease) == 16 + 16 + 24, "command log stays 8-byte aligned");
 _Static_assert(sizeof(struct wv_msg_record) == 16 + 24, "command log stays 8-byte aligned");
-_Static_assert(sizeof(struct wv_msg_report) == 16 + 16 + 16, "wire");
+_Static_assert(sizeof(struct wv_msg_report) == 16 + 16 + 24, "wire");
 _Static_assert(sizeof(struct wv_msg_pool) == sizeof(struct wv_msg_request) + 8, "wire");
 _Static_assert(sizeof(struct wv_msg_pool_state) == 16 + 8, "wire");
 
@@ -157,8 +155,8 @@ _Static_assert(sizeof(struct wv_msg_pool_state) == 16 + 8, "wire");
 void wv_msg_init(struct wv_msg *msg, enum wv_msg_type type, size_t bytes);
 
 /*
- * Whether @bytes at @data are a message that this version understands: header, and for messages of
- * fixed size exactly that size. Returns the type, or -EPROTO.
+ * Checks that @bytes at @data are a message that this version understands: the header, and the size
+ * of its type. Returns the type, or -EPROTO.
  */
 int wv_msg_check(const void *data, size_t bytes);
 
@@ -170,9 +168,9 @@ int wv_send(int sock, const void *head, size_t head_bytes, const void *tail, siz
 	    const int *fds, unsigned int n_fds);
 
 /*
- * Receives one message without waiting. Descriptors are close-on-exec and the caller's; on any
- * error none is left open. Returns its size (0: the peer closed) or -errno; -EPROTO if the message
- * or its descriptors did not fit.
+ * Receives one message without waiting. Its descriptors are close-on-exec and now the caller's; on
+ * any error none is left open. Returns the message's size (0: the peer closed) or -errno; -EPROTO
+ * if the message or its descriptors did not fit.
  */
 ssize_t wv_recv(int sock, void *data, size_t capacity, int *fds, unsigned int max_fds,
 		unsigned int *n_fds);

@@ -4,7 +4,7 @@ import errno
 import struct
 from dataclasses import dataclass
 
-RECORD = struct.Struct("<IHHIIQQHHIiHHHHI")
+RECORD = struct.Struct("<IHHIIQQIHHIiHHHHII")
 MAGIC = 0x43525457
 LIST, OPEN, COMMAND, ROLLBACK, PURGE, COPIED = range(6)
 KERNEL, ADOPTED, RECORDED, PREFORKED = range(4)
@@ -57,7 +57,7 @@ def read(path):
         return []
     events = []
     for fields in RECORD.iter_unpack(data[:len(data) - len(data) % RECORD.size]):
-        magic, kind, how, pid, _, start, end, obj, method, cmd, error, state, none = fields[:13]
+        magic, kind, how, pid, _, start, end, _, obj, method, cmd, error, state, none = fields[:14]
         assert magic == MAGIC, "a trace is one record after the other"
         events.append(Event(kind, how, pid, (obj, method, cmd), error, state, none,
                             (end - start) / 1e9))

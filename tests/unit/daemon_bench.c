@@ -317,6 +317,7 @@ int bench_run_program(struct daemon_bench *b, uint64_t argv, uint32_t diverged)
 	if (reason)
 		return reason;
 	report.why = diverged ? WV_WHY_VALUE : WV_WHY_NONE;
+	report.driver_id = RDMA_DRIVER_RXE;
 	report.object = UVERBS_OBJECT_CQ;
 	report.method = UVERBS_METHOD_CQ_CREATE;
 	report.write_cmd = WV_NO_WRITE_CMD;

@@ -1,7 +1,7 @@
 #include "fake_kernel.h"
 
 #include "base/base.h"
-#include "cmdlog/record.h"
+#include "cmdlog/command.h"
 
 #include <errno.h>
 #include <fcntl.h>

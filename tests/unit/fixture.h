@@ -14,6 +14,9 @@
 
 #include "base/base.h"
 #include "cmdlog/cmdlog.h"
+#include "cmdlog/command.h"
+#include "cmdlog/normalise.h"
+#include "cmdlog/qp_steps.h"
 #include "cmdlog/record.h"
 
 #include <errno.h>

@@ -3,6 +3,10 @@
  * and its rxe and mlx5 providers issue (rdma-core 44: libibverbs/cmd*.c, device.c, verbs.c,
  * providers/rxe/rxe.c, providers/mlx5/).
  */
+#include "abi/bounds.h"
+#include "abi/compose.h"
+#include "abi/data_path.h"
+#include "abi/names.h"
 #include "fixture.h"
 
 #include <rdma/mlx5-abi.h>
@@ -68,20 +72,20 @@ static void test_a_driver_s_row_is_found_before_the_core_s(void **state)
 	}
 }
 
-/* People are told the name of a command whoever's it is. */
-static void test_a_name_needs_no_driver(void **state)
+/* Another driver's method of the same number is another command. */
+static void test_a_driver_s_command_is_its_alone(void **state)
 {
 	(void)state;
 	assert_null(wv_abi_find(RDMA_DRIVER_RXE, MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC,
 				WV_NO_WRITE_CMD));
-	assert_string_equal(
-	    wv_abi_find_any(MLX5_IB_OBJECT_UAR, MLX5_IB_METHOD_UAR_OBJ_ALLOC, WV_NO_WRITE_CMD)
-		->name,
-	    "uar_obj_alloc");
-	assert_null(wv_abi_find_any(UVERBS_OBJECT_PD, 99, WV_NO_WRITE_CMD));
+	assert_string_equal(wv_abi_find(RDMA_DRIVER_MLX5, MLX5_IB_OBJECT_UAR,
+					MLX5_IB_METHOD_UAR_OBJ_ALLOC, WV_NO_WRITE_CMD)
+				->name,
+			    "uar_obj_alloc");
+	assert_null(wv_abi_find(RDMA_DRIVER_MLX5, UVERBS_OBJECT_PD, 99, WV_NO_WRITE_CMD));
 }
 
-/* Drivers first; then the core, ioctl methods by object before legacy commands by number. */
+/* Drivers first; then the core: ioctl methods by object, the data path, other legacy commands. */
 static void test_rows_are_sorted(void **state)
 {
 	unsigned int n;
@@ -95,6 +99,9 @@ static void test_rows_are_sorted(void **state)
 		if (!is_core(a))
 			continue;
 		assert_true(is_legacy(b) || !is_legacy(a));
+		if (is_legacy(a) && a->class_ == WV_DATA && b->class_ != WV_DATA)
+			continue;
+		assert_true(!is_legacy(a) || a->class_ == WV_DATA || b->class_ != WV_DATA);
 		if (is_legacy(a))
 			assert_true(a->write_cmd < b->write_cmd);
 		else if (!is_legacy(b))
@@ -188,9 +195,7 @@ static void check_field(const struct wv_attr_row *attr, const struct wv_field *f
 		break;
 	case WV_NEW_HANDLE:
 	case WV_NEW_FD:
-		assert_int_equal(attr->kind, WV_OUT);
-		assert_int_equal(f->size, 4);
-		break;
+	case WV_OUT: /* of an answer that wv_compose_destroy() has room for */
 	case WV_NEW_NUMBER:
 		assert_int_equal(attr->kind, WV_OUT);
 		assert_int_equal(f->size, 4);
@@ -265,6 +270,16 @@ static const struct {
      STRUCTS(ib_uverbs_ex_create_rwq_ind_table, ib_uverbs_ex_create_rwq_ind_table_resp)},
 };
 
+/* The same of ioctl methods. */
+static const struct {
+	uint16_t object, attr;
+	size_t size;
+} ioctl_structs[] = {
+    {UVERBS_OBJECT_CQ, UVERBS_ATTR_DESTROY_CQ_RESP, sizeof(struct ib_uverbs_destroy_cq_resp)},
+    {UVERBS_OBJECT_QP, UVERBS_ATTR_DESTROY_QP_RESP, sizeof(struct ib_uverbs_destroy_qp_resp)},
+    {UVERBS_OBJECT_SRQ, UVERBS_ATTR_DESTROY_SRQ_RESP, sizeof(struct ib_uverbs_destroy_srq_resp)},
+};
+
 /* The same of mlx5's own payloads. */
 static const struct {
 	uint16_t object, attr;
@@ -284,6 +299,10 @@ static size_t struct_size(const struct wv_command_row *row, uint16_t attr)
 	for (size_t i = 0; i < WV_ARRAY_SIZE(structs); i++)
 		if (is_legacy(row) && structs[i].write_cmd == row->write_cmd)
 			return attr == UVERBS_ATTR_CORE_IN ? structs[i].in : structs[i].out;
+	for (size_t i = 0; i < WV_ARRAY_SIZE(ioctl_structs); i++)
+		if (is_core(row) && !is_legacy(row) && ioctl_structs[i].object == row->object &&
+		    ioctl_structs[i].attr == attr)
+			return ioctl_structs[i].size;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(mlx5_structs); i++)
 		if (row->driver_id == RDMA_DRIVER_MLX5 && mlx5_structs[i].object == row->object &&
 		    mlx5_structs[i].attr == attr)
@@ -354,6 +373,173 @@ static void test_classes_have_what_they_need(void **state)
 		default:
 			break;
 		}
+	}
+}
+
+/* What no ioctl destroys: a context ends with its ufile, the others with their descriptors. */
+static bool ends_with_a_descriptor(const struct wv_command_row *row)
+{
+	return row->about == UVERBS_OBJECT_DEVICE || row->about == UVERBS_OBJECT_COMP_CHANNEL ||
+	       row->about == UVERBS_OBJECT_ASYNC_EVENT;
+}
+
+/* Else rollback could not end what a lease holds. */
+static void test_every_created_object_can_be_destroyed(void **state)
+{
+	unsigned int n, checked = 0;
+	const struct wv_command_row *rows = wv_abi_rows(&n);
+
+	(void)state;
+	for (unsigned int i = 0; i < n; i++) {
+		const struct wv_command_row *end = wv_abi_destroyer(rows[i].driver_id, &rows[i]);
+
+		if (rows[i].class_ != WV_CREATE)
+			continue;
+		if (ends_with_a_descriptor(&rows[i])) {
+			assert_null(end);
+			continue;
+		}
+		if (!end)
+			fail_msg("nothing destroys what %s creates", rows[i].name);
+		assert_int_equal(end->class_, WV_DESTROY);
+		assert_int_equal(end->about, rows[i].about);
+		checked++;
+	}
+	assert_true(checked >= 5); /* PD, CQ, QP, SRQ, and a UAR of mlx5's */
+}
+
+/* wv_compose_destroy() fills in a handle and answers, and nothing else. */
+static void test_destroyers_can_be_composed(void **state)
+{
+	unsigned int n;
+	const struct wv_command_row *rows = wv_abi_rows(&n);
+
+	(void)state;
+	for (unsigned int i = 0; i < n; i++) {
+		const struct wv_command_row *end = wv_abi_destroyer(rows[i].driver_id, &rows[i]);
+
+		if (rows[i].class_ != WV_CREATE || !end)
+			continue;
+		assert_true(end->n_attrs <= WV_ARRAY_SIZE(((struct wv_small_command *)0)->attrs));
+		assert_int_equal(count_kind(end, WV_HANDLE), 1);
+		for (unsigned int k = 0; k < end->n_attrs; k++) {
+			assert_true(end->attrs[k].kind == WV_HANDLE ||
+				    end->attrs[k].kind == WV_OUT);
+			/* The kernel refuses an answer that is too short. */
+			assert_true(end->attrs[k].kind == WV_HANDLE || end->attrs[k].n_fields);
+		}
+	}
+}
+
+/* The legacy command and the ioctl that destroy the same thing say so. */
+static void test_rows_say_what_they_are_about(void **state)
+{
+	unsigned int n;
+	const struct wv_command_row *rows = wv_abi_rows(&n);
+
+	(void)state;
+	for (unsigned int i = 0; i < n; i++) {
+		if (rows[i].object != UVERBS_OBJECT_DEVICE)
+			assert_int_equal(rows[i].about, rows[i].object);
+		if (rows[i].class_ == WV_DESTROY)
+			assert_non_null(wv_abi_destroyer(rows[i].driver_id, &rows[i]));
+		if (rows[i].class_ == WV_MODIFY || rows[i].class_ == WV_QUERY)
+			assert_int_equal(rows[i].about, UVERBS_OBJECT_QP);
+	}
+}
+
+static void test_the_data_path_is_the_rows_of_its_class(void **state)
+{
+	unsigned int n, found = 0;
+	const struct wv_command_row *rows = wv_abi_rows(&n);
+
+	(void)state;
+	for (unsigned int i = 0; i < n; i++) {
+		assert_int_equal(wv_is_data_path(rows[i].write_cmd), rows[i].class_ == WV_DATA);
+		found += rows[i].class_ == WV_DATA;
+	}
+	for (uint32_t cmd = 0; cmd < 0x200; cmd++) {
+		found -= wv_is_data_path(cmd);
+		assert_true(wv_is_data_path(cmd) || !wv_can_be_ioctl(cmd));
+	}
+	assert_int_equal(found, 0);
+	assert_false(wv_is_data_path(WV_NO_WRITE_CMD) || wv_can_be_ioctl(WV_NO_WRITE_CMD));
+}
+
+/* A number of a row that creates such an object, or nothing. */
+static void check_place(uint16_t about, const struct wv_place *place)
+{
+	unsigned int n, found = 0;
+	const struct wv_command_row *rows = wv_abi_rows(&n);
+
+	for (unsigned int i = 0; i < n && place->attr != UINT16_MAX; i++) {
+		const struct wv_attr_row *attr = wv_abi_attr(&rows[i], place->attr);
+
+		if (!wv_abi_creates(&rows[i], about))
+			continue;
+		assert_non_null(attr);
+		assert_int_equal(attr->kind, WV_EQUAL);
+		found++;
+	}
+	assert_true(found || place->attr == UINT16_MAX);
+}
+
+static void test_bounds_and_costs_are_of_rows(void **state)
+{
+	unsigned int n_bounds, n_costs;
+	const struct wv_bound_row *bounds = wv_abi_bounds(&n_bounds);
+	const struct wv_cost_row *costs = wv_abi_costs(&n_costs);
+
+	(void)state;
+	for (unsigned int i = 0; i < n_bounds; i++) {
+		check_place(bounds[i].about, &bounds[i].number);
+		assert_non_null(bounds[i].why);
+	}
+	for (unsigned int i = 0; i < n_costs; i++) {
+		assert_true(costs[i].bytes > 0 && costs[i].number.attr != UINT16_MAX);
+		check_place(costs[i].about, &costs[i].number);
+		check_place(costs[i].about, &costs[i].sges);
+		check_place(costs[i].about, &costs[i].inline_bytes);
+	}
+}
+
+/* A size that costs memory has a bound, else the estimate could overflow. */
+static void test_what_costs_is_bounded(void **state)
+{
+	unsigned int n_bounds, n_costs, bounded;
+	const struct wv_bound_row *bounds = wv_abi_bounds(&n_bounds);
+	const struct wv_cost_row *costs = wv_abi_costs(&n_costs);
+
+	(void)state;
+	for (unsigned int i = 0; i < n_costs; i++) {
+		bounded = 0;
+		for (unsigned int k = 0; k < n_bounds; k++)
+			bounded +=
+			    bounds[k].about == costs[i].about &&
+			    !memcmp(&bounds[k].number, &costs[i].number, sizeof(costs[i].number));
+		assert_int_equal(bounded, 1);
+	}
+}
+
+static void test_values_are_of_rows(void **state)
+{
+	unsigned int n;
+	const struct wv_value_row *values = wv_abi_values(&n);
+
+	(void)state;
+	for (unsigned int i = 0; i < n; i++) {
+		const struct wv_value_row *v = &values[i];
+		const struct wv_command_row *row =
+		    wv_abi_find(v->driver_id, v->object, v->method, v->write_cmd);
+		const struct wv_attr_row *attr = row ? wv_abi_attr(row, v->attr) : NULL;
+
+		if (!attr)
+			fail_msg("%s is of no row", v->name);
+		assert_true(attr->kind == WV_EQUAL || attr->kind == WV_HANDLE ||
+			    attr->kind == WV_FD);
+		assert_int_equal(row->driver_id, v->driver_id);
+		if (attr->kind != WV_EQUAL)
+			assert_true(v->format == WV_MAKER || v->format == WV_HIDDEN);
 	}
 }
 
@@ -588,8 +774,10 @@ static void test_what_is_left_unknown_is_unknown(void **state)
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(left_unknown); i++) {
 		assert_non_null(left_unknown[i].why);
-		assert_null(wv_abi_find_any(left_unknown[i].object, left_unknown[i].method,
-					    left_unknown[i].write_cmd));
+		assert_null(wv_abi_find(RDMA_DRIVER_MLX5, left_unknown[i].object,
+					left_unknown[i].method, left_unknown[i].write_cmd));
+		assert_null(wv_abi_find(RDMA_DRIVER_RXE, left_unknown[i].object,
+					left_unknown[i].method, left_unknown[i].write_cmd));
 	}
 }
 
@@ -720,6 +908,7 @@ static void test_a_driver_s_create_rows_say_all_that_the_core_s_do(void **state)
 		if (is_core(&rows[i]) || !core)
 			continue;
 		assert_int_equal(rows[i].class_, core->class_);
+		assert_int_equal(rows[i].about, core->about);
 		assert_string_equal(rows[i].name, core->name);
 		assert_int_equal(rows[i].n_attrs, core->n_attrs);
 		for (unsigned int k = 0; k < core->n_attrs; k++)
@@ -806,7 +995,7 @@ static int ahead_of(uint32_t driver_id, uint32_t type, const uint32_t *flags)
 {
 	struct mlx5_ib_create_qp uhw = {.flags = flags ? *flags : 0};
 	const struct wv_ahead_row *row =
-	    wv_abi_ahead(driver_id, type, flags ? &uhw : NULL, flags ? sizeof(uhw) : 0);
+	    wv_qp_ahead(driver_id, type, flags ? &uhw : NULL, flags ? sizeof(uhw) : 0);
 
 	return row ? row->state : -1;
 }
@@ -827,6 +1016,21 @@ static void test_how_far_queue_pairs_go(void **state)
 	}
 }
 
+/* What prefork asks, of the verbs' types. */
+static void test_how_far_a_verb_goes(void **state)
+{
+	(void)state;
+	assert_false(wv_qp_is_ahead(IBV_QPT_RC, IBV_QPS_RESET));
+	assert_true(wv_qp_is_ahead(IBV_QPT_RC, IBV_QPS_INIT));
+	assert_false(wv_qp_is_ahead(IBV_QPT_RC, IBV_QPS_RTR));
+	assert_true(wv_qp_is_ahead(IBV_QPT_UC, IBV_QPS_INIT));
+	assert_false(wv_qp_is_ahead(IBV_QPT_UC, IBV_QPS_RTR));
+	assert_true(wv_qp_is_ahead(IBV_QPT_UD, IBV_QPS_RTS));
+	assert_false(wv_qp_is_ahead(IBV_QPT_UD, IBV_QPS_ERR));
+	assert_false(wv_qp_is_ahead(IBV_QPT_RAW_PACKET, IBV_QPS_INIT));
+	assert_false(wv_qp_is_ahead(IBV_QPT_DRIVER, IBV_QPS_INIT));
+}
+
 static void test_how_far_dc_goes(void **state)
 {
 	const uint32_t both = MLX5_QP_FLAG_TYPE_DCI | MLX5_QP_FLAG_TYPE_DCT;
@@ -842,12 +1046,12 @@ static void test_how_far_dc_goes(void **state)
 	assert_int_equal(ahead_of(RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, &none), -1);
 	assert_int_equal(ahead_of(RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, &both), -1);
 	assert_int_equal(ahead_of(RDMA_DRIVER_RXE, IB_UVERBS_QPT_DRIVER, &dci), -1);
-	assert_null(wv_abi_ahead(RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, &uhw, cut));
+	assert_null(wv_qp_ahead(RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, &uhw, cut));
 	assert_true(
-	    wv_abi_ahead(RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, &uhw, cut + 1)->can_be_reset);
+	    wv_qp_ahead(RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, &uhw, cut + 1)->can_be_reset);
 	uhw.flags = dct;
 	assert_false(
-	    wv_abi_ahead(RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, &uhw, sizeof(uhw))->can_be_reset);
+	    wv_qp_ahead(RDMA_DRIVER_MLX5, IB_UVERBS_QPT_DRIVER, &uhw, sizeof(uhw))->can_be_reset);
 }
 
 static void test_every_kind_and_class_has_a_name(void **state)
@@ -866,7 +1070,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_rows_are_unique_and_found),
 	    cmocka_unit_test(test_a_driver_s_row_is_found_before_the_core_s),
-	    cmocka_unit_test(test_a_name_needs_no_driver),
+	    cmocka_unit_test(test_a_driver_s_command_is_its_alone),
 	    cmocka_unit_test(test_rows_are_sorted),
 	    cmocka_unit_test(test_rows_of_carriers_say_what_is_carried),
 	    cmocka_unit_test(test_memory_is_no_command),
@@ -874,6 +1078,13 @@ int main(void)
 	    cmocka_unit_test(test_fields_are_of_kinds_that_are_handled),
 	    cmocka_unit_test(test_fields_lie_within_their_structs),
 	    cmocka_unit_test(test_classes_have_what_they_need),
+	    cmocka_unit_test(test_every_created_object_can_be_destroyed),
+	    cmocka_unit_test(test_destroyers_can_be_composed),
+	    cmocka_unit_test(test_rows_say_what_they_are_about),
+	    cmocka_unit_test(test_the_data_path_is_the_rows_of_its_class),
+	    cmocka_unit_test(test_bounds_and_costs_are_of_rows),
+	    cmocka_unit_test(test_what_costs_is_bounded),
+	    cmocka_unit_test(test_values_are_of_rows),
 	    cmocka_unit_test(test_drivers_say_whether_they_have_rows),
 	    cmocka_unit_test(test_what_has_no_row_of_its_own),
 	    cmocka_unit_test(test_every_ioctl_of_libibverbs_is_known),
@@ -888,6 +1099,7 @@ int main(void)
 	    cmocka_unit_test(test_a_write_command_beyond_all),
 	    cmocka_unit_test(test_firmware_command_of_a_command),
 	    cmocka_unit_test(test_how_far_queue_pairs_go),
+	    cmocka_unit_test(test_how_far_a_verb_goes),
 	    cmocka_unit_test(test_how_far_dc_goes),
 	    cmocka_unit_test(test_every_kind_and_class_has_a_name),
 	};

@@ -102,6 +102,7 @@ static void test_value_names(void **state)
 		uint16_t object, method, attr;
 		uint32_t write_cmd, offset;
 		const char *name;
+		uint32_t driver_id;
 	} cases[] = {
 	    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_CREATE_CQ_CQE, WV_NO_WRITE_CMD,
 	     2, "cqe"},
@@ -114,18 +115,22 @@ static void test_value_names(void **state)
 	     IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_MODIFY_QP,
 	     offsetof(struct ib_uverbs_modify_qp, port_num), "port_num"},
 	    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_UHW_IN, WV_NO_WRITE_CMD, 5,
-	     "buf_addr"},
+	     "buf_addr", RDMA_DRIVER_MLX5},
+	    /* The same bytes are another driver's. */
+	    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_UHW_IN, WV_NO_WRITE_CMD, 5,
+	     "byte 5 of attribute 0x1000", RDMA_DRIVER_RXE},
 	    {UVERBS_OBJECT_CQ, UVERBS_METHOD_CQ_CREATE, UVERBS_ATTR_UHW_OUT, WV_NO_WRITE_CMD, 5,
 	     "byte 5 of attribute 0x1001"},
 	};
 
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(cases); i++) {
+		struct wv_command_id command = {cases[i].driver_id, cases[i].object,
+						cases[i].method, cases[i].write_cmd};
 		struct capture c;
 
 		capture_begin(&c);
-		wv_print_value_name(c.out, cases[i].object, cases[i].method, cases[i].write_cmd,
-				    cases[i].attr, cases[i].offset);
+		wv_print_value_name(c.out, &command, cases[i].attr, cases[i].offset);
 		capture_expect(&c, cases[i].name);
 	}
 }
@@ -140,7 +145,7 @@ static void test_step_values(void **state)
 	wv_each_step (recipe, step) {
 		long before = ftell(c.out);
 
-		wv_print_step_values(c.out, step);
+		wv_print_step_values(c.out, recipe->driver_id, step);
 		if (ftell(c.out) > before)
 			fputc('\n', c.out);
 	}

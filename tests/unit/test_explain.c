@@ -2,8 +2,11 @@
 #include "capture.h"
 #include "cli/report_json.h"
 #include "cli/report_text.h"
+#include "cli/summary.h"
+#include "cli/trace_events.h"
 #include "cli/trace_file.h"
 
+#include <rdma/mlx5_user_ioctl_cmds.h>
 #include <sys/mman.h>
 
 /* A run under a lease in which one QP was asked for with another size. */
@@ -62,6 +65,46 @@ static const struct wv_trace run[] = {
      .end = 521000,
      .object = UVERBS_OBJECT_QP},
 };
+
+/* A method of a driver's own has that driver's name, and is unknown to another. */
+static void test_a_command_is_named_by_its_driver(void **state)
+{
+	struct wv_trace event = {
+	    .kind = WV_TRACE_COMMAND,
+	    .driver_id = RDMA_DRIVER_MLX5,
+	    .object = MLX5_IB_OBJECT_UAR,
+	    .method = MLX5_IB_METHOD_UAR_OBJ_ALLOC,
+	    .write_cmd = WV_NO_WRITE_CMD,
+	};
+	char text[WV_EVENT_TEXT];
+
+	(void)state;
+	assert_string_equal(wv_event_what(&event, text), "uar_obj_alloc");
+	event.driver_id = RDMA_DRIVER_EFA;
+	assert_string_not_equal(wv_event_what(&event, text), "uar_obj_alloc");
+	event.object = UVERBS_OBJECT_CQ;
+	event.method = UVERBS_METHOD_CQ_CREATE;
+	assert_string_equal(wv_event_what(&event, text), "CQ_CREATE");
+}
+
+/* So is the value that differed. */
+static void test_a_value_is_named_by_its_driver(void **state)
+{
+	struct wv_trace event = {
+	    .kind = WV_TRACE_COMMAND,
+	    .driver_id = RDMA_DRIVER_MLX5,
+	    .object = UVERBS_OBJECT_CQ,
+	    .method = UVERBS_METHOD_CQ_CREATE,
+	    .write_cmd = WV_NO_WRITE_CMD,
+	    .why = {.why = WV_WHY_VALUE, .attr = UVERBS_ATTR_UHW_IN},
+	};
+	char text[WV_EVENT_TEXT];
+
+	(void)state;
+	assert_non_null(strstr(wv_event_why(&event, text), ": buf_addr"));
+	event.driver_id = RDMA_DRIVER_EFA;
+	assert_null(strstr(wv_event_why(&event, text), "buf_addr"));
+}
 
 static void test_summary(void **state)
 {
@@ -123,7 +166,7 @@ static void test_report_text(void **state)
 		       "another value than in the recipe: max_recv_wr\n"
 		       "0.469     31.0        7  modify_qp to INIT     kernel   not in the recipe\n"
 		       "0.509      1.0        7  modify_qp to RTS      kernel   "
-		       "always asked of the kernel; failed: EINVAL\n"
+		       "always answered by the kernel; failed: EINVAL\n"
 		       "0.519      1.0        7  destroy an unused QP  kernel\n"
 		       "\n"
 		       "commands: 1 from the lease, 3 to the kernel (2 of them diverged from the "
@@ -270,10 +313,16 @@ static void test_trace_file(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_summary),	cmocka_unit_test(test_summary_of_two_processes),
-	    cmocka_unit_test(test_report_text), cmocka_unit_test(test_report_without_lease),
-	    cmocka_unit_test(test_report_json), cmocka_unit_test(test_warning_of_copied_memory),
-	    cmocka_unit_test(test_trace_file),	cmocka_unit_test(test_privileged_command),
+	    cmocka_unit_test(test_a_command_is_named_by_its_driver),
+	    cmocka_unit_test(test_a_value_is_named_by_its_driver),
+	    cmocka_unit_test(test_summary),
+	    cmocka_unit_test(test_summary_of_two_processes),
+	    cmocka_unit_test(test_report_text),
+	    cmocka_unit_test(test_report_without_lease),
+	    cmocka_unit_test(test_report_json),
+	    cmocka_unit_test(test_warning_of_copied_memory),
+	    cmocka_unit_test(test_trace_file),
+	    cmocka_unit_test(test_privileged_command),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,6 +6,7 @@
 
 #include "cmdlog/arena.h"
 #include "cmdlog/pattern.h"
+#include "cmdlog/rivals.h"
 #include "cmdlog/validate.h"
 
 #define UHW UVERBS_ATTR_UHW_IN
@@ -380,8 +381,8 @@ static void test_rivals_are_destroyed_first(void **state)
 	bench_end(b);
 }
 
-#define REFUSED_SIZE	 "memory of a size that is not made"
-#define REFUSED_CONTENTS "contents that do not fit their memory"
+#define REFUSED_SIZE	 "memory of a size that is not prepared"
+#define REFUSED_CONTENTS "an initial pattern that does not fit its memory"
 #define REFUSED_REF	 "a reference to something that no earlier step makes"
 #define REFUSED_SUM	 "its queues take too much memory"
 #define REFUSED_MOVE	 "a queue pair may not be moved so far ahead"

@@ -312,7 +312,7 @@ static void test_rights_are_refused(void **state)
 	bench_end(b);
 	assert_non_null(tape_find(recipe, "devx_obj_create", 0));
 	assert_int_equal(wv_validate(recipe, &cost, &why), -EPERM);
-	assert_string_equal(why, "it uses rights that a lease does not give");
+	assert_string_equal(why, "it needs capabilities that a lease does not give");
 }
 
 static void test_a_port_is_answered_only_while_opening(void **state)

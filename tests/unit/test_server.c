@@ -849,7 +849,7 @@ static void test_status(void **state)
 {
 	struct daemon_bench *b = *state;
 	const char *comm, *why, *command, *driver;
-	int uid, ready, target, diverged, n_fds;
+	int uid, ready, target, diverged, diverged_on, n_fds;
 	json_t *json;
 
 	bench_record(b, 1, "rc_pingpong");
@@ -858,11 +858,12 @@ static void test_status(void **state)
 	bench_settle(b);
 	json = bench_question(b, "{\"op\": \"status\"}");
 	assert_int_equal(
-	    json_unpack(json,
-			"{s:[{s:s, s:i, s:{s:i, s:i}, s:{s:i}, s:{s:s, s:s}, s:{s:i}}], s:[{s:s}]}",
-			"recipes", "comm", &comm, "uid", &uid, "pool", "ready", &ready, "target",
-			&target, "counters", "diverged", &diverged, "divergence", "why", &why,
-			"command", &command, "cost", "fds", &n_fds, "devices", "driver", &driver),
+	    json_unpack(
+		json,
+		"{s:[{s:s, s:i, s:{s:i, s:i}, s:{s:i}, s:{s:s, s:s, s:i}, s:{s:i}}], s:[{s:s}]}",
+		"recipes", "comm", &comm, "uid", &uid, "pool", "ready", &ready, "target", &target,
+		"counters", "diverged", &diverged, "divergence", "why", &why, "command", &command,
+		"driver_id", &diverged_on, "cost", "fds", &n_fds, "devices", "driver", &driver),
 	    0);
 	assert_string_equal(comm, "program");
 	assert_int_equal(uid, getuid());
@@ -871,6 +872,7 @@ static void test_status(void **state)
 	assert_int_equal(diverged, 1);
 	assert_string_equal(why, wv_why_name(WV_WHY_VALUE));
 	assert_string_equal(command, "CQ_CREATE");
+	assert_int_equal(diverged_on, RDMA_DRIVER_RXE);
 	assert_int_equal(n_fds, 2);
 	assert_string_equal(driver, "rxe");
 	json_decref(json);

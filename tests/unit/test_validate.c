@@ -101,7 +101,7 @@ static void test_other_commands_are_refused(void **state)
 			continue;
 		recipe = lone_step(&rows[i]);
 		assert_refused(recipe, rows[i].class_ == WV_PRIVILEGED
-					   ? "it uses rights that a lease does not give"
+					   ? "it needs capabilities that a lease does not give"
 					   : "a command that may not be carried out ahead of time");
 		refused++;
 	}
@@ -126,13 +126,13 @@ static void test_a_legacy_command_that_is_another(void **state)
 
 	(void)state;
 	*number = IB_USER_VERBS_CMD_REG_MR;
-	assert_refused(recipe, "a command is another than it says");
+	assert_refused(recipe, "a step's command differs from its attributes");
 	*number = IB_USER_VERBS_CMD_ALLOC_PD | 1ull << 32;
-	assert_refused(recipe, "a command is another than it says");
+	assert_refused(recipe, "a step's command differs from its attributes");
 	*number = IB_USER_VERBS_CMD_ALLOC_PD;
 	assert_allowed(recipe);
 	wv_step_attr(pd, UVERBS_ATTR_WRITE_CMD)->len = 4; /* of the eight that are sent */
-	assert_refused(recipe, "a command is another than it says");
+	assert_refused(recipe, "a step's command differs from its attributes");
 }
 
 static void test_a_legacy_command_without_its_number(void **state)
@@ -144,7 +144,7 @@ static void test_a_legacy_command_without_its_number(void **state)
 	(void)state;
 	assert_allowed(recipe);
 	wv_step_attrs(tape_step(recipe, 0))->id = UVERBS_ATTR_UHW_IN;
-	assert_refused(recipe, "a command is another than it says");
+	assert_refused(recipe, "a step's command differs from its attributes");
 }
 
 static void test_an_attribute_given_twice(void **state)
@@ -209,7 +209,7 @@ static void test_steps_are_about_an_earlier_queue_pair(void **state)
 		}
 }
 
-#define OTHER "a step is about another object than it says"
+#define OTHER "a step's target differs from its attributes"
 
 static void test_a_target_is_what_the_command_names(void **state)
 {

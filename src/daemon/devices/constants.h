@@ -6,7 +6,7 @@
  */
 #pragma once
 
-#include "cmdlog/cmdlog.h"
+#include "cmdlog/writer.h"
 
 #include <sys/queue.h>
 #include <sys/types.h>

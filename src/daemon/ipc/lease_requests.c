@@ -136,7 +136,7 @@ enum wv_client_next wv_handle_request(struct wv_client *c, const struct wv_recei
 	remember_device(c, device);
 	if (request->flags & WV_REQUEST_UNFIT) {
 		wv_catalog_refuse(s->catalog, c->user->uid, &c->key,
-				  "it uses rights that a lease does not give");
+				  "it needs capabilities that a lease does not give");
 		return WV_CLIENT_CLOSE;
 	}
 	wv_scheduler_poke(s->scheduler);

@@ -2,7 +2,7 @@
 
 #include "base/base.h"
 #include "base/log.h"
-#include "cmdlog/record.h"
+#include "cmdlog/normalise.h"
 #include "daemon/loop/loop.h"
 #include "daemon/pool/pool.h"
 
@@ -81,6 +81,7 @@ enum wv_client_next wv_handle_record(struct wv_client *c, const struct wv_receiv
 static void note_divergence(struct wv_recipe *recipe, const struct wv_msg_report *report)
 {
 	recipe->divergence = (struct wv_divergence){
+	    .driver_id = report->driver_id,
 	    .object = report->object,
 	    .method = report->method,
 	    .write_cmd = report->write_cmd,

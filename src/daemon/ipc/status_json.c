@@ -84,12 +84,14 @@ static json_t *clients(const struct wv_service *s)
 
 static json_t *divergence(const struct wv_divergence *d)
 {
-	const struct wv_command_row *row = wv_abi_find_any(d->object, d->method, d->write_cmd);
+	const struct wv_command_row *row =
+	    wv_abi_find(d->driver_id, d->object, d->method, d->write_cmd);
 
 	if (d->why == WV_WHY_NONE || d->why >= WV_WHYS)
 		return json_null();
-	return json_pack("{s:s, s:s, s:i, s:i, s:o, s:i, s:o}", "command", row ? row->name : "?",
-			 "why", wv_why_name(d->why), "object", d->object, "method", d->method,
+	return json_pack("{s:s, s:s, s:o, s:i, s:i, s:o, s:i, s:o}", "command",
+			 row ? row->name : "?", "why", wv_why_name(d->why), "driver_id",
+			 number(d->driver_id), "object", d->object, "method", d->method,
 			 "write_cmd",
 			 d->write_cmd == WV_NO_WRITE_CMD ? json_null() : number(d->write_cmd),
 			 "attr", d->attr, "offset", number(d->offset));

@@ -6,6 +6,7 @@
 
 #include "cmdlog/adopt.h"
 #include "cmdlog/allocations.h"
+#include "cmdlog/writer.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/lock.h"
 #include "preload/core/scope.h"

@@ -1,6 +1,6 @@
 #include "preload/core/trace.h"
 
-#include "cmdlog/record.h"
+#include "abi/qp.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/settings.h"
 
@@ -96,10 +96,10 @@ void wv_trace_preforked(uint64_t start)
 
 static uint16_t qp_state_asked(const struct ib_uverbs_ioctl_hdr *cmd, uint32_t write_cmd)
 {
-	if (write_cmd != IB_USER_VERBS_CMD_MODIFY_QP &&
-	    write_cmd != (IB_USER_VERBS_CMD_FLAG_EXTENDED | IB_USER_VERBS_EX_CMD_MODIFY_QP))
-		return 0;
-	return (uint16_t)wv_command_qp_state(cmd);
+	const struct wv_command_row *row =
+	    wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, write_cmd);
+
+	return row && row->class_ == WV_MODIFY ? (uint16_t)wv_command_qp_state(cmd) : 0;
 }
 
 void wv_trace_command(uint64_t start, const struct ib_uverbs_ioctl_hdr *cmd, uint32_t write_cmd,
@@ -108,6 +108,7 @@ void wv_trace_command(uint64_t start, const struct ib_uverbs_ioctl_hdr *cmd, uin
 	struct wv_trace record = {
 	    .kind = WV_TRACE_COMMAND,
 	    .how = (uint16_t)how,
+	    .driver_id = cmd->driver_id,
 	    .object = cmd->object_id,
 	    .method = cmd->method_id,
 	    .write_cmd = write_cmd,

@@ -1,5 +1,10 @@
 #include "preload/lease/control_path.h"
 
+#include "abi/compose.h"
+#include "abi/data_path.h"
+#include "abi/qp.h"
+#include "cmdlog/command.h"
+#include "cmdlog/qp_steps.h"
 #include "cmdlog/record.h"
 #include "preload/client/lease_request.h"
 #include "preload/core/context.h"
@@ -11,12 +16,11 @@
 #include "preload/lease/rollback.h"
 
 #include <errno.h>
-#include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
-/* One command on its way through. */
+/* One command on its way to an answer. */
 struct passage {
 	struct wv_context *context;
 	int fd;
@@ -26,16 +30,6 @@ struct passage {
 	uint32_t target;
 	uint64_t start; /* for the trace */
 };
-
-/* The data path, of providers that ring doorbells or arm CQs by a command. */
-static bool is_data(uint32_t write_cmd)
-{
-	return write_cmd == IB_USER_VERBS_CMD_POST_SEND ||
-	       write_cmd == IB_USER_VERBS_CMD_REQ_NOTIFY_CQ ||
-	       write_cmd == IB_USER_VERBS_CMD_POST_RECV ||
-	       write_cmd == IB_USER_VERBS_CMD_POST_SRQ_RECV ||
-	       write_cmd == IB_USER_VERBS_CMD_POLL_CQ;
-}
 
 static int issue(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 {
@@ -51,13 +45,7 @@ static struct wv_step *claim(struct wv_context *c, const struct passage *p)
 	return wv_context_is_followed(c) ? wv_lease_claim(&c->lease, p->cmd, p->write_cmd) : NULL;
 }
 
-static bool makes_context(const struct ib_uverbs_ioctl_hdr *cmd)
-{
-	return cmd->object_id == UVERBS_OBJECT_DEVICE &&
-	       cmd->method_id == UVERBS_METHOD_GET_CONTEXT;
-}
-
-/* Answers from the lease. 1 if it did, with *@result what ioctl() is to return. */
+/* Answers from the lease. Returns 1 if it did, with the result of ioctl() in *@result. */
 static int adopt(struct passage *p, int *result)
 {
 	struct wv_context *c = p->context;
@@ -67,7 +55,7 @@ static int adopt(struct passage *p, int *result)
 	step = claim(c, p);
 	if (step)
 		c->report.adopted++;
-	if (step && makes_context(p->cmd))
+	if (step && wv_abi_creates(wv_step_row(step), UVERBS_OBJECT_DEVICE))
 		wv_lease_keep(c);
 	wv_unlock();
 	if (!step)
@@ -81,7 +69,7 @@ static int adopt(struct passage *p, int *result)
 	return 1;
 }
 
-/* How far a lease may move the QP that the command is about. */
+/* How far a lease may move the command's QP. */
 static int ahead_state(const struct passage *p)
 {
 	struct wv_context *c = p->context;
@@ -94,15 +82,14 @@ static int ahead_state(const struct passage *p)
 	return ahead ? ahead->state : IBV_QPS_INIT;
 }
 
-/* From there on a program has a peer. */
+/* A program that moves its QP further has a peer. */
 static bool moves_beyond_ahead(const struct passage *p)
 {
 	return p->row && p->row->class_ == WV_MODIFY &&
 	       wv_command_qp_state(p->cmd) > ahead_state(p);
 }
 
-/* Whether a lease could have held this command, so that sending it to the kernel is worth a word.
- */
+/* Whether a lease could have held this command, so that the kernel's answer is a divergence. */
 static bool is_divergence(const struct passage *p)
 {
 	switch (p->row->class_) {
@@ -147,6 +134,7 @@ static void count(struct wv_context *c, const struct passage *p, struct wv_diffe
 	wv_count(&wv_counters.commands_diverged);
 	if (r->diverged++)
 		return;
+	r->driver_id = p->cmd->driver_id;
 	r->object = p->cmd->object_id;
 	r->method = p->cmd->method_id;
 	r->write_cmd = p->write_cmd;
@@ -177,7 +165,7 @@ static void set_put_back(struct wv_context *c, uint32_t handle, bool value)
 		put_back_bits(c)[handle / 64] &= ~bit;
 }
 
-/* The program is where the moves that it adopted left its QP: RESET if there were none. */
+/* Puts the QP back to where the adopted moves left it: RESET if there were none. */
 static void put_back(struct passage *p)
 {
 	struct wv_context *c = p->context;
@@ -186,8 +174,8 @@ static void put_back(struct passage *p)
 }
 
 /*
- * The lease ends here. A program that has more rights than the daemon might do now what its own
- * ufile would let it do and this one does not: the next one like it opens the device itself.
+ * The lease is used no further. A program with more capabilities than the daemon may need a ufile
+ * of its own for what it does now, so the next program like it gets no lease.
  */
 static void stop_following(struct passage *p)
 {
@@ -197,8 +185,8 @@ static void stop_following(struct passage *p)
 }
 
 /*
- * The kernel is about to see a command of a leased ufile: what the lease did ahead must not show.
- * Returns why it was not adopted.
+ * The kernel is about to see a command of a leased ufile: hides what the lease did ahead. Returns
+ * why the command was not adopted.
  */
 static struct wv_difference before_kernel(struct passage *p)
 {
@@ -208,7 +196,7 @@ static struct wv_difference before_kernel(struct passage *p)
 	if (c->mode != WV_LEASED)
 		return d;
 	count(c, p, d);
-	if (makes_context(p->cmd))
+	if (p->row && wv_abi_creates(p->row, UVERBS_OBJECT_DEVICE))
 		wv_lease_give_back(c, p->fd);
 	else if (!p->row || p->row->class_ == WV_PRIVILEGED)
 		stop_following(p);
@@ -229,7 +217,7 @@ static bool is_busy(const struct passage *p, int result)
 	       p->row->class_ == WV_DESTROY;
 }
 
-/* The kernel has carried out a command about a QP that may have been put back before. */
+/* The kernel has carried out a command on a QP that may have been put back before. */
 static void after_kernel(const struct passage *p)
 {
 	struct wv_context *c = p->context;
@@ -238,7 +226,7 @@ static void after_kernel(const struct passage *p)
 	if (!is_put_back(c, p->target))
 		;
 	else if (p->row->class_ == WV_QUERY)
-		wv_rollback_query(p->cmd);
+		wv_qp_hide_ioctl(p->cmd);
 	else if (p->row->class_ == WV_DESTROY || wv_command_qp_state(p->cmd) > IBV_QPS_RESET)
 		set_put_back(c, p->target, false);
 	wv_unlock();
@@ -283,13 +271,13 @@ static bool belongs_to_recipe(const struct passage *p)
 	}
 }
 
-/* Raw objects of a program without rights to them: it goes on as with any unknown command. */
+/* A privileged command of a program without the capabilities: as good as an unknown one. */
 static bool is_foreign(const struct passage *p)
 {
 	return p->row && p->row->class_ == WV_PRIVILEGED && !wv_has_raw_capabilities();
 }
 
-/* Asks the kernel, unless the answer is known; 0 or its errno. */
+/* Asks the kernel unless the answer is a known constant. Returns 0 or an errno value. */
 static int answer(struct passage *p)
 {
 	struct wv_step *known = claim(p->context, p);
@@ -300,7 +288,7 @@ static int answer(struct passage *p)
 	return issue(p->fd, p->cmd) < 0 ? errno : 0;
 }
 
-/* Commands are recorded one at a time, whatever the threads do; this is a program's first run. */
+/* Records one command at a time, whatever the threads do: this is only a program's first run. */
 static int record(struct passage *p)
 {
 	struct wv_context *c = p->context;
@@ -329,24 +317,21 @@ static int record(struct passage *p)
 	return error ? -1 : 0;
 }
 
-/* The doorbell of a forked child, which is no such command, needs to know it. */
+/* For the doorbell of a forked child, which is a write() and does not name its driver. */
 static void note_driver(struct wv_context *c, const struct ib_uverbs_ioctl_hdr *cmd)
 {
 	if (!__atomic_load_n(&c->driver_id, __ATOMIC_RELAXED))
 		__atomic_store_n(&c->driver_id, cmd->driver_id, __ATOMIC_RELAXED);
 }
 
-/* What ends an object, of a process that lets go of it: it succeeded, and nothing had happened. */
+/*
+ * This process has given up its objects, which another still uses: its provider destroys them, and
+ * nothing must happen to them in the kernel.
+ */
 static int pretend(const struct passage *p)
 {
-	for (unsigned int i = 0; i < p->cmd->num_attrs; i++) {
-		const struct ib_uverbs_attr *attr = &p->cmd->attrs[i];
-		const struct wv_attr_row *known =
-		    p->row ? wv_abi_attr(p->row, attr->attr_id) : NULL;
-
-		if (known && known->kind == WV_OUT)
-			memset((void *)(uintptr_t)attr->data, 0, attr->len);
-	}
+	if (p->row)
+		wv_answer_empty(p->cmd, p->row);
 	return 0;
 }
 
@@ -365,7 +350,7 @@ int wv_control_path(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 		p.row = wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, p.write_cmd);
 		return pretend(&p);
 	}
-	if (is_data(p.write_cmd))
+	if (wv_is_data_path(p.write_cmd))
 		return issue(fd, cmd);
 	p.start = wv_trace_now();
 	if (p.context->mode == WV_PLAIN && !p.start && !p.context->constants.cmdlog) {

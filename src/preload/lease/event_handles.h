@@ -1,11 +1,11 @@
 /*
- * Events carry the user handle that an object was made with. For a lease's objects that is a token
- * of the daemon's, which becomes what the program gave before the program sees it.
+ * Events carry the user handle of the object. For a lease's objects that is a token of the daemon,
+ * which is replaced by the program's own handle before the program sees the event.
  */
 #pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
 
-/* What read(@fd, @buffer, @bytes) is to return; @fd is a tracked WV_FD_EVENTS. */
+/* The result of read(@fd, @buffer, @bytes); @fd is a tracked WV_FD_EVENTS. */
 ssize_t wv_read_event(int fd, void *buffer, size_t bytes);

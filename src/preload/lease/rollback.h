@@ -1,27 +1,21 @@
-/* Undoing, in the kernel, what a lease did ahead of a program that went another way. */
+/* Undoing, in the kernel, what a lease did ahead, because the program diverged. */
 #pragma once
 
 #include "cmdlog/adopt.h"
 
 /*
- * Puts a QP that the lease moved too far back to where it is for the program: RESET, and from there
- * by the moves that the program adopted. One that the kernel does not reset is made anew. Returns
- * how many moves were repeated.
+ * Puts a QP that the lease moved too far back to where the program has it: moves it to RESET, or
+ * makes it again if the kernel does not reset it, and repeats the moves that the program adopted.
+ * Returns how many were repeated.
  */
 int wv_rollback_moves(int ufile, struct wv_lease *lease, uint32_t qp_handle);
 
-/*
- * The kernel keeps what INIT set when a QP goes back to RESET, so that a QP put back does not look
- * like one that never left. Takes it out of the answer to @cmd, a query of such a QP.
- */
-void wv_rollback_query(const struct ib_uverbs_ioctl_hdr *cmd);
-
-/* Destroys the unadopted objects whose memory @cmd, which the kernel is about to see, names. */
+/* The kernel is about to see @cmd: destroys the unadopted objects whose memory @cmd names. */
 void wv_rollback_rivals(int ufile, struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
 			const struct wv_command_row *row);
 
 /*
- * Destroys the unadopted objects that use @handle, last made first, and theirs before them. Returns
- * how many went.
+ * Destroys the unadopted objects that use @handle, the last one first, and before each the objects
+ * that use it. Returns how many were destroyed.
  */
 int wv_rollback_purge(int ufile, struct wv_lease *lease, uint32_t handle);

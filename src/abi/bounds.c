@@ -1,0 +1,74 @@
+#include "abi/bounds.h"
+
+#include "base/base.h"
+
+/* Above every device's own limit that is published; they keep the estimate of the cost sound. */
+#define MAX_CQE	   (1u << 22)
+#define MAX_WR	   (1u << 17)
+#define MAX_SGE	   256u
+#define MAX_INLINE 4096u
+
+#define CQE_BYTES 128u
+#define WQE_BYTES 256u
+
+#define WHOLE(id)                                                                                  \
+	{                                                                                          \
+		UVERBS_ATTR_CREATE_##id                                                            \
+	}
+#define CAP(field)                                                                                 \
+	{                                                                                          \
+		UVERBS_ATTR_CREATE_QP_CAP, offsetof(struct ib_uverbs_qp_cap, field),               \
+		    sizeof(((struct ib_uverbs_qp_cap *)0)->field)                                  \
+	}
+#define NONE                                                                                       \
+	{                                                                                          \
+		UINT16_MAX                                                                         \
+	}
+#define MOST(object, number, limit)                                                                \
+	{                                                                                          \
+		UVERBS_OBJECT_##object, number, false, limit, "a size or flag is out of bounds"    \
+	}
+#define ONLY(object, number, flags)                                                                \
+	{                                                                                          \
+		UVERBS_OBJECT_##object, number, true, flags, "a size or flag is out of bounds"     \
+	}
+#define MOST_CAP(field, limit)                                                                     \
+	{                                                                                          \
+		UVERBS_OBJECT_QP, CAP(field), false, limit, "a queue pair is too large"            \
+	}
+
+static const struct wv_bound_row bounds[] = {
+    MOST(CQ, WHOLE(CQ_CQE), MAX_CQE),
+    MOST(CQ, WHOLE(CQ_COMP_VECTOR), 1023),
+    ONLY(CQ, WHOLE(CQ_FLAGS),
+	 IB_UVERBS_CQ_FLAGS_TIMESTAMP_COMPLETION | IB_UVERBS_CQ_FLAGS_IGNORE_OVERRUN),
+    MOST(SRQ, WHOLE(SRQ_MAX_WR), MAX_WR),
+    MOST(SRQ, WHOLE(SRQ_MAX_SGE), MAX_SGE),
+    MOST(SRQ, WHOLE(SRQ_LIMIT), MAX_WR),
+    MOST(SRQ, WHOLE(SRQ_TYPE), IB_UVERBS_SRQT_BASIC),
+    ONLY(QP, WHOLE(QP_FLAGS), IB_UVERBS_QP_CREATE_SQ_SIG_ALL),
+    MOST_CAP(max_send_wr, MAX_WR),
+    MOST_CAP(max_recv_wr, MAX_WR),
+    MOST_CAP(max_send_sge, MAX_SGE),
+    MOST_CAP(max_recv_sge, MAX_SGE),
+    MOST_CAP(max_inline_data, MAX_INLINE),
+};
+
+static const struct wv_cost_row costs[] = {
+    {UVERBS_OBJECT_CQ, CQE_BYTES, WHOLE(CQ_CQE), NONE, NONE},
+    {UVERBS_OBJECT_SRQ, WQE_BYTES, WHOLE(SRQ_MAX_WR), WHOLE(SRQ_MAX_SGE), NONE},
+    {UVERBS_OBJECT_QP, WQE_BYTES, CAP(max_send_wr), CAP(max_send_sge), CAP(max_inline_data)},
+    {UVERBS_OBJECT_QP, WQE_BYTES, CAP(max_recv_wr), CAP(max_recv_sge), NONE},
+};
+
+const struct wv_bound_row *wv_abi_bounds(unsigned int *n)
+{
+	*n = WV_ARRAY_SIZE(bounds);
+	return bounds;
+}
+
+const struct wv_cost_row *wv_abi_costs(unsigned int *n)
+{
+	*n = WV_ARRAY_SIZE(costs);
+	return costs;
+}

@@ -1,0 +1,39 @@
+/*
+ * What a recipe may ask for, and what it costs. Only the daemon needs this.
+ */
+#pragma once
+
+#include "abi/abi.h"
+
+/* A number in an input attribute; of size 0: the attribute as a whole. */
+struct wv_place {
+	uint16_t attr, offset;
+	uint8_t size;
+};
+
+/* A limit on a number in a WV_CREATE command. */
+struct wv_bound_row {
+	uint16_t about; /* the object that is created */
+	struct wv_place number;
+	bool is_flags; /* no bit but these, rather than no number above */
+	uint32_t limit;
+	const char *why; /* it is refused beyond */
+};
+
+/*
+ * Kernel memory of the queues that a WV_CREATE command asks for, where the kernel keeps them:
+ * @number entries, each of @bytes, of one struct for each scatter/gather entry, and of inline data.
+ */
+struct wv_cost_row {
+	uint16_t about;
+	uint32_t bytes;
+	struct wv_place number, sges, inline_bytes;
+};
+
+/* Estimates from above (measured: docs/operations.md). */
+#define WV_CONTEXT_BYTES 65536u /* a context, its two files and their uobjects */
+#define WV_OBJECT_BYTES	 8192u
+#define WV_SGE_BYTES	 16u
+
+const struct wv_bound_row *wv_abi_bounds(unsigned int *n);
+const struct wv_cost_row *wv_abi_costs(unsigned int *n);

@@ -1,0 +1,37 @@
+/*
+ * Queue pairs: how far one may be moved before the program asks, and what the commands that move or
+ * read one say about its state.
+ */
+#pragma once
+
+#include "abi/abi.h"
+
+#include <infiniband/verbs.h>
+
+/* How far queue pairs of a type are moved before the program asks. */
+struct wv_ahead_row {
+	uint32_t driver_id; /* or WV_ANY_DRIVER */
+	uint32_t qp_type;   /* enum ib_uverbs_qp_type */
+	uint16_t flags_at;  /* offset in UHW_IN of the creation, if the driver has its own types */
+	uint32_t flags_mask, flags;
+	uint8_t state;	   /* enum ibv_qp_state */
+	bool can_be_reset; /* the kernel takes it back to RESET */
+};
+
+/* How far a QP of @qp_type, created with the private payload @uhw_in, goes; NULL: nowhere. */
+const struct wv_ahead_row *wv_qp_ahead(uint32_t driver_id, uint32_t qp_type, const void *uhw_in,
+				       size_t len);
+
+/* Whether any driver's QP of @type can be moved to @state without knowing its peer. */
+bool wv_qp_is_ahead(enum ibv_qp_type type, enum ibv_qp_state state);
+
+/* The state that a WV_MODIFY command asks for, by its CORE_IN; -1 if none. */
+int wv_qp_state_asked(const void *core_in, size_t len);
+int wv_command_qp_state(const struct ib_uverbs_ioctl_hdr *cmd);
+
+/*
+ * The kernel keeps what INIT set when a QP goes back to RESET; a new QP has none of it. These clear
+ * it in the answer to a query of a QP that was put back: of the ioctl, and of ibv_query_qp().
+ */
+void wv_qp_hide_ioctl(const struct ib_uverbs_ioctl_hdr *query);
+void wv_qp_hide(struct ibv_qp_attr *attr);

@@ -1,0 +1,27 @@
+/*
+ * Why a command was not adopted.
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* Why a command was not adopted; names in wv_why_name(). */
+enum wv_why {
+	WV_WHY_NONE,	 /* adopted */
+	WV_WHY_PASS,	 /* such a command always goes to the kernel */
+	WV_WHY_NO_LEASE, /* the descriptor was opened plainly */
+	WV_WHY_STOPPED,	 /* an unknown command came before: the lease is no longer used */
+	WV_WHY_UNKNOWN,	 /* warmverbs does not know the command */
+	WV_WHY_NO_STEP,	 /* the recipe has no such step left */
+	WV_WHY_SHAPE,	 /* same command, other attributes or sizes */
+	WV_WHY_VALUE,	 /* same command, another value */
+	WV_WHYS
+};
+
+struct wv_difference {
+	uint16_t why;	 /* enum wv_why */
+	uint16_t attr;	 /* attribute id, for SHAPE and VALUE */
+	uint32_t offset; /* byte inside its payload, for VALUE */
+};
+
+const char *wv_why_name(enum wv_why why);
