@@ -22,7 +22,13 @@
 #define WV_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define WV_ALIGN8(n)	 (((n) + 7u) & ~7u)
 /* Written around every fork: together, since each page that is written to after one is copied. */
-#define WV_HOT	      __attribute__((section("wv_hot")))
+#define WV_HOT __attribute__((section("wv_hot")))
+/*
+ * Large, and mostly never touched. The linker puts these behind all small variables, in the order
+ * of @rank (--sort-section=name): what every program writes to then shares few pages, each of which
+ * costs a page fault.
+ */
+#define WV_COLD(rank) __attribute__((section(".bss.wv_cold" #rank)))
 #define wv_cleanup(f) __attribute__((cleanup(f)))
 
 static inline void wv_close_fd(int *fd)

@@ -11,7 +11,7 @@
 #include <stdarg.h>
 #include <sys/syscall.h>
 
-#define UFILE 3000 /* a number that this process has not open */
+#define UFILE 250 /* a number that this process has not open */
 
 static struct preload *current;
 static struct wv_context *context;

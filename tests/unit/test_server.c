@@ -524,6 +524,29 @@ static void test_a_recording_program_may_be_silent(void **state)
 	bench_run(b);
 }
 
+/* A program that has its lease says only how that served, and perhaps not before it ends. */
+static void test_who_owes_a_report_makes_room(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_service *service = &b->server->service;
+	int leased, sock;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	leased = bench_ask(b, 1, &answer);
+	assert_int_equal(bench_reason(&answer), 0);
+	bench_close_fds(&answer);
+	b->server->acceptor.max_clients = service->n_clients;
+	sock = bench_connect(b);
+	bench_run(b);
+	assert_int_equal(service->n_clients, 1);
+	assert_int_equal(service->tally.over_limit, 0);
+	bench_receive(b, leased, &answer);
+	assert_int_equal(answer.bytes, 0);
+	close(leased);
+	close_sock(sock);
+}
+
 static void test_too_many_clients(void **state)
 {
 	struct daemon_bench *b = *state;
@@ -1004,6 +1027,7 @@ int main(void)
 	    TEST(test_one_report_is_all_that_is_read),
 	    TEST(test_a_silent_client_is_closed),
 	    TEST(test_a_recording_program_may_be_silent),
+	    TEST(test_who_owes_a_report_makes_room),
 	    TEST(test_too_many_clients),
 	    TEST(test_fifty_programs_at_once),
 	    TEST(test_a_client_that_leaves_before_the_answer),

@@ -22,10 +22,17 @@ static int peer_uid(int fd, uid_t *uid)
 	return 0;
 }
 
-static bool is_over_limit(const struct wv_acceptor *a, const struct wv_user *user)
+static bool has_room(struct wv_acceptor *a, struct wv_user *user)
 {
-	return a->connections->service->n_clients >= a->max_clients ||
-	       user->n_clients >= WV_MAX_CLIENTS_PER_USER;
+	bool is_users = user->n_clients >= WV_MAX_CLIENTS_PER_USER;
+	bool room = !is_users && a->connections->service->n_clients < a->max_clients;
+
+	if (room)
+		return true;
+	user->n_clients++; /* a user with neither clients nor recipes is forgotten */
+	room = wv_connections_make_room(a->connections, is_users ? user : NULL);
+	user->n_clients--;
+	return room;
 }
 
 /* @fd becomes the connection's, or is closed. */
@@ -40,7 +47,7 @@ static void admit(struct wv_acceptor *a, int fd)
 		return;
 	}
 	s->tally.accepted++;
-	if (is_over_limit(a, user)) {
+	if (!has_room(a, user)) {
 		s->tally.over_limit++;
 		close(fd);
 		wv_catalog_tidy_user(user);

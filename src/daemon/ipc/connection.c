@@ -46,6 +46,20 @@ static void close_connection(struct wv_connection *cn)
 	free(cn);
 }
 
+bool wv_connections_make_room(struct wv_connections *cs, const struct wv_user *user)
+{
+	struct wv_connection *cn, *oldest = NULL;
+
+	LIST_FOREACH (cn, &cs->all, link)
+		if (cn->client.state == WV_CLIENT_LEASED && (!user || cn->client.user == user))
+			oldest = cn;
+	if (!oldest)
+		return false;
+	oldest->client.state = WV_CLIENT_DONE; /* the daemon ends it, so no report is missed */
+	close_connection(oldest);
+	return true;
+}
+
 static enum wv_client_next dispatch(struct wv_client *c, const struct wv_received *in, size_t bytes)
 {
 	int type = wv_msg_check(in->msg, bytes);

@@ -32,6 +32,12 @@ int wv_connections_start(struct wv_connections *cs);
 void wv_connections_stop(struct wv_connections *cs);
 
 /*
+ * Closes a connection that only owes a report of a lease, the oldest one: of @user, or of anybody
+ * if that is NULL. A program that waits for a lease comes before it. False: there is none.
+ */
+bool wv_connections_make_room(struct wv_connections *cs, const struct wv_user *user);
+
+/*
  * Serves the connection @fd of @user until it ends. The descriptor becomes the connection's, on
  * failure too.
  */

@@ -8,6 +8,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <link.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define MAX_DEVICES 16
@@ -21,8 +22,8 @@ struct device {
 };
 
 /* Guarded by the lock of the control path. */
-static struct device devices[MAX_DEVICES];
-static unsigned int n_devices;
+static struct device *devices; /* most nodes have one: a table would cost a page fault */
+static unsigned int n_devices, n_allocated;
 static bool known;
 
 /* The list lies beside the socket. */
@@ -54,14 +55,30 @@ static bool read_list(char *text, size_t capacity)
 	return got > 0;
 }
 
+/* Room for one more device; those before stay as they are. */
+static bool make_room(void)
+{
+	struct device *larger;
+
+	if (n_devices < n_allocated)
+		return true;
+	larger = reallocarray(devices, n_allocated + 1, sizeof(*devices));
+	if (!larger)
+		return false;
+	larger[n_allocated++].loaded = false;
+	devices = larger;
+	return true;
+}
+
 /* "uverbs0 /usr/lib/.../librxe-rdmav34.so", or "uverbs0 -" if its provider is not known. */
 static void parse_line(char *line)
 {
-	struct device *device = &devices[n_devices];
 	char *path = strchr(line, ' ');
+	struct device *device;
 
-	if (!path || n_devices == MAX_DEVICES)
+	if (!path || n_devices == MAX_DEVICES || !make_room())
 		return;
+	device = &devices[n_devices];
 	*path++ = '\0';
 	device->loaded = device->loaded && !strcmp(device->provider, path);
 	memcpy(device->node, DEVICE_DIR, sizeof(DEVICE_DIR) - 1);

@@ -9,38 +9,45 @@
 
 uint32_t wv_births WV_HOT;
 
-static struct wv_context *contexts[WV_MAX_CONTEXTS];
-
 /*
  * Most programs open one device: its context costs no system call. All others are in one mapping,
  * for which fork() has to do less than for many.
  */
-static struct wv_context *memory_for(uint16_t index)
-{
-	static struct wv_context first, *others;
+static struct wv_context first WV_COLD(0), *others;
+static uint16_t n_contexts; /* that were in use once */
 
-	if (!index)
-		return &first;
+struct wv_context *wv_context_at(uint16_t index)
+{
+	return index ? &others[index - 1] : &first;
+}
+
+struct wv_context *wv_context_after(const struct wv_context *c)
+{
+	unsigned int next = c ? c->index + 1u : 0;
+
+	return next < n_contexts ? wv_context_at((uint16_t)next) : NULL;
+}
+
+static bool make_others(void)
+{
 	if (!others)
 		others = mmap(NULL, (WV_MAX_CONTEXTS - 1) * sizeof(*others), PROT_READ | PROT_WRITE,
 			      MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 	if (others == MAP_FAILED)
 		others = NULL;
-	return others ? &others[index - 1] : NULL;
+	return others;
 }
 
 static struct wv_context *find_unused(void)
 {
-	for (uint16_t i = 0; i < WV_MAX_CONTEXTS; i++) {
-		if (contexts[i] && contexts[i]->files)
-			continue;
-		if (!contexts[i])
-			contexts[i] = memory_for(i);
-		if (contexts[i])
-			contexts[i]->index = i;
-		return contexts[i];
-	}
-	return NULL;
+	struct wv_context *c;
+
+	wv_each_context(used_once) if (!used_once->files) return used_once;
+	if (n_contexts == WV_MAX_CONTEXTS || (n_contexts && !make_others()))
+		return NULL;
+	c = wv_context_at(n_contexts);
+	c->index = n_contexts++;
+	return c;
 }
 
 static void drop_constants(struct wv_context *c)
@@ -59,6 +66,7 @@ struct wv_context *wv_context_new(const struct wv_scope *scope, void (*end)(stru
 	c->stopped = true;
 	c->birth = wv_births;
 	c->opening = scope->opening;
+	c->connected = false;
 	c->owner = scope->maker ? scope->maker->owner : NULL;
 	c->end = end;
 	c->lease.memory = NULL;
@@ -74,23 +82,11 @@ struct wv_context *wv_context_new(const struct wv_scope *scope, void (*end)(stru
 	return c;
 }
 
-struct wv_context *wv_context_at(uint16_t index)
-{
-	return contexts[index];
-}
-
-struct wv_context *wv_context_after(const struct wv_context *c)
-{
-	unsigned int next = c ? c->index + 1u : 0;
-
-	return next < WV_MAX_CONTEXTS ? contexts[next] : NULL;
-}
-
 struct wv_context *wv_context_of(int fd)
 {
 	struct wv_fd_entry file = wv_fd_get(fd);
 
-	return file.kind == WV_FD_COMMAND ? contexts[file.context] : NULL;
+	return file.kind == WV_FD_COMMAND ? wv_context_at(file.context) : NULL;
 }
 
 void wv_context_opened(struct wv_context *c)
@@ -146,7 +142,7 @@ static void forget_number(struct wv_context *c, struct wv_fd_entry file, int fd)
 
 static const struct wv_fd_owner *owner_of(struct wv_fd_entry file)
 {
-	return file.kind == WV_FD_PRIVATE ? wv_fd_owner(file) : contexts[file.context]->owner;
+	return file.kind == WV_FD_PRIVATE ? wv_fd_owner(file) : wv_context_at(file.context)->owner;
 }
 
 void wv_context_close(int fd)
@@ -165,7 +161,7 @@ void wv_context_close(int fd)
 	if (file.kind == WV_FD_PRIVATE && wv_fd_owner(file)->closed)
 		wv_fd_owner(file)->closed(fd);
 	else if (file.kind == WV_FD_COMMAND || file.kind == WV_FD_EVENTS)
-		forget_number(contexts[file.context], file, fd);
+		forget_number(wv_context_at(file.context), file, fd);
 	wv_unlock();
 	errno = saved;
 }
@@ -178,7 +174,7 @@ void wv_context_dup(int fd, int copy)
 	    !wv_fd_table_is_mine())
 		return;
 	wv_lock();
-	wv_context_track(contexts[file.context], copy, file.kind, file.slot);
+	wv_context_track(wv_context_at(file.context), copy, file.kind, file.slot);
 	wv_unlock();
 }
 

@@ -27,6 +27,7 @@ struct wv_context {
 	uint8_t mode;	   /* enum wv_mode */
 	bool stopped;	   /* the lease is followed no further, the recording has ended */
 	bool opening;	   /* ibv_open_device() has not returned yet */
+	bool connected;	   /* a QP has a peer: the report or the recording is due */
 	uint16_t index;	   /* in the table of contexts */
 	uint16_t files;	   /* tracked numbers that lead here */
 	uint16_t commands; /* of these, numbers of the ufile */

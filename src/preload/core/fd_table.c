@@ -2,11 +2,13 @@
 
 #include "base/base.h"
 
+#include <stdlib.h>
 #include <unistd.h>
 
 #define MAX_OWNERS 16 /* each is a static object of some module */
 
-uint32_t wv_fd_table[WV_MAX_FD];
+uint32_t wv_few_fds[WV_FEW_FDS];
+uint32_t *wv_more_fds;
 uint32_t wv_n_fds WV_HOT;
 
 static pid_t owner_process WV_HOT;
@@ -17,15 +19,29 @@ union word {
 	struct wv_fd_entry file;
 };
 
+/* Threads may do this at once. */
+static void make_table(void)
+{
+	uint32_t *made = calloc(WV_MAX_FD, sizeof(*made)), *none = NULL;
+
+	if (!__atomic_compare_exchange_n(&wv_more_fds, &none, made, false, __ATOMIC_ACQ_REL,
+					 __ATOMIC_RELAXED))
+		free(made);
+}
+
 bool wv_fd_track(int fd, struct wv_fd_entry file)
 {
 	union word u = {.file = file};
+	uint32_t *word;
 
-	if (fd < 0 || fd >= WV_MAX_FD)
+	if (fd >= WV_FEW_FDS && fd < WV_MAX_FD && !__atomic_load_n(&wv_more_fds, __ATOMIC_RELAXED))
+		make_table();
+	word = wv_fd_word(fd);
+	if (!word)
 		return false;
 	if (!owner_process)
 		owner_process = getpid();
-	if (!__atomic_exchange_n(&wv_fd_table[fd], u.word, __ATOMIC_ACQ_REL))
+	if (!__atomic_exchange_n(word, u.word, __ATOMIC_ACQ_REL))
 		__atomic_fetch_add(&wv_n_fds, 1, __ATOMIC_RELAXED);
 	return true;
 }
@@ -33,10 +49,11 @@ bool wv_fd_track(int fd, struct wv_fd_entry file)
 struct wv_fd_entry wv_fd_untrack(int fd)
 {
 	union word u = {.word = 0};
+	uint32_t *word = wv_fd_word(fd);
 
-	if (fd < 0 || fd >= WV_MAX_FD)
+	if (!word)
 		return u.file;
-	u.word = __atomic_exchange_n(&wv_fd_table[fd], 0, __ATOMIC_ACQ_REL);
+	u.word = __atomic_exchange_n(word, 0, __ATOMIC_ACQ_REL);
 	if (u.word)
 		__atomic_fetch_sub(&wv_n_fds, 1, __ATOMIC_RELAXED);
 	return u.file;

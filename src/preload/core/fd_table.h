@@ -8,9 +8,11 @@
 #pragma once
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
-#define WV_MAX_FD 32768 /* a descriptor beyond this is used plainly */
+#define WV_MAX_FD  32768 /* a descriptor beyond this is used plainly */
+#define WV_FEW_FDS 256	 /* most programs have no more: these cost no page of their own */
 
 enum wv_fd_kind {
 	WV_FD_NONE,
@@ -33,8 +35,20 @@ struct wv_fd_entry {
 	uint16_t context; /* COMMAND, EVENTS: index for wv_context_at() */
 };
 
-extern uint32_t wv_fd_table[WV_MAX_FD]; /* struct wv_fd_entry, read and written as one word */
+extern uint32_t wv_few_fds[WV_FEW_FDS]; /* struct wv_fd_entry, read and written as one word */
+extern uint32_t *wv_more_fds;		/* the whole table, once a larger number is tracked */
 extern uint32_t wv_n_fds;		/* how many are tracked */
+
+/* The word of @fd, or NULL if that cannot be tracked, or has not been. */
+static inline uint32_t *wv_fd_word(int fd)
+{
+	uint32_t *more;
+
+	if ((unsigned int)fd < WV_FEW_FDS)
+		return &wv_few_fds[fd];
+	more = __atomic_load_n(&wv_more_fds, __ATOMIC_ACQUIRE);
+	return more && (unsigned int)fd < WV_MAX_FD ? &more[fd] : NULL;
+}
 
 static inline struct wv_fd_entry wv_fd_get(int fd)
 {
@@ -42,13 +56,17 @@ static inline struct wv_fd_entry wv_fd_get(int fd)
 		uint32_t word;
 		struct wv_fd_entry file;
 	} u = {.word = 0};
+	const uint32_t *word;
 
-	if (__atomic_load_n(&wv_n_fds, __ATOMIC_RELAXED) && fd >= 0 && fd < WV_MAX_FD)
-		u.word = __atomic_load_n(&wv_fd_table[fd], __ATOMIC_ACQUIRE);
+	if (!__atomic_load_n(&wv_n_fds, __ATOMIC_RELAXED))
+		return u.file;
+	word = wv_fd_word(fd);
+	if (word)
+		u.word = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 	return u.file;
 }
 
-/* Starts tracking @fd. False if the number is too large. */
+/* Starts tracking @fd. False if the number is too large, or there is no memory. */
 bool wv_fd_track(int fd, struct wv_fd_entry file);
 
 /* Stops tracking @fd; what it was. */

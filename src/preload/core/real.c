@@ -6,7 +6,7 @@
 
 struct wv_real wv_real;
 
-static bool verbs_bound, memory_verbs_bound;
+static bool usual_verbs_bound, verbs_bound, memory_verbs_bound;
 
 WV_UNSANITIZED void *wv_real_bind(void **bound, const char *name)
 {
@@ -50,18 +50,33 @@ static bool bind_verb(void **bound, const char *name, const char *version)
 #define BIND_VERB(name, version) all &= bind_verb((void **)&wv_real.name, "ibv_" #name, version);
 
 /* Threads that do this at once write the same. */
-static bool bind_verbs(void)
+static bool bind_usual(void)
 {
 	bool all = true;
 
-	WV_REAL_VERBS(BIND_VERB)
+	WV_REAL_USUAL_VERBS(BIND_VERB)
+	__atomic_store_n(&usual_verbs_bound, all, __ATOMIC_RELEASE);
+	return all;
+}
+
+const struct wv_real *wv_real_usual_verbs(void)
+{
+	return __atomic_load_n(&usual_verbs_bound, __ATOMIC_ACQUIRE) || bind_usual() ? &wv_real
+										     : NULL;
+}
+
+static bool bind_others(void)
+{
+	bool all = wv_real_usual_verbs();
+
+	WV_REAL_OTHER_VERBS(BIND_VERB)
 	__atomic_store_n(&verbs_bound, all, __ATOMIC_RELEASE);
 	return all;
 }
 
 const struct wv_real *wv_real_verbs(void)
 {
-	return __atomic_load_n(&verbs_bound, __ATOMIC_ACQUIRE) || bind_verbs() ? &wv_real : NULL;
+	return __atomic_load_n(&verbs_bound, __ATOMIC_ACQUIRE) || bind_others() ? &wv_real : NULL;
 }
 
 static void bind_memory_verbs(void)

@@ -41,23 +41,29 @@
 	SYMBOL(fopen64)                                                                            \
 	SYMBOL(fork)
 
-/* libibverbs', with their symbol versions. A libibverbs without one of these cannot be used. */
-#define WV_REAL_VERBS(VERB)                                                                        \
+/*
+ * libibverbs', with their symbol versions, in groups that are bound each at its first use: looking
+ * up one costs 1 us. First those that programs use up to INIT.
+ */
+#define WV_REAL_USUAL_VERBS(VERB)                                                                  \
 	VERB(get_device_list, "IBVERBS_1.1")                                                       \
 	VERB(free_device_list, "IBVERBS_1.1")                                                      \
 	VERB(open_device, "IBVERBS_1.1")                                                           \
+	VERB(alloc_pd, "IBVERBS_1.1")                                                              \
+	VERB(create_cq, "IBVERBS_1.1")                                                             \
+	VERB(create_qp, "IBVERBS_1.1")                                                             \
+	VERB(modify_qp, "IBVERBS_1.1")
+
+/* All others that make, move, look at and end objects. */
+#define WV_REAL_OTHER_VERBS(VERB)                                                                  \
 	VERB(close_device, "IBVERBS_1.1")                                                          \
 	VERB(create_comp_channel, "IBVERBS_1.0")                                                   \
 	VERB(destroy_comp_channel, "IBVERBS_1.0")                                                  \
-	VERB(alloc_pd, "IBVERBS_1.1")                                                              \
 	VERB(dealloc_pd, "IBVERBS_1.1")                                                            \
-	VERB(create_cq, "IBVERBS_1.1")                                                             \
 	VERB(destroy_cq, "IBVERBS_1.1")                                                            \
 	VERB(create_srq, "IBVERBS_1.1")                                                            \
 	VERB(destroy_srq, "IBVERBS_1.1")                                                           \
-	VERB(create_qp, "IBVERBS_1.1")                                                             \
 	VERB(destroy_qp, "IBVERBS_1.1")                                                            \
-	VERB(modify_qp, "IBVERBS_1.1")                                                             \
 	VERB(query_qp, "IBVERBS_1.1")
 
 /* Those about memory, which most programs call later or never; older libraries lack the last ones.
@@ -78,7 +84,8 @@ int ibv_dofork_range(void *base, size_t size);
 #define WV_REAL_VERB(name, version) __typeof__(&ibv_##name) name;
 struct wv_real {
 	WV_REAL_LIBC(WV_REAL_FUNCTION)
-	WV_REAL_VERBS(WV_REAL_VERB)
+	WV_REAL_USUAL_VERBS(WV_REAL_VERB)
+	WV_REAL_OTHER_VERBS(WV_REAL_VERB)
 	WV_REAL_MEMORY_VERBS(WV_REAL_VERB)
 };
 
@@ -108,6 +115,9 @@ void wv_real_bind_libc(void);
  * From any thread; the first call takes the loader's lock, so make it with no lock held.
  */
 const struct wv_real *wv_real_verbs(void);
+
+/* The same, but only the usual verbs are bound. */
+const struct wv_real *wv_real_usual_verbs(void);
 
 /* The same for the verbs about memory, of which those that libibverbs lacks are NULL; never NULL.
  */

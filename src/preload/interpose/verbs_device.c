@@ -23,7 +23,7 @@ WV_PUBLIC struct ibv_device **ibv_get_device_list(int *num_devices)
  */
 WV_PUBLIC void ibv_free_device_list(struct ibv_device **list)
 {
-	const struct wv_real *real = wv_real_verbs();
+	const struct wv_real *real = wv_real_usual_verbs();
 
 	if (wv_child_is_tracking() && wv_child_end_list(list))
 		return;

@@ -10,8 +10,8 @@
 #include <errno.h>
 
 /* What a verb returns if libibverbs has none of that name, which cannot be. */
-#define REAL_OR(nothing)                                                                           \
-	const struct wv_real *real = wv_real_verbs();                                              \
+#define REAL_OR(nothing, verbs)                                                                    \
+	const struct wv_real *real = verbs;                                                        \
 	if (!real) {                                                                               \
 		errno = ENOSYS;                                                                    \
 		return nothing;                                                                    \
@@ -28,7 +28,7 @@ WV_PUBLIC struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *c
 	struct wv_made made;
 	struct wv_verb verb;
 
-	REAL_OR(NULL)
+	REAL_OR(NULL, wv_real_verbs())
 	if (!wv_child_is_tracking())
 		return real->create_comp_channel(context);
 	wv_verb_begin(&verb, WV_VERB_CHANNEL);
@@ -46,7 +46,7 @@ WV_PUBLIC struct ibv_pd *ibv_alloc_pd(struct ibv_context *context)
 	struct wv_made made;
 	struct wv_verb verb;
 
-	REAL_OR(NULL)
+	REAL_OR(NULL, wv_real_usual_verbs())
 	if (!wv_child_is_tracking())
 		return real->alloc_pd(context);
 	wv_verb_begin(&verb, WV_VERB_PD);
@@ -77,7 +77,7 @@ WV_PUBLIC struct ibv_cq *ibv_create_cq(struct ibv_context *context, int cqe, voi
 	struct wv_verb verb;
 	struct ibv_cq *cq;
 
-	REAL_OR(NULL)
+	REAL_OR(NULL, wv_real_usual_verbs())
 	if (!wv_child_is_tracking())
 		return real->create_cq(context, cqe, cq_context, channel, vector);
 	wv_verb_begin(&verb, WV_VERB_CQ);
@@ -109,7 +109,7 @@ WV_PUBLIC struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_
 	struct wv_verb verb;
 	struct ibv_srq *srq;
 
-	REAL_OR(NULL)
+	REAL_OR(NULL, wv_real_verbs())
 	if (!wv_child_is_tracking())
 		return real->create_srq(pd, attr);
 	wv_verb_begin(&verb, WV_VERB_SRQ);
@@ -137,7 +137,7 @@ WV_PUBLIC struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_att
 	struct wv_verb verb;
 	struct ibv_qp *qp;
 
-	REAL_OR(NULL)
+	REAL_OR(NULL, wv_real_usual_verbs())
 	if (!wv_child_is_tracking())
 		return real->create_qp(pd, attr);
 	wv_verb_begin(&verb, WV_VERB_QP);
@@ -154,7 +154,7 @@ WV_PUBLIC struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_att
 
 WV_PUBLIC int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	REAL_OR(ENOSYS)
+	REAL_OR(ENOSYS, wv_real_usual_verbs())
 	return wv_child_is_tracking() ? wv_child_move(qp, attr, mask)
 				      : real->modify_qp(qp, attr, mask);
 }
@@ -162,7 +162,7 @@ WV_PUBLIC int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mas
 WV_PUBLIC int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 			   struct ibv_qp_init_attr *init)
 {
-	REAL_OR(ENOSYS)
+	REAL_OR(ENOSYS, wv_real_verbs())
 	return wv_child_is_tracking() ? wv_child_query(qp, attr, mask, init)
 				      : real->query_qp(qp, attr, mask, init);
 }
@@ -175,7 +175,7 @@ WV_PUBLIC int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask
 	}                                                                                          \
 	WV_PUBLIC int ibv_##verb(struct type *object)                                              \
 	{                                                                                          \
-		REAL_OR(ENOSYS)                                                                    \
+		REAL_OR(ENOSYS, wv_real_verbs())                                                   \
 		return wv_child_is_tracking()                                                      \
 			   ? wv_child_destroy(object->context, object, real_##verb)                \
 			   : real->verb(object);                                                   \
@@ -189,6 +189,6 @@ DESTROYER(destroy_qp, ibv_qp)
 
 WV_PUBLIC int ibv_close_device(struct ibv_context *context)
 {
-	REAL_OR(ENOSYS)
+	REAL_OR(ENOSYS, wv_real_verbs())
 	return wv_child_is_tracking() ? wv_child_close(context) : real->close_device(context);
 }

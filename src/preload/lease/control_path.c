@@ -16,6 +16,7 @@
 #include "preload/lease/rollback.h"
 
 #include <errno.h>
+#include <infiniband/verbs.h>
 #include <stdbool.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -87,6 +88,36 @@ static bool moves_beyond_ahead(const struct passage *p)
 {
 	return p->row && p->row->class_ == WV_MODIFY &&
 	       wv_command_qp_state(p->cmd) > ahead_state(p);
+}
+
+/*
+ * The daemon is told how a lease served, or what was recorded, when no peer waits for the program:
+ * not on the way to RTS, but with the first command after it, and where the program ends.
+ */
+static void settle_in_time(const struct passage *p)
+{
+	struct wv_context *c = p->context;
+
+	if (moves_beyond_ahead(p)) {
+		c->connected = true;
+		c->stopped |= c->mode == WV_RECORDING;
+	} else if (c->connected && !(p->row && p->row->class_ == WV_QUERY)) {
+		wv_lease_settle(c);
+	}
+}
+
+/* The daemon is told at RTS what changes the next run: the program may be killed any time after. */
+static void settle_news(const struct passage *p)
+{
+	struct wv_context *c = p->context;
+
+	if (c->mode != WV_RECORDING && !c->report.diverged)
+		return;
+	if (c->sock < 0 || !moves_beyond_ahead(p) || wv_command_qp_state(p->cmd) != IBV_QPS_RTS)
+		return;
+	wv_lock();
+	wv_lease_settle(c);
+	wv_unlock();
 }
 
 /* Whether a lease could have held this command, so that the kernel's answer is a divergence. */
@@ -193,6 +224,7 @@ static struct wv_difference before_kernel(struct passage *p)
 	struct wv_context *c = p->context;
 	struct wv_difference d = why_not(p);
 
+	settle_in_time(p);
 	if (c->mode != WV_LEASED)
 		return d;
 	count(c, p, d);
@@ -206,8 +238,6 @@ static struct wv_difference before_kernel(struct passage *p)
 		put_back(p);
 	else
 		wv_rollback_rivals(p->fd, &c->lease, p->cmd, p->row);
-	if (moves_beyond_ahead(p))
-		wv_lease_settle(c);
 	return d;
 }
 
@@ -254,6 +284,7 @@ static int ask_kernel(struct passage *p)
 	}
 	if (!result && p->context->mode == WV_LEASED && p->target != WV_NONE)
 		after_kernel(p);
+	settle_news(p);
 	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_KERNEL, result < 0 ? errno : 0, d);
 	return result;
 }
@@ -294,13 +325,7 @@ static int record(struct passage *p)
 	struct wv_context *c = p->context;
 	int error;
 
-	if (moves_beyond_ahead(p)) {
-		wv_lock();
-		wv_lease_settle(c);
-		wv_unlock();
-		return ask_kernel(p);
-	}
-	if (p->row && !belongs_to_recipe(p))
+	if (moves_beyond_ahead(p) || (p->row && !belongs_to_recipe(p)))
 		return ask_kernel(p);
 	wv_lock();
 	if (!c->record.cmdlog->n_steps)

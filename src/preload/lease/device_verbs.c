@@ -26,7 +26,7 @@ static void get_ready(bool ask)
 
 struct ibv_device **wv_list_devices(int *n, bool ask)
 {
-	const struct wv_real *real = wv_real_verbs();
+	const struct wv_real *real = wv_real_usual_verbs();
 	struct ibv_device **list;
 	uint64_t start;
 
@@ -92,12 +92,12 @@ struct ibv_context *wv_open_device_by(wv_open_fn open, struct ibv_device *device
 static struct ibv_context *open_plainly(struct ibv_device *device, void *unused)
 {
 	(void)unused;
-	return wv_real_verbs()->open_device(device);
+	return wv_real_usual_verbs()->open_device(device);
 }
 
 struct ibv_context *wv_open_device(struct ibv_device *device)
 {
-	if (wv_real_verbs())
+	if (wv_real_usual_verbs())
 		return wv_open_device_by(open_plainly, device, NULL);
 	errno = ENOSYS;
 	return NULL;

@@ -91,3 +91,11 @@ void wv_lease_give_back(struct wv_context *c, int fd)
 	wv_fd_close_private(&c->node);
 	c->mode = WV_PLAIN;
 }
+
+void wv_lease_settle_all(void)
+{
+	if (!wv_context_after(NULL) || !wv_fd_table_is_mine() || wv_try_lock())
+		return;
+	wv_each_context(c) if (c->files) wv_lease_settle(c);
+	wv_unlock();
+}

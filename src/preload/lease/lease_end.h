@@ -26,3 +26,9 @@ void wv_lease_give_back(struct wv_context *c, int fd);
  * what the lease brought beyond it. Takes the lock.
  */
 void wv_lease_complete(int fd);
+
+/*
+ * The process ends: sends what is still to be sent of every context, unless a thread holds the
+ * lock. Call with no lock held; may run in a signal handler.
+ */
+void wv_lease_settle_all(void);

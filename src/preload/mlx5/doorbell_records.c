@@ -25,7 +25,7 @@ static void *spare_queue;	     /* of all of them */
 static struct inherited {
 	struct ibv_cq *spares; /* the last one, which holds those before it */
 	bool is_parted;
-} inherited[WV_MAX_CONTEXTS];
+} inherited[WV_MAX_CONTEXTS] WV_COLD(1);
 
 bool wv_dbrec_is_parting(void)
 {

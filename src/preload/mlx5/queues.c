@@ -14,7 +14,7 @@ static struct allocators {
 	bool placed;			   /* the provider asks this library, which asks them */
 	struct mlx5dv_ctx_allocators from; /* .alloc is NULL: the program has none */
 	void *given;			   /* what came from there: a tree of tsearch(3) */
-} allocators[WV_MAX_CONTEXTS];		   /* by index of the context */
+} allocators[WV_MAX_CONTEXTS] WV_COLD(1);  /* by index of the context */
 
 static const char *const choices[] = {
     "MLX_CQ_ALLOC_TYPE",

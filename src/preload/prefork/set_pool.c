@@ -1,7 +1,9 @@
 #include "preload/prefork/set_pool.h"
 
+#include "base/backoff.h"
+#include "base/base.h"
 #include "preload/core/counters.h"
-#include "preload/core/fd_table.h"
+#include "preload/core/fd_range.h"
 #include "preload/prefork/set_make.h"
 
 #include <errno.h>
@@ -10,7 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* After a verb that failed; twice as long after the next one, up to a limit. */
+/* After a verb that failed (base/backoff.h). */
 #define PAUSE_MS	 1000
 #define LONGEST_PAUSE_MS 64000
 
@@ -24,11 +26,12 @@ struct slot {
 /* One for each script of the shm, at the same index. */
 static struct pool {
 	bool active;
-	uint64_t pause_ms, pause_until_ms;
+	unsigned int failures; /* of verbs, in a row */
+	uint64_t pause_until_ms;
 	struct wv_published *published;
 	struct wv_script script;
 	struct slot slots[WV_SET_POOL_SETS];
-} pools[WV_PREFORK_SCRIPTS];
+} pools[WV_PREFORK_SCRIPTS] WV_COLD(1);
 
 /* All slots with a set. */
 #define each_set(slot)                                                                             \
@@ -59,7 +62,8 @@ static void activate(struct pool *pool, struct wv_published *published)
 	/* A child of a zygote still has what its parent's were here. */
 	memset(pool->slots, 0, sizeof(pool->slots));
 	pool->published = published;
-	pool->pause_ms = pool->pause_until_ms = 0;
+	pool->failures = 0;
+	pool->pause_until_ms = 0;
 	pool->active = wv_script_check(&pool->script);
 }
 
@@ -197,16 +201,6 @@ static struct slot *unfinished(struct pool *pool, unsigned int n)
 	return sets < n ? place : NULL;
 }
 
-static void pause_making(struct pool *pool, uint64_t now_ms)
-{
-	uint64_t twice = 2 * pool->pause_ms;
-
-	pool->pause_ms = twice < PAUSE_MS	    ? PAUSE_MS
-			 : twice < LONGEST_PAUSE_MS ? twice
-						    : LONGEST_PAUSE_MS;
-	pool->pause_until_ms = now_ms + pool->pause_ms;
-}
-
 static int make_next(struct pool *pool, struct slot *slot, const struct wv_set_terms *terms,
 		     uint64_t now_ms)
 {
@@ -224,12 +218,12 @@ static int make_next(struct pool *pool, struct slot *slot, const struct wv_set_t
 	err = wv_set_make_next(slot->set, terms->devices);
 	if (!err && wv_set_is_complete(slot->set)) {
 		wv_count(&wv_counters.sets_made);
-		pool->pause_ms = 0;
+		pool->failures = 0;
 	}
 	if (!err)
 		return 1;
 	end(slot, wv_set_unmake);
-	pause_making(pool, now_ms);
+	pool->pause_until_ms = now_ms + wv_backoff(PAUSE_MS, LONGEST_PAUSE_MS, ++pool->failures);
 	return err;
 }
 
@@ -281,7 +275,7 @@ void wv_set_pools_trim(unsigned int n)
 void wv_set_pools_retry(void)
 {
 	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++)
-		pools[i].pause_ms = pools[i].pause_until_ms = 0;
+		pools[i].failures = pools[i].pause_until_ms = 0;
 }
 
 void wv_set_pools_part_from_devices(void)
@@ -355,32 +349,6 @@ void wv_set_pools_lose_fd(int fd)
 			return;
 }
 
-/* Descriptors of sets are mostly side by side: few calls close many. */
-struct fd_range {
-	unsigned int first, last;
-};
-
-static void flush(const struct fd_range *range)
-{
-	if (range->first > range->last || !close_range(range->first, range->last, 0))
-		return;
-	for (unsigned int fd = range->first; fd <= range->last; fd++)
-		close((int)fd);
-}
-
-static void close_fd(struct fd_range *range, int fd)
-{
-	if (fd < 0)
-		return;
-	wv_fd_untrack(fd);
-	if ((unsigned int)fd == range->last + 1) {
-		range->last++;
-		return;
-	}
-	flush(range);
-	*range = (struct fd_range){(unsigned int)fd, (unsigned int)fd};
-}
-
 static bool is_among(const struct wv_set *set, const struct wv_offer *offers, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
@@ -391,7 +359,7 @@ static bool is_among(const struct wv_set *set, const struct wv_offer *offers, un
 
 void wv_set_pools_leave(const struct wv_offer *offers, unsigned int n)
 {
-	struct fd_range range = {1, 0};
+	struct wv_fd_range range = WV_NO_FDS;
 
 	each_set (slot) {
 		const struct wv_resources *resources = &slot->set->resources;
@@ -399,10 +367,10 @@ void wv_set_pools_leave(const struct wv_offer *offers, unsigned int n)
 		if (is_among(slot->set, offers, n))
 			continue;
 		for (unsigned int i = 0; i < resources->n_fds; i++)
-			close_fd(&range, resources->fds[i]);
+			wv_fd_range_close(&range, resources->fds[i]);
 		wv_resources_unmap(resources, WV_RANGE_IO);
 	}
-	flush(&range);
+	wv_fd_range_flush(&range);
 	/* Only what must be written is: each page of it is copied. */
 	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++)
 		if (pools[i].active)

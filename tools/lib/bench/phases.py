@@ -6,9 +6,11 @@ from . import warm
 from .results import figures, row
 
 TO_INIT = ("get_device_list", "open_device", "alloc_pd", "create_cq", "create_srq", "create_qp", "modify_init")
-SUMS = {"list_to_init": TO_INIT, "open_to_init": TO_INIT[1:]}
-ROWS = ("get_device_list", "open_device", "alloc_pd", "reg_mr", "create_cq", "create_qp", "modify_init")
-ROWS_SRQ = (*ROWS[:-2], "create_srq", *ROWS[-2:])
+TO_RTS = (*TO_INIT, "query_port_and_gid", "modify_rtr", "modify_rts")
+SUMS = {"list_to_init": TO_INIT, "open_to_init": TO_INIT[1:], "list_to_rts": TO_RTS}
+CONNECT = ("modify_init", "modify_rtr", "modify_rts")
+ROWS = ("get_device_list", "open_device", "alloc_pd", "reg_mr", "create_cq", "create_qp", *CONNECT)
+ROWS_SRQ = (*ROWS[:5], "create_srq", *ROWS[5:])
 
 
 def measure(products, runs):
