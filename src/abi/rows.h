@@ -1,9 +1,9 @@
 /*
- * Macros that the rows of the ABI table are written with. Only for the files of the table itself.
+ * Macros that the rows of the ABI table are written with. Only for abi.c, which includes abi.h
+ * first.
  */
 #pragma once
 
-#include "abi/abi.h"
 #include "abi/data_path.h"
 
 #include <stddef.h>

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "cli/names.h"
+#include "cli/command_name.h"
 
 /*
  * Returns @why (wv_why_name()), or "privileged command" where @why is that the command is unknown

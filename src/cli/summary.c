@@ -1,6 +1,6 @@
 #include "cli/summary.h"
 
-#include "cli/names.h"
+#include "cli/command_name.h"
 
 #include <infiniband/verbs.h>
 #include <string.h>

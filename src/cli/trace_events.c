@@ -2,7 +2,7 @@
 
 #include "abi/names.h"
 #include "base/base.h"
-#include "cli/names.h"
+#include "cli/command_name.h"
 #include "cli/no_lease.h"
 #include "cli/reason.h"
 #include "cli/values.h"

@@ -3,7 +3,7 @@
  */
 #pragma once
 
-#include "cli/names.h"
+#include "cli/command_name.h"
 #include "cmdlog/cmdlog.h"
 
 #include <stdio.h>

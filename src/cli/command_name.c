@@ -1,4 +1,4 @@
-#include "cli/names.h"
+#include "cli/command_name.h"
 
 #include <stdio.h>
 
