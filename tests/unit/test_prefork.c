@@ -1,5 +1,6 @@
 /* Scripts, what is claimed of a set, and what parent and child tell each other, without a device.
  */
+#include "abi/qp.h"
 #include "preload/prefork/prefork_shm.h"
 #include "preload/prefork/set.h"
 
@@ -186,9 +187,9 @@ static void test_moves(void **state)
 	assert_int_equal(back.qp_state, IBV_QPS_RTS);
 	assert_false(wv_verb_set_move(&a, &attr, IBV_QP_STATE | IBV_QP_DEST_QPN));
 	assert_false(wv_verb_set_move(&a, &attr, IBV_QP_QKEY));
-	assert_true(wv_verb_is_ahead(IBV_QPT_UD, IBV_QPS_RTS));
-	assert_false(wv_verb_is_ahead(IBV_QPT_RC, IBV_QPS_RTR));
-	assert_false(wv_verb_is_ahead(IBV_QPT_RC, IBV_QPS_RESET));
+	assert_true(wv_qp_is_ahead(IBV_QPT_UD, IBV_QPS_RTS));
+	assert_false(wv_qp_is_ahead(IBV_QPT_RC, IBV_QPS_RTR));
+	assert_false(wv_qp_is_ahead(IBV_QPT_RC, IBV_QPS_RESET));
 }
 
 /* Whatever a child has written, the parent calls no verb with nonsense. */

@@ -2,6 +2,7 @@
 
 #include "base/base.h"
 #include "base/log.h"
+#include "daemon/config/config_file.h"
 #include "wire/wire.h"
 
 #include <argp.h>
@@ -127,6 +128,16 @@ int wv_config_set(struct wv_config *config, const char *name, const char *value)
 		if (!strcmp(settings[i].name, name))
 			return apply(config, &settings[i], value);
 	return -ENOENT;
+}
+
+static int set_option(void *config, const char *name, const char *value)
+{
+	return wv_config_set(config, name, value);
+}
+
+int wv_config_read_file(struct wv_config *config, const char *path, char *why, unsigned int size)
+{
+	return wv_config_file_read(path, set_option, config, why, size);
 }
 
 void wv_config_defaults(struct wv_config *config)

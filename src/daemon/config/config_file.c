@@ -1,8 +1,6 @@
-/*
- * The configuration file: an INI file of at most one section, [warmverbsd].
- */
+#include "daemon/config/config_file.h"
+
 #include "base/log.h"
-#include "daemon/config/config.h"
 
 #include <errno.h>
 #include <ini.h>
@@ -13,7 +11,8 @@
 #define SECTION "warmverbsd"
 
 struct file {
-	struct wv_config *config;
+	wv_config_set_fn set;
+	void *config;
 	char problem[256]; /* the first one found; empty: none */
 };
 
@@ -39,7 +38,7 @@ static int take_line(void *data, const char *section, const char *name, const ch
 		return complain(file, "section [%s] is not known, only [" SECTION "] is", section);
 	if (!strcmp(name, "config"))
 		return complain(file, "config can be set on the command line only");
-	switch (wv_config_set(file->config, name, value)) {
+	switch (file->set(file->config, name, value)) {
 	case 0:
 		return 1;
 	case -ENOENT:
@@ -49,9 +48,10 @@ static int take_line(void *data, const char *section, const char *name, const ch
 	}
 }
 
-int wv_config_read_file(struct wv_config *config, const char *path, char *why, unsigned int size)
+int wv_config_file_read(const char *path, wv_config_set_fn set, void *config, char *why,
+			unsigned int size)
 {
-	struct file file = {.config = config};
+	struct file file = {.set = set, .config = config};
 	FILE *in = fopen(path, "re");
 	int line;
 

@@ -1,7 +1,7 @@
 #include "preload/client/lease_request.h"
 
 #include "base/base.h"
-#include "preload/client/connection.h"
+#include "preload/client/daemon_connection.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/lock.h"
 

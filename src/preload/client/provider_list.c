@@ -70,7 +70,7 @@ static bool make_room(void)
 	return true;
 }
 
-/* "uverbs0 /usr/lib/.../librxe-rdmav34.so", or "uverbs0 -" if its provider is not known. */
+/* "uverbs0 /usr/lib/.../libNAME-rdmav34.so", or "uverbs0 -" if its provider is not known. */
 static void parse_line(char *line)
 {
 	char *path = strchr(line, ' ');

@@ -1,5 +1,5 @@
 /*
- * What the room of a provider (preload/mlx5 and its like) does for the contexts of its driver. The
+ * What the room of a provider (preload/NAME) does for the contexts of its driver. The
  * rooms are listed in preload/providers.c; what is known of a driver's commands stands in src/abi.
  */
 #pragma once

@@ -84,6 +84,7 @@ static void bind_memory_verbs(void)
 	bool all = true;
 
 	WV_REAL_MEMORY_VERBS(BIND_VERB)
+	WV_REAL_FORK_VERBS(BIND_VERB)
 	(void)all; /* callers test the one that they need */
 	__atomic_store_n(&memory_verbs_bound, true, __ATOMIC_RELEASE);
 }

@@ -69,24 +69,25 @@
 /* Those about memory, which most programs call later or never; older libraries lack the last ones.
  */
 #define WV_REAL_MEMORY_VERBS(VERB)                                                                 \
-	VERB(dontfork_range, "IBVERBS_1.1")                                                        \
-	VERB(dofork_range, "IBVERBS_1.1")                                                          \
 	VERB(reg_mr, "IBVERBS_1.1")                                                                \
 	VERB(dereg_mr, "IBVERBS_1.1")                                                              \
 	VERB(reg_mr_iova, "IBVERBS_1.7")                                                           \
 	VERB(reg_mr_iova2, "IBVERBS_1.8")
 
-/* For providers alone, and so in no public header (libibverbs/driver.h). */
-int ibv_dontfork_range(void *base, size_t size);
-int ibv_dofork_range(void *base, size_t size);
+/* Those for providers alone, in no public header (rdma-core, libibverbs/driver.h). */
+#define WV_REAL_FORK_VERBS(VERB)                                                                   \
+	VERB(dontfork_range, "IBVERBS_1.1")                                                        \
+	VERB(dofork_range, "IBVERBS_1.1")
 
-#define WV_REAL_FUNCTION(name)	    __typeof__(&name) name;
-#define WV_REAL_VERB(name, version) __typeof__(&ibv_##name) name;
+#define WV_REAL_FORK_VERB(name, version) int (*name)(void *base, size_t size);
+#define WV_REAL_FUNCTION(name)		 __typeof__(&name) name;
+#define WV_REAL_VERB(name, version)	 __typeof__(&ibv_##name) name;
 struct wv_real {
 	WV_REAL_LIBC(WV_REAL_FUNCTION)
 	WV_REAL_USUAL_VERBS(WV_REAL_VERB)
 	WV_REAL_OTHER_VERBS(WV_REAL_VERB)
 	WV_REAL_MEMORY_VERBS(WV_REAL_VERB)
+	WV_REAL_FORK_VERBS(WV_REAL_FORK_VERB)
 };
 
 extern struct wv_real wv_real;

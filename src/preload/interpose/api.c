@@ -1,6 +1,6 @@
 /* The public functions: thin wrappers. */
 #include "base/base.h"
-#include "preload/client/connection.h"
+#include "preload/client/daemon_connection.h"
 #include "preload/client/lease_request.h"
 #include "preload/client/pool_request.h"
 #include "preload/core/counters.h"
@@ -51,7 +51,7 @@ static const char *const reasons[] = {
     [WV_REASON_DISABLED] = "WARMVERBS_DISABLE is set",
     [WV_REASON_NOT_WANTED] = "WARMVERBS_LEASE is 0",
     [WV_REASON_DRIVERS] = "IBV_DRIVERS or RDMAV_DRIVERS is set",
-    [WV_REASON_QUEUES] = "the environment chooses the memory of mlx5 queues",
+    [WV_REASON_QUEUES] = "the environment chooses the memory of queues",
     [WV_REASON_NO_DAEMON] = "there is no warmverbsd, or it did not answer in time",
     [WV_REASON_PROVIDER] = "the device's provider is not known",
     [WV_REASON_RECORDED] = "warmverbsd did not know the program, so this run is recorded",

@@ -11,6 +11,9 @@
 #include <errno.h>
 #include <stddef.h>
 
+WV_PUBLIC int ibv_dontfork_range(void *base, size_t size);
+WV_PUBLIC int ibv_dofork_range(void *base, size_t size);
+
 /* libibverbs is asked about nothing then, for it notes that it was asked before ibv_fork_init(). */
 static size_t not_ours(const void *base, size_t size)
 {

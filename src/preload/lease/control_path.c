@@ -3,6 +3,7 @@
 #include "abi/compose.h"
 #include "abi/data_path.h"
 #include "abi/qp.h"
+#include "base/bits.h"
 #include "cmdlog/command.h"
 #include "cmdlog/qp_steps.h"
 #include "cmdlog/record.h"
@@ -181,19 +182,13 @@ static uint64_t *put_back_bits(struct wv_context *c)
 
 static bool is_put_back(struct wv_context *c, uint32_t handle)
 {
-	return handle < WV_CMDLOG_MAX_STEPS && put_back_bits(c)[handle / 64] >> handle % 64 & 1;
+	return handle < WV_CMDLOG_MAX_STEPS && wv_bit(put_back_bits(c), handle);
 }
 
 static void set_put_back(struct wv_context *c, uint32_t handle, bool value)
 {
-	uint64_t bit = 1ull << handle % 64;
-
-	if (handle >= WV_CMDLOG_MAX_STEPS)
-		return;
-	if (value)
-		put_back_bits(c)[handle / 64] |= bit;
-	else
-		put_back_bits(c)[handle / 64] &= ~bit;
+	if (handle < WV_CMDLOG_MAX_STEPS)
+		wv_set_bit(put_back_bits(c), handle, value);
 }
 
 /* Puts the QP back to where the adopted moves left it: RESET if there were none. */
@@ -201,7 +196,7 @@ static void put_back(struct passage *p)
 {
 	struct wv_context *c = p->context;
 
-	set_put_back(c, p->target, !wv_rollback_moves(p->fd, &c->lease, p->target));
+	set_put_back(c, p->target, wv_rollback_moves(p->fd, &c->lease, p->target));
 }
 
 /*

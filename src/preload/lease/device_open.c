@@ -1,7 +1,7 @@
 #include "preload/lease/device_open.h"
 
 #include "base/base.h"
-#include "preload/client/connection.h"
+#include "preload/client/daemon_connection.h"
 #include "preload/client/lease_request.h"
 #include "preload/client/provider_list.h"
 #include "preload/core/context.h"

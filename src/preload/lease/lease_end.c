@@ -1,6 +1,6 @@
 #include "preload/lease/lease_end.h"
 
-#include "preload/client/connection.h"
+#include "preload/client/daemon_connection.h"
 #include "preload/lease/inherit.h"
 #include "preload/memory/shared_blocks.h"
 

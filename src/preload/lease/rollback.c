@@ -5,6 +5,7 @@
 #include "cmdlog/qp_steps.h"
 #include "cmdlog/rivals.h"
 #include "preload/core/trace.h"
+#include "preload/lease/put_back.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>
@@ -109,24 +110,47 @@ static int remake(int ufile, struct wv_lease *lease, struct wv_step *create)
 	return err || handle == create->new_handle ? err : ENFILE;
 }
 
-int wv_rollback_moves(int ufile, struct wv_lease *lease, uint32_t qp_handle)
+/* A queue pair of a lease on its way back. */
+struct leased_qp {
+	int ufile;
+	struct wv_lease *lease;
+	uint32_t handle;
+	struct wv_step *next; /* to be looked at for moves */
+};
+
+static int take_to_reset(void *arg)
 {
-	const struct wv_ahead_row *ahead = wv_cmdlog_ahead(lease->cmdlog, qp_handle);
-	struct wv_step *create = creator(lease, qp_handle);
-	uint64_t start = wv_trace_now();
-	int repeated = 0, err;
+	const struct leased_qp *qp = arg;
+	const struct wv_ahead_row *ahead = wv_cmdlog_ahead(qp->lease->cmdlog, qp->handle);
+	struct wv_step *create = creator(qp->lease, qp->handle);
 
 	if (ahead && !ahead->can_be_reset && create)
-		err = remake(ufile, lease, create);
-	else
-		err = reset(ufile, lease->cmdlog->driver_id, qp_handle);
-	wv_each_step (lease->cmdlog, step) {
-		if (err || step->class_ != WV_MODIFY || step->state != WV_TAKEN ||
-		    step->target != qp_handle)
-			continue;
-		err = again(ufile, lease, step, NULL);
-		repeated++;
+		return remake(qp->ufile, qp->lease, create);
+	return reset(qp->ufile, qp->lease->cmdlog->driver_id, qp->handle);
+}
+
+static int repeat_move(void *arg)
+{
+	struct leased_qp *qp = arg;
+
+	while (qp->next < wv_cmdlog_end(qp->lease->cmdlog)) {
+		struct wv_step *step = qp->next;
+
+		qp->next = wv_step_next(step);
+		if (step->class_ == WV_MODIFY && step->state == WV_TAKEN &&
+		    step->target == qp->handle)
+			return again(qp->ufile, qp->lease, step, NULL);
 	}
-	wv_trace_rollback(start, WV_TRACE_ROLLBACK, UVERBS_OBJECT_QP, err);
-	return repeated;
+	return WV_NO_MOVE;
+}
+
+bool wv_rollback_moves(int ufile, struct wv_lease *lease, uint32_t qp_handle)
+{
+	struct leased_qp qp = {ufile, lease, qp_handle, wv_cmdlog_first(lease->cmdlog)};
+	uint64_t start = wv_trace_now();
+	int error;
+	bool is_reset = wv_put_back(&(struct wv_put_back){&qp, take_to_reset, repeat_move}, &error);
+
+	wv_trace_rollback(start, WV_TRACE_ROLLBACK, UVERBS_OBJECT_QP, error);
+	return is_reset;
 }

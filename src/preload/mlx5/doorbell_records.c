@@ -1,5 +1,6 @@
 #include "preload/mlx5/doorbell_records.h"
 
+#include "abi/compose.h"
 #include "base/base.h"
 #include "preload/core/context.h"
 #include "preload/core/real.h"
@@ -9,7 +10,6 @@
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 /* What the provider has asked for while it makes a spare: first its queue, then, if need be, more
  * records. */
@@ -44,22 +44,14 @@ void *wv_dbrec_memory(size_t bytes)
 /* The command by which the provider makes a spare, answered in the kernel's stead. */
 static int answer(struct ib_uverbs_ioctl_hdr *cmd)
 {
-	if (cmd->object_id != UVERBS_OBJECT_CQ || cmd->method_id != UVERBS_METHOD_CQ_CREATE) {
+	const struct wv_command_row *row =
+	    wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, wv_abi_write_cmd(cmd));
+
+	if (!row || !wv_abi_creates(row, UVERBS_OBJECT_CQ)) {
 		errno = EOPNOTSUPP;
 		return -1;
 	}
-	for (unsigned int i = 0; i < cmd->num_attrs; i++) {
-		struct ib_uverbs_attr *attr = &cmd->attrs[i];
-
-		if (attr->attr_id == UVERBS_ATTR_CREATE_CQ_HANDLE)
-			attr->data = WV_NONE;
-		else if (attr->attr_id == UVERBS_ATTR_CREATE_CQ_RESP_CQE ||
-			 attr->attr_id == UVERBS_ATTR_UHW_OUT)
-			memset((void *)(uintptr_t)attr->data, 0, attr->len);
-		else
-			continue;
-		attr->flags |= UVERBS_ATTR_F_VALID_OUTPUT;
-	}
+	wv_answer_empty(cmd, row);
 	return 0;
 }
 

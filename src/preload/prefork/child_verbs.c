@@ -1,6 +1,9 @@
 #include "preload/prefork/child_verbs.h"
 
+#include "abi/qp.h"
+#include "base/bits.h"
 #include "preload/core/real.h"
+#include "preload/lease/put_back.h"
 #include "preload/prefork/set_make.h"
 #include "preload/prefork/tracked_context.h"
 
@@ -57,12 +60,35 @@ void *wv_child_make(struct ibv_context *context, struct wv_verb *verb, const voi
 	return object;
 }
 
-static int again(struct wv_set *set, struct ibv_qp *qp, uint32_t i)
-{
-	struct ibv_qp_attr attr;
-	int mask = wv_verb_get_move(&set->script->verbs[i], &attr);
+/* A queue pair of a set on its way back. */
+struct set_qp {
+	struct wv_tracked *tracked;
+	struct ibv_qp *qp;
+	uint16_t index;
+	uint32_t next; /* verb to be looked at for moves */
+};
 
-	return wv_real_verbs()->modify_qp(qp, &attr, mask);
+static int take_to_reset(void *arg)
+{
+	const struct set_qp *q = arg;
+	struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
+
+	return wv_real_verbs()->modify_qp(q->qp, &reset, IBV_QP_STATE);
+}
+
+static int repeat_move(void *arg)
+{
+	struct set_qp *q = arg;
+	const struct wv_set *set = q->tracked->set;
+	uint32_t i = wv_set_next_move(set, &q->tracked->claims, q->index, q->next);
+	struct ibv_qp_attr attr;
+	int mask;
+
+	if (i == set->n)
+		return WV_NO_MOVE;
+	q->next = i + 1;
+	mask = wv_verb_get_move(&set->script->verbs[i], &attr);
+	return wv_real_verbs()->modify_qp(q->qp, &attr, mask);
 }
 
 /*
@@ -71,22 +97,21 @@ static int again(struct wv_set *set, struct ibv_qp *qp, uint32_t i)
  */
 static void take_back(struct wv_tracked *f, struct ibv_qp *qp, uint16_t index)
 {
-	struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
+	struct set_qp q = {f, qp, index, 0};
 	enum ibv_qp_state state = qp->state;
-	uint32_t i = 0;
+	bool is_reset;
+	int error; /* the owner will see it in what it asks for next */
 
 	if (!wv_set_end_moves(f->set, &f->claims, index))
 		return;
-	wv_real_verbs()->modify_qp(qp, &reset, IBV_QP_STATE);
-	while ((i = wv_set_next_move(f->set, &f->claims, index, i)) < f->set->n)
-		again(f->set, qp, i++);
+	is_reset = wv_put_back(&(struct wv_put_back){&q, take_to_reset, repeat_move}, &error);
 	qp->state = state;
-	wv_set_bit(f->claims.put_back, index, state == IBV_QPS_RESET);
+	wv_set_bit(f->claims.put_back, index, is_reset);
 }
 
 static bool is_ahead(const struct wv_set *set, uint16_t index, const struct ibv_qp_attr *attr)
 {
-	return wv_verb_is_ahead(set->script->verbs[index].qp.type, attr->qp_state);
+	return wv_qp_is_ahead(set->script->verbs[index].qp.type, attr->qp_state);
 }
 
 /* True if the move was made ahead, and is now its owner's. */
@@ -149,17 +174,6 @@ int wv_child_move(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	return 0;
 }
 
-/* The kernel keeps some attributes of a queue pair that is reset; a fresh one has none. */
-static void hide_traces(struct ibv_qp_attr *attr)
-{
-	if (attr->qp_state != IBV_QPS_RESET)
-		return;
-	attr->qkey = 0;
-	attr->qp_access_flags = 0;
-	attr->pkey_index = 0;
-	attr->port_num = 0;
-}
-
 int wv_child_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		   struct ibv_qp_init_attr *init)
 {
@@ -177,8 +191,8 @@ int wv_child_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	}
 	wv_child_unlock();
 	error = wv_real_verbs()->query_qp(qp, attr, mask, init);
-	if (!error && was_put_back)
-		hide_traces(attr);
+	if (!error && was_put_back && attr->qp_state == IBV_QPS_RESET)
+		wv_qp_hide(attr);
 	return error;
 }
 

@@ -12,23 +12,6 @@ void wv_verb_begin(struct wv_verb *verb, enum wv_verb_kind kind)
 		verb->on[i] = WV_NO_OBJECT;
 }
 
-bool wv_verb_is_ahead(enum ibv_qp_type type, enum ibv_qp_state state)
-{
-	static const struct {
-		enum ibv_qp_type type;
-		enum ibv_qp_state furthest;
-	} ahead[] = {
-	    {IBV_QPT_RC, IBV_QPS_INIT},
-	    {IBV_QPT_UC, IBV_QPS_INIT},
-	    {IBV_QPT_UD, IBV_QPS_RTS},
-	};
-
-	for (unsigned int i = 0; i < WV_ARRAY_SIZE(ahead); i++)
-		if (ahead[i].type == type)
-			return state >= IBV_QPS_INIT && state <= ahead[i].furthest;
-	return false;
-}
-
 /* What ibv_modify_qp(3) takes for these moves. No receiver checks the first PSN of UD. */
 #define WV_MOVE_MASK                                                                               \
 	(IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_QKEY | IBV_QP_PKEY_INDEX | IBV_QP_PORT |      \

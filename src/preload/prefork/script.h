@@ -69,12 +69,6 @@ struct wv_script {
 void wv_verb_begin(struct wv_verb *verb, enum wv_verb_kind kind);
 
 /*
- * Whether a queue pair of @type can be moved to @state without knowing its peer: RC and UC to INIT,
- * UD to RTS.
- */
-bool wv_verb_is_ahead(enum ibv_qp_type type, enum ibv_qp_state state);
-
-/*
  * @verb becomes the move of a queue pair by ibv_modify_qp(@attr, @mask). False if it sets what
  * can't be set ahead.
  */

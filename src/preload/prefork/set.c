@@ -1,5 +1,7 @@
 #include "preload/prefork/set.h"
 
+#include "base/bits.h"
+
 #include <string.h>
 
 uint16_t wv_set_find(const struct wv_set *set, const void *object)

@@ -48,16 +48,6 @@ static inline struct ibv_context *wv_set_context(const struct wv_set *set)
 	return set->made[0].object;
 }
 
-static inline bool wv_bit(const uint64_t *bits, unsigned int i)
-{
-	return bits[i / 64] >> i % 64 & 1;
-}
-
-static inline void wv_set_bit(uint64_t *bits, unsigned int i, bool value)
-{
-	bits[i / 64] = (bits[i / 64] & ~(1ull << i % 64)) | (uint64_t)value << i % 64;
-}
-
 /* Where @object is in the set: WV_NO_OBJECT for NULL, WV_FOREIGN_OBJECT if it is not there. */
 uint16_t wv_set_find(const struct wv_set *set, const void *object);
 

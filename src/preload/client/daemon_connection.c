@@ -1,4 +1,4 @@
-#include "preload/client/connection.h"
+#include "preload/client/daemon_connection.h"
 
 #include "base/base.h"
 #include "base/build_id.h"
