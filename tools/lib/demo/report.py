@@ -27,7 +27,7 @@ class Measured:
         return sum(self.issued(mode, "client").values())
 
     def served(self, side):
-        """Commands that reached the kernel in plain runs and were answered from a lease in warm ones: {name: number}."""
+        """Commands that reached the kernel in plain runs and were answered from a lease in warm ones, with number."""
         plain, warm = (self.issued(mode, side) for mode in MODES)
         saved = {name: times - warm.get(name, 0) for name, times in plain.items()}
         return {name: times for name, times in saved.items() if times > 0}
