@@ -1,7 +1,7 @@
 /*
- * What it costs to answer a command from a lease: turns a recorded program (tests/fixtures) into a
- * lease with a kernel that only pretends, then has the same commands adopted over and over. Needs
- * no device, and makes no system call while it measures.
+ * The cost of answering a command from a lease: turns a recorded program (tests/fixtures) into a
+ * lease with a simulated kernel, then adopts the same commands over and over. Needs no device, and
+ * makes no system call while it measures.
  */
 #include "cmdlog/adopt.h"
 #include "cmdlog/normalise.h"
@@ -30,7 +30,7 @@ struct command {
 };
 
 struct pretender {
-	struct command *commands; /* all that the lease holds, in order */
+	struct command *commands; /* all commands of the lease, in order */
 	unsigned int n_commands;
 	uint32_t handles, fds; /* given out so far */
 };
@@ -45,7 +45,7 @@ static void give_buffer(struct ib_uverbs_attr *attr, uint8_t *buffer)
 	attr->data = (uintptr_t)buffer;
 }
 
-/* Keeps @cmd as the program would issue it; its descriptors are numbers, which a lease maps. */
+/* Keeps @cmd as the program would issue it. Its descriptors are numbers that a lease maps. */
 static void keep_command(struct pretender *p, const struct ib_uverbs_ioctl_hdr *cmd,
 			 const struct wv_command_row *row)
 {
@@ -86,7 +86,7 @@ static int pretend(void *kernel, struct ib_uverbs_ioctl_hdr *cmd)
 	    wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, wv_abi_write_cmd(cmd));
 
 	keep_command(p, cmd, row);
-	/* The probe that libibverbs makes has no buffers, and the kernel says so. */
+	/* libibverbs probes with a command without buffers, which the kernel refuses. */
 	if (row->write_cmd == IB_USER_VERBS_CMD_QUERY_DEVICE && cmd->num_attrs == 1)
 		return ENOSPC;
 	for (unsigned int i = 0; i < cmd->num_attrs; i++)
@@ -137,7 +137,7 @@ static struct wv_cmdlog *make_lease(const char *path, struct pretender *p)
 	return lease;
 }
 
-/* Has all commands adopted from a fresh copy of the lease; how long that took. */
+/* Adopts all commands from a fresh copy of the lease. Returns how long that took. */
 static uint64_t adopt_all(const struct wv_cmdlog *lease, struct wv_cmdlog *copy,
 			  struct pretender *p)
 {
@@ -154,14 +154,14 @@ static uint64_t adopt_all(const struct wv_cmdlog *lease, struct wv_cmdlog *copy,
 
 		if (!wv_lease_claim(&in_use, &c->cmd.hdr, c->write_cmd))
 			give_up(0, "command %u was not adopted", i);
-		/* The kernel's mark would make it another command the next time. */
+		/* With the kernel's mark it would be another command the next time. */
 		for (unsigned int j = 0; j < c->cmd.hdr.num_attrs; j++)
 			c->cmd.attrs[j].flags &= (uint16_t)~UVERBS_ATTR_F_VALID_OUTPUT;
 	}
 	return clock_ns() - start;
 }
 
-/* The least that any command costs which is not adopted. */
+/* The lower bound for any command that is not adopted. */
 static uint64_t time_system_calls(unsigned int n)
 {
 	uint64_t start = clock_ns();

@@ -1,7 +1,7 @@
 /*
- * Counts the uverbs commands that really reach the kernel: runs a program under ptrace with a
- * seccomp filter that stops it at RDMA_VERBS_IOCTL only, and reads each command from its memory. It
- * sees what any library in the program does, by whatever way.
+ * Counts the uverbs commands that reach the kernel: runs a program under ptrace with a seccomp
+ * filter that stops it at RDMA_VERBS_IOCTL only, and reads each command from the program's memory.
+ * So it sees the commands of every library in the program, however they are issued.
  */
 #include "abi/names.h"
 #include "measure.h"
@@ -148,7 +148,7 @@ static pid_t start(char **command)
 	give_up(errno, "cannot run %s", command[0]);
 }
 
-/* What a stopped thread is to be sent when it goes on. */
+/* The signal to send to a stopped thread when it continues. */
 static int handle_stop(pid_t pid, int status)
 {
 	struct __ptrace_syscall_info info;
@@ -159,7 +159,7 @@ static int handle_stop(pid_t pid, int status)
 			count_command(pid, info.seccomp.args[2]);
 		return 0;
 	}
-	/* The stop that every new thread begins with is ours, not the program's. */
+	/* Every new thread begins with a stop that ptrace causes, not the program. */
 	return event || signal == SIGSTOP ? 0 : signal;
 }
 

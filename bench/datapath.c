@@ -1,5 +1,5 @@
 /*
- * What a work request costs once everything is set up, over an RC queue pair connected with itself.
+ * The cost of a work request once everything is set up, over an RC queue pair connected to itself.
  * An ordinary program: it knows nothing of warmverbs.
  */
 #include "loopback.h"
@@ -23,7 +23,7 @@ struct endpoint {
 	char memory[2 * MESSAGE]; /* from the first half to the second */
 };
 
-/* One work request: to be in the queue, and to be complete. */
+/* One work request: the time until it is in the queue, and until it is complete. */
 struct cost {
 	uint64_t post, complete;
 };

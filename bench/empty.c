@@ -1,2 +1,2 @@
-/* A library of nothing: the least that any preloaded library costs a program. */
+/* An empty library: the minimum cost of any preloaded library. */
 typedef int empty;

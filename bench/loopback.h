@@ -1,5 +1,5 @@
 /*
- * RC queue pairs that are connected to themselves, which one process and one device suffice for; or
+ * RC queue pairs that are connected to themselves, for which one process and one device suffice, or
  * to each other.
  */
 #pragma once
@@ -15,7 +15,7 @@ struct loopback {
 /* Asks the kernel for the address that queue pairs of @context connect to. */
 void loopback_init(struct loopback *loopback, struct ibv_context *context, int gid_index);
 
-/* What a queue pair has to know of another. */
+/* What a queue pair must know of its peer. */
 struct peer {
 	union ibv_gid gid;
 	uint32_t qp_num;
@@ -26,9 +26,9 @@ struct peer peer_of(const struct ibv_qp *qp, const struct loopback *loopback);
 
 void modify_to_init(struct ibv_qp *qp);
 void modify_to_rtr(struct ibv_qp *qp, const struct loopback *loopback);
-/* Towards another queue pair; @own is what loopback_init() found. */
+/* Connects to another queue pair; @own is what loopback_init() found. */
 void modify_to_rtr_with(struct ibv_qp *qp, const struct loopback *own, const struct peer *peer);
 void modify_to_rts(struct ibv_qp *qp);
 
-/* Waits until @n completions came, all of them successful. */
+/* Waits for @n successful completions. */
 void await_completions(struct ibv_cq *cq, int n);

@@ -16,8 +16,8 @@
 #define QKEY	   0x11111111
 
 /*
- * Programs for any device are not linked with a provider, and those for this provider are: so it is
- * loaded for the kinds that need it only, before anything is measured.
+ * Ordinary programs are not linked with a provider; programs written for one provider are. So the
+ * provider is loaded only for the kinds that need it, before anything is measured.
  */
 static __typeof__(&mlx5dv_create_qp) create_dc;
 

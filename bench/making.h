@@ -1,5 +1,5 @@
 /*
- * Queue pairs of the kinds that need no peer to be made ready, and the moves that make them so.
+ * Queue pairs of the kinds that become ready without a peer, and the moves that make them ready.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct making {
 	struct ibv_qp *qp;
 };
 
-/* One kind of queue pair. It is ready when all its moves are made. */
+/* One kind of queue pair. It is ready after all its moves. */
 struct making_kind {
 	const char *name;
 	bool has_srq, is_dc;
@@ -30,12 +30,12 @@ struct making_kind {
 	} moves[3];
 };
 
-/* NULL if there is none of that name. What the kind needs of the provider is loaded. */
+/* NULL if no kind has that name. Loads the provider if the kind needs it. */
 const struct making_kind *making_find(const char *name);
 /* All names, for usage texts. */
 #define MAKING_NAMES "rc | ud | dci | dct"
 
-/* Each gives up if it fails. */
+/* Each ends the program if it fails. */
 void making_open(struct making *m, struct ibv_device **list);
 struct ibv_cq *making_cq(const struct making *m);
 struct ibv_srq *making_srq(const struct making *m);

@@ -19,14 +19,14 @@ static inline uint64_t clock_ns(void)
 /* Sorts @values. */
 uint64_t median(uint64_t *values, size_t n);
 
-/* What a verb or another function returned; gives up if that is NULL. */
+/* The result of a verb or another function; gives up if it is NULL. */
 void *made(void *object, const char *what);
 
 /* Zeroed memory, which forked children share. Never freed; gives up if there is none. */
 void *shared_memory(size_t bytes);
 
-/* An option's value as a whole number of at least @least; gives up if it is none. */
+/* The value of an option as a whole number, at least @least; gives up if it is not. */
 unsigned long number(const char *text, unsigned long least);
 
-/* Says on stderr what went wrong (and strerror(@error) unless 0), and ends with status 1. */
+/* Prints what went wrong to stderr (and strerror(@error) unless 0), and exits with status 1. */
 _Noreturn void give_up(int error, const char *format, ...) __attribute__((format(printf, 2, 3)));

@@ -1,7 +1,7 @@
 /*
- * Makes one queue pair ready, and prints how long each verb took. It ends as it stands, with
- * nothing destroyed, so that all commands that were counted for it led there. An ordinary program:
- * it knows nothing of warmverbs.
+ * Makes one queue pair ready, and prints how long each verb took. It exits without destroying
+ * anything, so that every counted command was needed to get there. An ordinary program: it knows
+ * nothing of warmverbs.
  */
 #include "loopback.h"
 #include "making.h"

@@ -1,7 +1,7 @@
 /*
- * What asking for a lease costs a program besides the daemon's own work: connects to another
+ * What requesting a lease costs a program, apart from the daemon's own work: connects to another
  * process, sends a request with a descriptor, and receives a lease of the given size with its
- * descriptors. Needs no device: the lease is empty, the descriptors are /dev/null's.
+ * descriptors. Needs no device: the lease is empty, and the descriptors are of /dev/null.
  */
 #include "measure.h"
 #include "wire/wire.h"
@@ -25,13 +25,13 @@ static uint8_t buffer[WV_WIRE_MAX];
 static socklen_t make_address(struct sockaddr_un *address)
 {
 	*address = (struct sockaddr_un){.sun_family = AF_UNIX};
-	/* An abstract name: nothing is left in the file system. */
+	/* An abstract name leaves nothing in the file system. */
 	return (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 +
 			   (size_t)snprintf(address->sun_path + 1, sizeof(address->sun_path) - 1,
 					    "warmverbs-bench-%d", getpid()));
 }
 
-/* Waits for a message; ends the process when the other side is gone. */
+/* Waits for a message; ends the process when the other side has closed. */
 static size_t receive(int sock, int *fds, unsigned int *n_fds)
 {
 	struct pollfd wait = {.fd = sock, .events = POLLIN};

@@ -1,6 +1,6 @@
 /*
- * What preloaded libraries cost a program that has no use for them: runs it over and over, plainly
- * and with each library in turn, and prints the median time from start to end of each way.
+ * The cost of preloaded libraries in a program that does not use them: runs it over and over,
+ * plainly and with each library in turn, and prints the median time from start to end for each.
  */
 #include "measure.h"
 
@@ -35,7 +35,7 @@ static uint64_t run_once(const struct way *way, char **command)
 	return clock_ns() - start;
 }
 
-/* Interleaved, so that whatever else the machine does hits all ways alike. */
+/* Interleaved, so that other work of the machine affects all alike. */
 static void run_all(struct way *ways, size_t n_ways, size_t runs, char **command)
 {
 	for (size_t run = 0; run < runs + WARM_UPS; run++)

@@ -1,4 +1,4 @@
-/* Runs a program that knows, for timer.c, when it was started: stamp PROGRAM ARGUMENTS... */
+/* Runs a program and tells timer.c in it when it was started: stamp PROGRAM ARGUMENTS... */
 #include "stamp.h"
 
 #include "measure.h"

@@ -18,7 +18,7 @@
 #define GID_INDEX 1
 #define QKEY	  0x11111111
 
-/* A completion queue, and how many completions were taken from it. */
+/* A completion queue, and the number of completions polled from it. */
 struct queue {
 	struct ibv_cq *cq;
 	uint32_t taken;
@@ -30,7 +30,7 @@ struct bed {
 	struct ibv_mr *mr;
 	struct ibv_ah *ah;
 	struct queue sent, received;
-	char memory[GRH + 2 * MESSAGE]; /* the last MESSAGE are sent from */
+	char memory[GRH + 2 * MESSAGE]; /* the last MESSAGE bytes are sent from */
 };
 
 /* What is posted: with inline data or not, by ibv_post_send() or by the extended interface. */
@@ -145,7 +145,7 @@ static const struct operation operations[] = {
     {"dci_write", IBV_WR_RDMA_WRITE, 0, post_dci, NULL},
 };
 
-/* Waits until the next TIMES completions are in memory, without taking any: that is measured. */
+/* Waits until the next TIMES completions are in memory, and polls none: polling is measured. */
 static void await(struct queue *q)
 {
 	struct mlx5dv_cq cq;
@@ -161,7 +161,7 @@ static void await(struct queue *q)
 		;
 }
 
-/* What steps_of() is given. */
+/* The argument of steps_of(). */
 struct part {
 	struct bed *bed;
 	const struct operation *operation;
@@ -244,7 +244,7 @@ static void make(struct bed *b, struct making *m, const char *name)
 		making_move(m, &kind->moves[i]);
 }
 
-/* Once all is ready: what has to do with a peer, or with this process's own memory. */
+/* After all is ready: the steps that need a peer, or this process's own memory. */
 static void meet_peer(struct bed *b)
 {
 	struct ibv_ah_attr attr = {.is_global = 1, .port_num = 1};
@@ -279,7 +279,7 @@ static int run(int argc, char **argv)
 	meet_peer(&b);
 	printf("times %d\n", TIMES);
 	for (size_t i = 0; i < sizeof(operations) / sizeof(operations[0]); i++) {
-		/* A first time binds functions. */
+		/* The first round binds functions. */
 		measure(&b, &operations[i], false);
 		measure(&b, &operations[i], true);
 	}

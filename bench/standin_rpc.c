@@ -1,6 +1,6 @@
 /*
- * What the stand-in itself takes for each system call that it plays, as its kernel is another
- * process: an ioctl that is refused, opening and closing the device, mapping a page of it.
+ * The time that the stand-in itself adds to each system call that it emulates, since its kernel is
+ * another process: a refused ioctl, opening and closing the device, mapping a page of it.
  */
 #include "loopback.h"
 #include "measure.h"
@@ -29,7 +29,7 @@ static int open_node(void)
 	return fd;
 }
 
-/* Before GET_CONTEXT it is refused, as every object is. */
+/* Before GET_CONTEXT, every command that creates an object is refused. */
 static void ask(int fd)
 {
 	struct ib_uverbs_ioctl_hdr cmd = {.length = sizeof(cmd), .object_id = UVERBS_OBJECT_PD};

@@ -25,7 +25,7 @@ static struct ibv_qp *create_qp(const struct start *s)
 	return made(ibv_create_qp(s->pd, &attr), "ibv_create_qp");
 }
 
-/* Ends @verb: all that happened since the one before is its. */
+/* Ends @verb: it is charged with all time since the end of the last one. */
 static void end(struct start *s, enum start_verb verb, uint64_t *last)
 {
 	uint64_t now = clock_ns();
@@ -70,7 +70,7 @@ struct ibv_mr *start_memory(const struct start *s, void *memory, size_t bytes)
 	    "ibv_reg_mr");
 }
 
-/* Many such programs may share a few processors with what answers them. */
+/* Many such programs may share a few processors with the side that answers them. */
 static void await(struct ibv_cq *cq)
 {
 	struct ibv_wc wc;

@@ -28,16 +28,16 @@ struct start_remote {
 	uint32_t key;
 };
 
-/* All give up if anything fails. Nothing that is made is ever undone. */
+/* All end the program if something fails. No object is ever destroyed. */
 void start_to_init(struct start *s);
 /* Nanoseconds from the device list to INIT. */
 uint64_t start_total(const struct start *s);
 struct ibv_mr *start_memory(const struct start *s, void *memory, size_t bytes);
-/* Reads as many bytes as the region @to has. The queue pair is in RTS. */
+/* Reads as many bytes as the region @to holds. The queue pair is in RTS. */
 void start_read(const struct start *s, const struct ibv_mr *to, struct start_remote from);
 
 /*
- * Connects the queue pair with itself, and reads from one half of @memory of @bytes, which is
- * registered for it, to the other.
+ * Connects the queue pair to itself, registers @memory of @bytes, and reads from one half of it to
+ * the other.
  */
 void start_read_own(struct start *s, void *memory, size_t bytes);

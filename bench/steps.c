@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Where a part begins and where it ends. */
+/* Marks the beginning and the end of a part. */
 #define MARK SIGUSR1
 
 /* Written by the parent while the child is stopped. */
@@ -46,7 +46,7 @@ static int wait_stop(pid_t pid)
 	return status;
 }
 
-/* From one mark to the next; the status of whatever stopped it. */
+/* Steps from one mark to the next. Returns the status of the stop. */
 static int count(pid_t pid)
 {
 	uint64_t steps = 0;

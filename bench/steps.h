@@ -1,7 +1,7 @@
 /*
- * Counts the instructions of parts of a program one by one. The program runs in a child, which its
- * parent takes through those parts in single steps; so nothing else on the machine, and no other
- * process, has any part in the figures.
+ * Counts the instructions of parts of a program. The program runs in a child, which its parent
+ * takes through those parts in single steps, so that nothing else on the machine affects the
+ * figures.
  */
 #pragma once
 
@@ -10,5 +10,5 @@
 /* Runs @program in a child to its end and returns its exit status. */
 int steps_run(int (*program)(int argc, char **argv), int argc, char **argv);
 
-/* In the program: the instructions of @work(@arg). */
+/* Called in the program: returns the number of instructions of @work(@arg). */
 uint64_t steps_of(void (*work)(void *arg), void *arg);

@@ -1,7 +1,7 @@
 /*
- * A process with registered memory that forks many children at once, each of which opens the device
- * for itself and does an RDMA READ: prints how long fork() took, and how long it was from there to
- * a child's first completion. An ordinary program: it knows nothing of warmverbs.
+ * A process with registered memory that forks many children at once. Each child opens the device
+ * and does an RDMA READ. Prints how long fork() took, and the time from there to a child's first
+ * completion. An ordinary program: it knows nothing of warmverbs.
  */
 #include "measure.h"
 #include "start.h"
@@ -37,8 +37,8 @@ struct report {
 };
 
 /*
- * The kernel tells over RDMA netlink that fork() copies pinned pages. Where nobody answers there,
- * libibverbs falls back to what it did for kernels that do not: madvise(MADV_DONTFORK).
+ * The kernel says over RDMA netlink that fork() copies pinned pages. Without an answer, libibverbs
+ * does what older kernels need: madvise(MADV_DONTFORK).
  */
 static void refuse_rdma_netlink(void)
 {

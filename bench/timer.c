@@ -1,8 +1,8 @@
 /*
- * A stopwatch to preload into an unmodified program, outermost: how long after its first
- * ibv_get_device_list(), and after its start if stamp.c started it, its first QP was in INIT, RTR
- * and RTS, as the program saw it. It is the same for every program measured, knows nothing of
- * warmverbs, and writes its result to the file that BENCH_TIMER names.
+ * A stopwatch for unmodified programs, preloaded in front of all other libraries: measures the time
+ * from the first ibv_get_device_list(), and from the start if stamp.c started the program, until
+ * the first QP is in INIT, RTR and RTS, as the program sees it. It is the same for every program,
+ * knows nothing of warmverbs, and writes its result to the file that BENCH_TIMER names.
  */
 #include "measure.h"
 #include "stamp.h"
@@ -28,7 +28,7 @@ static void report_state(int fd, const char *name, enum ibv_qp_state state)
 		dprintf(fd, "list_to_%s %lu\n", name, (unsigned long)(reached[state] - listed));
 }
 
-/* Early, because a program may be killed; at its end, because some never get to RTS. */
+/* Written at RTS, because a program may be killed; and at its end, because some never reach RTS. */
 __attribute__((destructor)) static void report(void)
 {
 	const char *path = getenv("BENCH_TIMER"), *stamp = getenv(STAMP_ENV);

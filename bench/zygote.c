@@ -1,7 +1,7 @@
 /*
- * A process that uses no RDMA itself and forks children that do: prints the median time of fork(),
- * and of each verb of the children up to a queue pair in INIT. The children go on to an RDMA READ.
- * An ordinary program: it knows nothing of warmverbs.
+ * A process that uses no RDMA and forks children that do: prints the median time of fork(), and of
+ * each verb of the children up to a queue pair in INIT. The children then do an RDMA READ. An
+ * ordinary program: it knows nothing of warmverbs.
  */
 #include "measure.h"
 #include "start.h"
@@ -32,7 +32,7 @@ struct report {
 
 static struct report *reports;
 
-/* Seen by whoever traces system calls, and refused by the kernel. */
+/* A mark for strace: a system call that the kernel refuses. */
 static void mark(const char *text, size_t length)
 {
 	syscall(SYS_write, -1, text, length);
@@ -42,7 +42,7 @@ static _Noreturn void child(struct report *report, bool marks)
 {
 	static char memory[MEMORY_BYTES] __attribute__((aligned(4096)));
 
-	/* The pages of what measures are no cost of what is measured. */
+	/* Touches the pages that measuring needs, so that no page fault is measured. */
 	memset(&report->start, 0, sizeof(report->start));
 	clock_ns();
 	if (marks)
@@ -74,7 +74,7 @@ static uint64_t fork_one(struct report *report, bool marks)
 	return took;
 }
 
-/* How many mappings fork() has to copy or to leave out. */
+/* The number of mappings that fork() must copy or leave out. */
 static unsigned long mappings(void)
 {
 	FILE *maps = fopen("/proc/self/maps", "re");

@@ -1,6 +1,6 @@
 /*
- * The function: connects to the memory server, reads from it by RDMA, looks at what it got, and
- * answers. Started for one request, kept for many, or forked from a process that has not used RDMA.
+ * The function: connects to the memory server, reads from it by RDMA, checks the data, and answers.
+ * It is started for one request, kept for many, or forked from a process that has not used RDMA.
  */
 #include "functions.h"
 
@@ -15,7 +15,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-static int launcher; /* requests come from it, and answers go to it */
+static int launcher; /* a socket for requests and answers */
 static in_port_t port;
 
 /* A function that is connected. */
@@ -40,7 +40,7 @@ static int connect_to_server(void)
 	return fd;
 }
 
-/* The connection stays: its end tells the server that the function has ended. */
+/* The connection stays open: when it closes, the server knows that the function has ended. */
 static struct hello exchange(const struct hello *ours)
 {
 	struct hello theirs;
@@ -95,7 +95,7 @@ static void work(const struct function *f, const struct request *request)
 		give_up(errno, "answering");
 }
 
-/* False: there will be none. */
+/* False: no more requests will come. */
 static bool next(struct request *request)
 {
 	ssize_t got = recv(launcher, request, sizeof(*request), 0);
@@ -122,7 +122,7 @@ static void kept(void)
 	struct request request;
 
 	get_ready(&f);
-	f.control = 0; /* No request has to wait for it. */
+	f.control = 0; /* It was spent before the first request. */
 	while (next(&request))
 		work(&f, &request);
 }
@@ -140,7 +140,7 @@ static void zygote(void)
 {
 	struct request request;
 
-	signal(SIGCHLD, SIG_IGN); /* Nobody waits for children. */
+	signal(SIGCHLD, SIG_IGN); /* No process waits for the children. */
 	while (next(&request)) {
 		pid_t pid = fork();
 

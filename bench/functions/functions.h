@@ -1,6 +1,6 @@
 /*
- * A small function runtime: a launcher has functions started, each of which reads some bytes from a
- * memory server by RDMA, and answers. All are ordinary programs, which know nothing of warmverbs.
+ * A small function runtime: a launcher starts functions. Each reads some bytes from a memory server
+ * by RDMA, and answers. All are ordinary programs, which know nothing of warmverbs.
  */
 #pragma once
 
@@ -11,7 +11,7 @@
 #define FUNCTION_BYTES 4096 /* that one reads */
 #define SERVER_BYTES   (1 << 20)
 
-/* Over TCP: each side says hello; the server's has where its memory is. */
+/* Over TCP: each side sends one; the server's says where its memory is. */
 struct hello {
 	struct peer peer;
 	struct start_remote memory;

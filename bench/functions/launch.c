@@ -1,6 +1,6 @@
 /*
- * The launcher: keeps so many requests going at a time, has a function started for each in one of
- * three ways, and prints how many were answered per second, and how long it took to answer one.
+ * The launcher: keeps a given number of requests in progress, starts a function for each in one of
+ * three ways, and prints how many were answered per second, and how long an answer took.
  */
 #include "functions.h"
 
@@ -40,7 +40,7 @@ struct sample {
 	uint64_t sent, answered, first_completion, control;
 };
 
-static int functions; /* all of them are on the other side */
+static int functions; /* a socket; every function has its other end */
 static char functions_side[16];
 
 static void spawn(const struct options *o)
@@ -90,7 +90,7 @@ static void take_answer(struct sample *samples, size_t n)
 	samples[answer.id].control = answer.control;
 }
 
-/* Requests [@from, @to), o->at_a_time of them at any time. */
+/* Issues requests [@from, @to), o->at_a_time of them at any time. */
 static void keep_going(const struct options *o, struct sample *samples, size_t from, size_t to)
 {
 	size_t sent = from;
@@ -102,7 +102,7 @@ static void keep_going(const struct options *o, struct sample *samples, size_t f
 	}
 }
 
-/* One by one, with a rest between them: whatever prepares functions has the time to. */
+/* One by one, with pauses, so that there is time to prepare functions. */
 static void warm_up(const struct options *o, struct sample *samples)
 {
 	for (size_t i = 0; i < o->first; i++) {
@@ -231,7 +231,7 @@ int main(int argc, char **argv)
 	    made(calloc(options.first + options.requests, sizeof(*samples)), "memory");
 	int theirs;
 
-	signal(SIGCHLD, SIG_IGN); /* Functions end by themselves; who fails, does not answer. */
+	signal(SIGCHLD, SIG_IGN); /* A function that fails does not answer. */
 	open_socket(&theirs);
 	start_all(&options);
 	run(&options, samples);

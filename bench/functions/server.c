@@ -1,7 +1,7 @@
 /*
- * The memory server: functions connect to it and read its memory by RDMA. A thread serves one
- * function at a time with a queue pair of its own, which waits in INIT, so that a function waits
- * for as little of the server's control plane as can be.
+ * The memory server: functions connect to it and read its memory by RDMA. Each thread serves one
+ * function at a time with its own queue pair, which waits in INIT, so that functions wait as little
+ * as possible for the server's control plane.
  */
 #include "functions.h"
 
@@ -41,7 +41,7 @@ static void reset(struct ibv_qp *qp)
 		give_up(err, "ibv_modify_qp to RESET");
 }
 
-/* Who only answers RDMA READs is ready in RTR. */
+/* A side that only answers RDMA READs is ready in RTR. */
 static void serve_one(int fd, struct ibv_qp *qp)
 {
 	struct hello theirs, ours = {peer_of(qp, &address), memory};
@@ -73,7 +73,7 @@ static void *serve(void *unused)
 	return NULL;
 }
 
-/* On a port that is free, which is printed. */
+/* Listens on a free port, and prints it. */
 static void listen_on_loopback(int backlog)
 {
 	struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};

@@ -62,7 +62,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (!r->action)
 			argp_usage(state);
-		if (r->action->takes_id && !r->id)
+		else if (r->action->takes_id && !r->id)
 			argp_error(state, "%s needs an ID from 'warmverbs recipes list'",
 				   r->action->name);
 		return 0;

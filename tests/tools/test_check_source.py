@@ -96,6 +96,11 @@ class CheckSource(unittest.TestCase):
         )
         self.assert_finds("modules", "circle of modules: base/a, base/b")
 
+    def test_a_header_of_rows_is_a_part_of_its_module(self):
+        self.add({"src/base/text.c": GOOD["src/base/text.c"].replace("base/text.h", "base/rows.h")})
+        self.add({"src/base/rows.h": SPDX_C + '#include "base/text.h"\n'})
+        self.assert_finds_nothing()
+
     def test_a_provider_in_a_comment(self):
         self.add({"src/base/text.c": GOOD["src/base/text.c"] + "/* as MLX5 does */\n"})
         self.assert_finds("providers", "base/text.c:8: /* as MLX5 does */")

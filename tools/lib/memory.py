@@ -1,5 +1,5 @@
-"""Files in memory: in the lab's virtual machine the first read of a file, and every opening of one that the host holds,
-waits for the host, and such a wait is no time of the program's."""
+"""Keeps files in memory. In the lab's virtual machine the first read of a file, and every open of a file of the host,
+waits for the host; this time is not the program's and must not be measured."""
 
 import functools
 import os
@@ -10,7 +10,7 @@ import subprocess
 
 PROVIDERS = pathlib.Path("/usr/lib/x86_64-linux-gnu/libibverbs")
 PROVIDER_LIST = pathlib.Path("/etc/libibverbs.d")
-# What starting a program and looking up an address read besides programs and libraries.
+# Files that starting a program and looking up an address read, besides programs and libraries.
 SETTINGS = (
     "/etc/gai.conf",
     "/etc/host.conf",
@@ -35,14 +35,14 @@ def hold(programs):
 
 
 def libraries(programs):
-    """What the dynamic loader opens for them, by the names it uses."""
+    """The files that the dynamic loader opens for them, by the names that it uses."""
     listing = subprocess.run(["ldd", *programs], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=False).stdout
     return {os.fsdecode(match) for match in SHARED_OBJECT.findall(listing)}
 
 
 @functools.cache
 def hold_folder(folder):
-    """A folder that is read as such: nothing of the host's may be left in it."""
+    """Copy a folder whose list of files is read too: no file of the host may be left in it."""
     copy = pathlib.Path("/dev/shm", "held", folder.relative_to("/"))
     shutil.copytree(folder, copy, symlinks=True)
     subprocess.run(["mount", "--bind", copy, folder], check=True)
@@ -50,7 +50,7 @@ def hold_folder(folder):
 
 @functools.cache
 def hold_file(path):
-    """Also the links on the way, since reading one asks the host each time."""
+    """Copy the symbolic links on the way too, because reading one asks the host each time."""
     for parent in (*reversed(path.parents), path):
         if parent.is_symlink():
             hold_link(parent)

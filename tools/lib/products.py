@@ -1,4 +1,4 @@
-"""Where built things are, and building them."""
+"""Builds, and knows where the built files are."""
 
 import dataclasses
 import pathlib
@@ -67,7 +67,7 @@ def build(folder, say, *options):
 
 
 def step(command, quiet=False):
-    """Run a command; what it prints goes to stderr, at once or, if quiet, only should it fail."""
+    """Run a command; its output goes to stderr, at once or, if quiet, only when the command fails."""
     output = subprocess.PIPE if quiet else sys.stderr
     result = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.STDOUT, check=False)
     if result.returncode != 0:

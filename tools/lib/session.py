@@ -1,4 +1,4 @@
-"""A node of one's own for tests, demo and benches: its daemon, and programs run there plainly, with the provider
+"""A private node for tests, demo and benchmarks: its daemon, and programs that run there plainly, with the provider
 preload alone, or warm."""
 
 import json
@@ -17,7 +17,7 @@ POLL_SECONDS = 0.02
 
 
 class SessionError(Exception):
-    """A program did not do what it must; the text says which and what it printed."""
+    """A program failed; the text says which one and what it printed."""
 
 
 class Node:
@@ -57,8 +57,8 @@ class Node:
         return self.socket.exists()
 
     def environment(self, mode, preload=(), **extra):
-        """The environment of a program in one of MODES; `preload` are libraries to come before ours. What this process
-        has preloaded stays behind all of them: on the stand-in, that is the device."""
+        """The environment of a program in one of MODES; the libraries in `preload` come before ours. Libraries that
+        this process itself has preloaded come last: on the stand-in, that is the device."""
         environment = {**os.environ, **{name: str(value) for name, value in extra.items()}}
         libraries = [*preload]
         if mode != "plain":
@@ -106,7 +106,7 @@ class Node:
 
 
 def is_full(pool):
-    # What a new recipe should have, the daemon decides a little later: at least one.
+    # The daemon decides a little later how many leases a new recipe should have: at least one.
     return pool["ready"] >= max(pool["target"], 1)
 
 

@@ -57,9 +57,8 @@ static void place_queues(struct ibv_context *verbs, struct wv_context *c)
 	const struct wv_provider *provider = wv_provider_find(c->driver_id);
 
 	c->verbs = verbs;
-	if (c->mode == WV_RECORDING && !prepare_recording(c))
-		c->stopped = true;
-	else if (provider && provider->place_queues && !provider->place_queues(verbs, c))
+	if ((c->mode == WV_RECORDING && !prepare_recording(c)) ||
+	    (provider && provider->place_queues && !provider->place_queues(verbs, c)))
 		c->stopped = true;
 }
 

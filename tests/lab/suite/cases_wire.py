@@ -9,7 +9,7 @@ from support import wire
 
 from . import places, resources
 from .cases_faults import check_adopted, check_plain, check_right, check_serves, objects, start_at, with_leases
-from .report import Case, require, require_equal
+from .report import Case, require_equal
 
 TOPIC = "wire"
 SILENT = 200

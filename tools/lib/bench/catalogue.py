@@ -1,4 +1,4 @@
-"""Which benchmarks there are."""
+"""The table of benchmarks."""
 
 import dataclasses
 
@@ -19,7 +19,7 @@ MODEL_ZERO = on_standin("zero")
 
 @dataclasses.dataclass(frozen=True)
 class Bench:
-    """A part is where it is measured (see places.py) and a function that does it, which takes what was built and the
+    """Each part is a place (see places.py) and a function that measures there: it takes the built programs and the
     number of runs, and returns rows."""
 
     name: str
@@ -43,12 +43,12 @@ ALL = (
     ),
     Bench(
         "overhead",
-        "what is paid for nothing: /bin/true, and a first run",
+        "what the preload costs where it saves nothing: /bin/true, and a first run",
         "us",
         LAB,
         ((HERE, overhead.true), (COUNTING, overhead.miss_path)),
     ),
-    Bench("adopt", "a command answered from a lease, and asking for one", "ns", NATIVE, ((HERE, adopt.measure),)),
+    Bench("adopt", "a command answered from a lease, and requesting a lease", "ns", NATIVE, ((HERE, adopt.measure),)),
     Bench("fork", "children of a process that forks", "us", LAB, ((COUNTING, fork.measure),), runs=5),
     Bench(
         "functions",
@@ -82,7 +82,7 @@ ALL = (
     ),
     Bench(
         "standin-commands",
-        "mlx5: firmware commands that a program gives",
+        "mlx5: firmware commands of a program",
         "commands",
         MODELLED,
         ((MODEL_ZERO, standin.commands), (MODEL_ZERO, standin.commands_of_programs)),

@@ -1,4 +1,4 @@
-"""What a lease costs warmverbsd: CPU time to hand one out and to make another, and memory while it waits."""
+"""What a lease costs warmverbsd: CPU time to hand it out and to make the next one, and memory while it waits."""
 
 import os
 import pathlib
@@ -10,10 +10,10 @@ import session
 from . import warm
 from .results import row
 
-# Long enough for the program to have ended: handing out and making are then apart.
+# Long enough for the program to end, so that handing out and making do not overlap.
 REFILL_DELAY_MS = 500
 REFILL_SECONDS = 2
-# So many leases wait when memory is measured, that what else changes in the kernel meanwhile does not matter.
+# Enough leases that other changes of memory in the kernel do not matter.
 TOGETHER = 24
 SHAPES = {"1 QP": (), "16 QPs, SRQ": ("-q", "16", "-s")}
 
@@ -53,7 +53,7 @@ def cpu(node):
 
 
 def memory_per_lease(node, command):
-    """In the kernel and in the daemon together: what comes back when the daemon lets go of its leases."""
+    """Memory in the kernel and in the daemon: what is freed when the daemon closes its leases."""
     for process in [node.start(command, "warm") for _ in range(TOGETHER)]:
         session.finish(process)
     node.settle()
@@ -65,7 +65,7 @@ def memory_per_lease(node, command):
 
 
 def free_memory():
-    """Bytes, with the pages in the lists per CPU, where pages just freed wait and which MemFree leaves out."""
+    """Free bytes, including the per-CPU lists, which hold recently freed pages and which MemFree leaves out."""
     time.sleep(REFILL_SECONDS)
     kilobytes = re.search(r"MemFree: +(\d+)", pathlib.Path("/proc/meminfo").read_text())[1]
     listed = re.findall(r"^ +count: (\d+)", pathlib.Path("/proc/zoneinfo").read_text(), re.MULTILINE)

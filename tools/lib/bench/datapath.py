@@ -1,4 +1,4 @@
-"""Work requests: bench/datapath.c and perftest, on a descriptor of the program's own or one that came with a lease."""
+"""Work requests: bench/datapath.c and perftest, on a descriptor that the program opened and on a leased one."""
 
 import session
 
@@ -9,7 +9,7 @@ NAMES = ("send_post", "send_complete", "write_post", "write_complete", "doorbell
 WALL_CLOCK = {"bed": "soft-RoCE, wall clock"}
 
 BANDWIDTH = pairs.pair("ib_write_bw", "-x", "GID", "-F", "-s", "64", "-n", "300")
-# Asleep while it waits. One that polls would, on one CPU, wait for its time slice to end.
+# A program that sleeps while it waits. On one CPU, a program that polls keeps its peer waiting for a time slice.
 EVENT_LATENCY = pairs.pair("ib_send_lat", "-x", "GID", "-F", "-e", "-n", "100")
 POLL_LATENCY = pairs.pair("ib_write_lat", "-x", "GID", "-F", "-n", "1000")
 
@@ -26,13 +26,13 @@ def counting(products, runs):
 
 
 def clocked(products, runs):
-    """What needs two CPUs: time is the machine's own, and scatters."""
+    """The programs that need two CPUs: their times are wall clock times, which scatter."""
     with warm.node(products, [POLL_LATENCY.program]) as node:
         return [perftest(node, runs, POLL_LATENCY, "ib_write_lat", typical_latency, **WALL_CLOCK)]
 
 
 def perftest(node, runs, which, name, figure, **fields):
-    """A row from what the client of a perftest pair prints."""
+    """A row from the output of the client of a perftest pair."""
     samples = warm.interleave(node, runs, lambda mode: figure(pairs.run(node, which, mode)["client"]))
     return row(name, **samples, **fields)
 

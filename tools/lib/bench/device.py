@@ -1,4 +1,4 @@
-"""The RDMA device to measure on: which GID to use, and the address that goes with it."""
+"""The RDMA device to measure on: the GID index to use, and the address of that GID."""
 
 import ipaddress
 import os
@@ -33,5 +33,5 @@ def address():
 def gid_type(port, index):
     try:
         return (port / "gid_attrs" / "types" / index).read_text().strip()
-    except OSError:  # The kernel says EINVAL where an index is unused.
+    except OSError:  # The kernel returns EINVAL for an unused index.
         return None

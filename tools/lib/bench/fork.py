@@ -1,4 +1,4 @@
-"""Children of a process that forks, bench/zygote.c: to their first queue pair, what fork() costs, system calls."""
+"""Children of a process that forks, bench/zygote.c: time to their first queue pair, time of fork(), system calls."""
 
 import collections
 import functools
@@ -11,10 +11,10 @@ import session
 from . import warm
 from .results import figures, row
 
-# So many sets a zygote holds, and so long it rests before each fork, that a taken one has been made anew.
+# The zygote rests long enough before each fork to replace the set that the last child took.
 SETS = 16
 PAUSE_MS = 200
-# The first child teaches, the others give time to have all sets ready.
+# The zygote learns from the first child; the others give it time to make all sets.
 FIRST = 5
 CHILDREN = 5
 TRACED = 1
@@ -50,7 +50,7 @@ def run(node, command, mode):
 
 
 def start(node, command, mode):
-    """Only warm may a zygote hold sets; preload shows what the library alone does to fork()."""
+    """Only in mode warm does the zygote hold sets; mode preload shows what the library alone costs fork()."""
     extra = {"WARMVERBS_PREFORK": SETS} if mode == "warm" else {}
     return node.start(command, mode, **extra)
 
@@ -74,7 +74,7 @@ def microseconds(samples, name):
 
 
 def system_calls(name, node):
-    """Of the last child, from the device list to INIT; beside it, what fork() has done in the child before."""
+    """System calls of the last child, from the device list to INIT, and those within fork() before them."""
     traces = {mode: traced(node, mode) for mode in COUNTED_MODES}
     calls = {mode: counted(after_fork) for mode, (_, after_fork) in traces.items()}
     before = {mode: counted(in_fork) for mode, (in_fork, _) in traces.items()}
@@ -91,7 +91,7 @@ def system_calls(name, node):
 
 
 def traced(node, mode):
-    """The lines of strace of the last child: until its first verb, and from there to INIT."""
+    """The lines of strace for the last child: up to its first verb, and from there to INIT."""
     with tempfile.TemporaryDirectory() as folder:
         strace = ["strace", "-ff", "-o", f"{folder}/of"]
         run(node, [*strace, *zygote(node.products, TRACED), "-m"], mode)
@@ -102,7 +102,7 @@ def traced(node, mode):
 
 
 def last_first(folder):
-    """What strace has written, by process."""
+    """The output of strace, by process."""
     return sorted(pathlib.Path(folder).iterdir(), key=lambda path: int(path.suffix[1:]), reverse=True)
 
 

@@ -1,4 +1,4 @@
-"""A small function runtime, bench/functions: a function is started for each request, kept, or forked."""
+"""A small function runtime, bench/functions: each request starts a function, uses one that was kept, or forks one."""
 
 import contextlib
 import functools
@@ -15,10 +15,10 @@ AT_A_TIME = (1, 2, 4, 8, 16, 32)
 MODES = ("plain", "warm")
 PERCENTILES = ("p50", "p90", "p99")
 TIMES = ("latency", "first_completion")
-# The server is no part of what is measured: always a thread ready for the next function.
+# The server is not measured: it always has a thread ready for the next function.
 SERVER_THREADS = 48
 SERVER_SECONDS = 30
-# One process forks, one child after the other, so that few are as good as many; and each costs at every fork().
+# One process forks one child after the other, so a few sets are enough; more would make each fork() slower.
 SETS = 8
 
 
@@ -66,7 +66,7 @@ def measure_way(node, runs, port, way, at_a_time, requests, suffix):
 
 
 def in_turn(node, runs, once):
-    """The launcher itself begins with requests that do not count, which also teach."""
+    """The launcher begins with requests that are not counted, from which daemon and zygote learn."""
     samples = {mode: [] for mode in MODES}
     for _ in range(runs):
         for mode in MODES:
@@ -76,7 +76,7 @@ def in_turn(node, runs, once):
 
 
 def rated(name, samples, requests):
-    """Requests per second, where more is better: so the ratio is warm : plain."""
+    """Requests per second. More is better, so the ratio is warm : plain."""
     per_second = {mode: [each["requests_in_1000_s"] / 1000 for each in samples[mode]] for mode in MODES}
     each = row(name, **per_second, requests=requests)
     detail = {
@@ -90,7 +90,7 @@ def rated(name, samples, requests):
 
 
 def typical(samples, name):
-    """In microseconds; a share in parts of one."""
+    """The median, in microseconds; of a share, a fraction of 1."""
     return row(name, plain=[each[name] / 1000 for each in samples])["plain"]
 
 

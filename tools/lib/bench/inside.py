@@ -1,4 +1,4 @@
-"""What tools/bench runs elsewhere (places.py): inside.py NAME PART BUILD-FOLDER RUNS. Writes $LAB_OUT/rows.json."""
+"""What tools/bench runs at a place (places.py): inside.py NAME PART BUILD-FOLDER RUNS. Writes $LAB_OUT/rows.json."""
 
 import json
 import os

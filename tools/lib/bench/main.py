@@ -17,23 +17,25 @@ from .places import HERE
 from .say import say
 
 DESCRIPTION = """\
-Measures what warmverbs gains and costs, part by part: plain (without warmverbs), preload (the library loaded, but no
-lease: only the loading of needless providers is saved) and warm. All in turn in one run; figures are medians.
+Measures what warmverbs gains and costs, in three modes: plain (without warmverbs), preload (the library without a
+lease, which saves only the loading of providers that the node does not need) and warm (with a lease). Each run measures
+all modes in turn; figures are medians.
 
-Without NAME, lists the benchmarks. `tools/bench plot RESULT...` draws the results of --json, of those benchmarks that
-have a plot, to docs/plots.
+Without NAME, lists the benchmarks. `tools/bench plot RESULT...` draws results of --json to docs/plots, for the
+benchmarks that have a plot.
 """
 
 EPILOG = """\
 beds:
-  soft-RoCE  in the lab's virtual machine, counting instructions: one takes 1 ns, so times are repeatable, whatever else
-             the machine does, and ratios are ratios of work done; they are no hardware's times
-             (rows "wall clock": there, on two CPUs, in its own time, which scatters)
-  native     on this machine itself; be the only user
-  stand-in   on this machine, with the real mlx5 provider on a device that is a model; how long its commands take are
-             published figures or assumptions, see tests/standin/models and docs/benchmarks.md; be the only user
+  soft-RoCE  in the lab's virtual machine, which counts instructions: one takes 1 ns. Times are repeatable, whatever
+             else the machine does, and ratios are ratios of work done; they are not times of hardware.
+             (Rows "wall clock": in that machine with two CPUs and real time, which scatters.)
+  native     on this machine itself, which nothing else may use meanwhile
+  stand-in   on this machine, which nothing else may use meanwhile: the real mlx5 provider on a modelled device. The
+             times of its commands are published figures or assumptions; see tests/standin/models and
+             docs/benchmarks.md.
 
-Progress goes to stderr. Exit status: 0, or 1 if anything could not be built, run or measured.
+Progress goes to stderr. Exit status: 0, or 1 if something could not be built, run or measured.
 """
 
 PLOT = "plot"
@@ -50,7 +52,7 @@ def parse(arguments):
     parser.add_argument("name", nargs="?", choices=[*BENCHES, PLOT], metavar="NAME", help="the benchmark to run")
     parser.add_argument("results", nargs="*", metavar="RESULT", help="files to plot")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    parser.add_argument("--runs", type=positive, metavar="N", help="runs each way (default: what the benchmark has)")
+    parser.add_argument("--runs", type=positive, metavar="N", help="runs in each mode (default: that of the benchmark)")
     options = parser.parse_args(arguments)
     if options.json and not options.name:
         parser.error("--json needs a NAME")

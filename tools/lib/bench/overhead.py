@@ -1,4 +1,4 @@
-"""What the preload costs where it brings nothing: a program without RDMA, and a program's first run."""
+"""What the preload costs where it saves nothing: a program without RDMA, and the first run of a program."""
 
 import subprocess
 
@@ -10,7 +10,7 @@ SPAWNS_PER_RUN = 50
 
 
 def true(products, runs):
-    """/bin/true natively; an empty library beside ours shows what any library costs."""
+    """/bin/true natively; an empty library, measured too, shows what any library costs."""
     spawns = SPAWNS_PER_RUN * runs
     libraries = (products.empty_library, products.library)
     options = [word for library in libraries for word in ("-p", str(library))]
@@ -43,8 +43,8 @@ def first_run(node, command, mode):
 
 
 def recorded(name, parts, samples):
-    """A row of first runs. What is paid for one is the difference to a run that nobody records: the provider preload,
-    which a first run has as well, must not hide it."""
+    """A row of first runs. The cost of recording is the difference to a run that is not recorded: first runs also have
+    the provider preload, whose gain must not hide that cost."""
     each = row(name, **{mode: [total(sample, parts(sample)) for sample in samples[mode]] for mode in samples})
     times = (each["plain"] + each["warm"] - each["preload"]) / each["plain"]
     return {**each, "times_plain": round(times, 4), "note": f"{times:.3f} times plain without the provider preload"}

@@ -1,4 +1,4 @@
-"""The real programs that are run, unmodified: a server and a client each."""
+"""The real, unmodified programs that are run: a server and a client each."""
 
 import dataclasses
 import pathlib
@@ -66,13 +66,13 @@ def rdma_listening(port):
 
 
 def run(node, which, mode, wrap=None, preload=()):
-    """Run server and client to their ends and return what they printed; see start()."""
+    """Run server and client until both end, and return what they printed; see start()."""
     return {side: session.finish(process) for side, process in start(node, which, mode, wrap, preload).items()}
 
 
 def start(node, which, mode, wrap=None, preload=()):
     """Start server and client; wrap(side) returns words to put before the command, and its environment. The client
-    starts when the node is at rest again, so that its time holds no work done for its server."""
+    starts when the node is at rest again, so that its time includes no work done for its server."""
     processes = {}
     for side in SIDES:
         words, extra = wrap(side) if wrap else ([], {})
@@ -86,7 +86,7 @@ def start(node, which, mode, wrap=None, preload=()):
 
 
 def timed(node, which, mode):
-    """How many nanoseconds each side took to each state of its first queue pair."""
+    """Nanoseconds until the first queue pair of each side was in each state."""
     with tempfile.TemporaryDirectory() as folder:
         def wrap(side):
             return [node.products.bench("stamp")], {"BENCH_TIMER": f"{folder}/{side}"}

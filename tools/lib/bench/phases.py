@@ -27,10 +27,10 @@ def measure_phases(products, runs, options, names):
 
 
 def collect(node, runs, options=(), **interleaving):
-    """What the program printed, `runs` times in each mode."""
+    """The output of the program: `runs` times in each mode."""
     command = [node.products.bench("phases"), *options]
     samples = warm.interleave(node, runs, lambda mode: figures(node.run(command, mode)), **interleaving)
-    # With data, for what is fast has to be right as well.
+    # With data, because what is fast must also be right.
     for mode in session.MODES:
         node.run([*command, "-c"], mode)
     return samples

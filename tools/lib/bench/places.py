@@ -1,5 +1,5 @@
-"""Where a part of a benchmark is measured: HERE, or a function that takes what was built and a folder for results, and
-returns the words to put before the command that measures."""
+"""Where a part of a benchmark is measured: HERE, or a function that takes the built programs and a folder for results,
+and returns the words to put before the command that measures."""
 
 from products import ROOT
 

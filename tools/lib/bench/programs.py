@@ -1,5 +1,5 @@
 """Real, unmodified programs: time to the first queue pair in INIT and in RTS, and the commands that reach the kernel.
-Figures are the client's; a server's time to RTS depends on when its client comes."""
+Figures are the client's, because a server's time to RTS depends on when its client connects."""
 
 from . import warm
 from .pairs import PAIRS, counted, timed
@@ -35,7 +35,7 @@ def to_rts(sample):
 
 
 def count(node, which):
-    """Kernel commands, in runs of their own, because counting takes time."""
+    """Kernel commands, counted in separate runs, because counting takes time."""
     commands = {}
     for mode in COUNTED_MODES:
         node.settle()
@@ -47,5 +47,5 @@ def count(node, which):
 
 
 def leased_kind(commands):
-    """Those that make an object or move a queue pair to INIT: what a lease is to save."""
+    """Commands that create an object or move a queue pair to INIT: those that a lease should save."""
     return sum(times for name, (times, kind) in commands.items() if kind == "create" or name.endswith("_to_init"))

@@ -1,4 +1,4 @@
-"""From what programs printed to medians, ratios, and a table."""
+"""Turns the output of programs into medians, ratios and a table."""
 
 import statistics
 

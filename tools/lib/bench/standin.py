@@ -1,5 +1,5 @@
-"""An mlx5 device that is a model, with the real libibverbs and libmlx5 (tests/standin): bench/ready.c, real programs,
-and bench/standin_datapath.c. How long a command takes is what the model says."""
+"""A modelled mlx5 device with the real libibverbs and libmlx5 (tests/standin): bench/ready.c, real programs, and
+bench/standin_datapath.c. The model defines how long each command takes."""
 
 import contextlib
 import functools
@@ -20,7 +20,7 @@ CARRIED = 2000
 LEARN_SECONDS = 20
 RECORD_SECONDS = 0.5
 REST_SECONDS = 0.05
-# What a lease can spare a program; the rest is its own memory, its peer, its questions, and its end.
+# What a lease can save. The rest concerns the program's own memory, its peer, its queries, and its end.
 LEASABLE = (
     "CREATE_UCTX",
     "ALLOC_TRANSPORT_DOMAIN",
@@ -55,29 +55,29 @@ times_zero = functools.partial(times, "_zero")
 
 @contextlib.contextmanager
 def learnt(products, command):
-    """A node where the command, and nothing else, has been recorded."""
+    """A node that has recorded this command and no other."""
     with warm.node(products, []) as node:
         session.wait_until(lambda: is_learnt(node, command), LEARN_SECONDS, lambda: "nothing was recorded")
         yield node
 
 
 def is_learnt(node, command):
-    """Whether a run was recorded. On a busy machine the daemon's first answer may come too late for it."""
+    """Whether the run was recorded. On a busy machine the daemon's first answer may come too late."""
     node.run(command, "warm")
     time.sleep(RECORD_SECONDS)
     return bool(node.status()["recipes"])
 
 
 def rested(node):
-    """The wait for a lease after a warm run lets caches cool down for the plain run; so both wait as long."""
+    """The wait for a lease after a warm run lets caches cool down before the plain run, so all runs wait that long."""
     time.sleep(REST_SECONDS)
     return node
 
 
 @contextlib.contextmanager
 def beside():
-    """A program that has the device open. To open it as the second one costs a firmware command more, which a waiting
-    lease would else impose on each plain run."""
+    """A program that keeps the device open. Opening a device that is open already costs one more firmware command;
+    otherwise a waiting lease would impose that command on each plain run only."""
     process = start(["ibv_asyncwatch"])
     try:
         session.wait_until(lambda: ask("objects")["contexts"], LEARN_SECONDS, lambda: "the device is not opened")
@@ -88,7 +88,7 @@ def beside():
 
 
 def check_served(node):
-    """A figure is not called warm unless it is."""
+    """Check that every run in mode warm was answered from leases alone."""
     counters = [recipe["counters"] for recipe in node.status()["recipes"]]
     if len(counters) != 1 or counters[0]["misses"] or counters[0]["diverged"]:
         raise session.SessionError(f"not everything came from leases: {counters}")
@@ -113,7 +113,7 @@ def spread(values):
 
 
 def carrying(products, _):
-    """What the stand-in adds to each system call that it plays: its kernel is another process."""
+    """What the stand-in adds to each system call that it emulates: its kernel is another process."""
     output = session.finish(start([products.bench("standin_rpc"), CARRIED]))
     return [
         row(f"stand-in itself, {name}", plain=[spent / 1000], runs=CARRIED) for name, spent in figures(output).items()
@@ -121,25 +121,25 @@ def carrying(products, _):
 
 
 def start(command):
-    """A program without warmverbs and, unlike in a node, without leases that wait beside it."""
+    """Start a program without warmverbs and, unlike in a node, without waiting leases."""
     return subprocess.Popen(
         [str(word) for word in command], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT
     )
 
 
 def ask(*words):
-    """What the stand-in says."""
+    """The answer of the stand-in to a control command."""
     command = [os.environ["STANDIN_HCA"], "ctl", *words]
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
 
 
 def counts():
-    """What each process did since it was last asked: {pid: {"firmware": {name: times}, "commands": ...}}."""
+    """What each process did since the last query: {pid: {"firmware": {name: times}, "commands": ...}}."""
     return ask("counts", "--reset")
 
 
 def firmware(process):
-    """Let a process end; {name: times} of the firmware commands that it gave, and what it printed."""
+    """Wait for the process to end; {name: times} of its firmware commands, and its output."""
     output = session.finish(process)
     return counts().get(str(process.pid), {}).get("firmware", {}), output
 
@@ -163,7 +163,7 @@ def total(by_verb_):
 
 
 def commands_by_verb(products, kind):
-    """{verb: {name: times}}: what a program that ends after the verb gave more than one that ended before it."""
+    """{verb: {name: times}}: how many more a program issues that ends after the verb than one that ends before it."""
     command = [products.bench("ready"), kind]
     counts()
     _, output = firmware(start(command))
@@ -188,7 +188,7 @@ def real_programs(products):
 
 
 def commands_of_programs(products, _):
-    """Of the client, from start to end."""
+    """Firmware commands of the client, from start to end."""
     with warm.node(products, []) as node:
         return [commands_of_program(node, which) for which in real_programs(products)]
 

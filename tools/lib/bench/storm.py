@@ -9,11 +9,11 @@ from .results import figures, row
 MODES = ("plain", "warm")
 SETS = 32
 TIMES = ("fork", "first_completion")
-# How a parent's registered memory is kept from children: the kernel copies it at fork(), or libibverbs, where it can't
-# know that the kernel does, leaves it out of them.
+# What happens to a parent's registered memory at fork(): the kernel copies it, or libibverbs, if it cannot know that
+# the kernel does, excludes it from children.
 SETTINGS = {"": ((), {}), "_madvise": (("-o",), {"IBV_FORK_SAFE": 1})}
 CHILDREN = (1, 10, 50, 200)
-# In the virtual machine each child that lives has a copy of the registered memory, and one of 1 GB takes minutes.
+# In the virtual machine each living child has a copy of the registered memory; copying 1 GB takes minutes.
 MEGABYTES_COPIED = (1, 16, 64, 256)
 MEGABYTES_AT_ONCE = 1024
 MEGABYTES = (1, 64, 1024)

@@ -1,4 +1,4 @@
-"""A node that is ready to measure on, and running things on it in all modes in turn."""
+"""A node that is ready to measure on, and runs on it in all modes in turn."""
 
 import contextlib
 import os
@@ -11,7 +11,7 @@ from .say import say
 
 @contextlib.contextmanager
 def node(products, programs, *options):
-    """A node whose every file that `programs` read is in memory; `options` are the daemon's."""
+    """A node that has every file that `programs` read in memory; `options` are the daemon's."""
     if os.environ.get("LAB") == "vm":
         memory.hold([*products.all(), *programs])
     with session.Node(products, *options) as ready:
@@ -19,7 +19,7 @@ def node(products, programs, *options):
 
 
 def interleave(ready, runs, once, modes=session.MODES, progress=say):
-    """What once(mode) returned, by mode, `runs` times each; a first round, which also records, does not count."""
+    """The results of once(mode), by mode, `runs` for each; a first round, which also records, is not counted."""
     samples = {mode: [] for mode in modes}
     for run in range(runs + 1):
         for mode in modes:

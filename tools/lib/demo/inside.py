@@ -50,7 +50,7 @@ def measure(node, which):
 
 
 def ignore(_):
-    """Each run is too small a step to be told."""
+    """Single runs are too short to report as progress."""
 
 
 def say(message):

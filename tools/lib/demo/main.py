@@ -11,7 +11,7 @@ Shows what warmverbs does for unmodified programs: installs what is missing, bui
 soft-RoCE device, starts warmverbsd, and runs ibv_rc_pingpong, ibv_srq_pingpong, ib_write_lat, ib_send_bw and rping
 there with plain verbs and with warmverbs in turn.
 
-Needs a Debian 12 machine, a network the first time, and no answers. Takes a few minutes.
+Needs a Debian 12 machine and, the first time, a network. Asks nothing, and takes a few minutes.
 """
 
 EPILOG = """\

@@ -10,14 +10,14 @@ MODES = ("plain", "warm")
 
 @dataclasses.dataclass(frozen=True)
 class Measured:
-    """One program: what pairs.timed() returned, run by run, and pairs.counted(), each by mode."""
+    """One program: the results of pairs.timed(), run by run, and of pairs.counted(), each by mode."""
 
     name: str
     samples: dict
     commands: dict
 
     def time(self, mode, state):
-        """The client's median, in microseconds. (When a server is in RTS depends on when its client comes.)"""
+        """The client's median, in microseconds. (A server's time to RTS depends on when its client connects.)"""
         return statistics.median(each["client"][f"list_to_{state}"] for each in self.samples[mode]) / 1000
 
     def issued(self, mode, side):
@@ -27,7 +27,7 @@ class Measured:
         return sum(self.issued(mode, "client").values())
 
     def served(self, side):
-        """Commands that reached the kernel plainly and were answered from the lease, with how often."""
+        """Commands that reached the kernel in plain runs and were answered from a lease in warm ones, with number."""
         plain, warm = (self.issued(mode, side) for mode in MODES)
         saved = {name: times - warm.get(name, 0) for name, times in plain.items()}
         return {name: times for name, times in saved.items() if times > 0}

@@ -1,4 +1,4 @@
-"""Which kind of CPU the guest gets: real (KVM) where that is shown to work, else emulated (TCG)."""
+"""Which kind of CPU the guest gets: real (KVM) where a probe shows that it works, else emulated (TCG)."""
 
 import dataclasses
 import os
@@ -22,8 +22,8 @@ def choose(image, count_instructions, cpus, memory):
 
 
 def kvm_works(image):
-    """Some machines offer a /dev/kvm on which this kernel never starts. So believe a probe only,
-    made once for each pair of kernels."""
+    """Some machines offer a /dev/kvm on which this kernel never starts. So only a probe counts, made once for each pair
+    of kernels."""
     if not kvm_offered():
         return False
     verdict = image.kernel.parent / f"kvm-on-{platform.release()}"

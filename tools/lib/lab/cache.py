@@ -20,7 +20,7 @@ def folder():
 
 
 def remove(keep=()):
-    """Empty the cache, but for the lock file, which others wait for, and the temporary folders of this run."""
+    """Empty the cache, except for the lock file, which others wait for, and the temporary folders of this run."""
     for entry in folder().glob("[!.]*"):
         if entry.is_dir() and entry not in keep:
             shutil.rmtree(entry)
@@ -43,7 +43,7 @@ def temporary_folder():
 
 @contextlib.contextmanager
 def locked():
-    """One at a time on this machine. The file names the holder, for those who wait."""
+    """Lets one run at a time go on. The file names the holder, for those who wait."""
     folder().mkdir(parents=True, exist_ok=True)
     with open(folder() / "lock", "a+", encoding="ascii") as file:
         wait_for(file)

@@ -25,7 +25,7 @@ MODULES = (
     ("9pnet_virtio", ""),
     ("9p", ""),
     ("overlay", ""),
-    # rdma_rxe asks the crypto layer for it by name: no dependency that modprobe could know.
+    # rdma_rxe requests it from the crypto layer by name, a dependency that modprobe cannot know.
     ("crc32_generic", ""),
     ("dummy", "numdummies=0"),
     ("ib_uverbs", ""),
@@ -53,19 +53,19 @@ class Image:
 
 
 def ready():
-    """An image to boot: of the kernel in the cache, which needs no network, or else of apt's."""
+    """An image to boot: with the cached kernel, which needs no network, or else with the one that apt offers."""
     check_machine()
     return make(newest_cached_version() or offered_version())
 
 
 def prepare():
-    """An image of the kernel that apt offers now."""
+    """An image with the kernel that apt offers now."""
     check_machine()
     return make(offered_version())
 
 
 def make(version):
-    """Kernel and initramfs apart: a change of the latter must not fetch the former again."""
+    """Kernel and initramfs are cached separately: a change of the initramfs must not fetch the kernel again."""
     if not kernel_folder(version).is_dir():
         fetch_kernel(version)
     image = image_of(version)
@@ -120,7 +120,7 @@ def image_of(version):
 
 
 def generator_hash():
-    """Of everything that decides what is in an initramfs, apart from the kernel."""
+    """A hash of everything that decides what is in an initramfs, except the kernel."""
     digest = hashlib.sha256()
     for path in (pathlib.Path(__file__), GUEST / "init", GUEST / "session", BUSYBOX):
         digest.update(hashlib.sha256(path.read_bytes()).digest())
@@ -130,7 +130,7 @@ def generator_hash():
 def fetch_kernel(version):
     Progress.say(f"downloading linux-image-{version}")
     with cache.new_entry(kernel_folder(version).name) as building:
-        # Started by root, apt would try to work as a user to whom this folder is closed, and warn.
+        # As root, apt would switch to a user who cannot enter this folder, and would warn.
         options = ("-o", "APT::Sandbox::User=")
         output(["apt-get", *options, "download", f"linux-image-{version}"], cwd=building)
         (package,) = building.glob("*.deb")
@@ -153,8 +153,8 @@ def unpack_kernel(package, version, building):
 
 
 def expand_kernel(vmlinuz):
-    """The kernel proper out of vmlinuz. QEMU starts it directly (PVH), which spares an emulated
-    CPU some 3 s of unpacking."""
+    """The kernel proper, unpacked from vmlinuz. QEMU starts it directly (PVH), which saves an emulated CPU some 3 s of
+    unpacking."""
     for magic, unpack in UNPACKERS:
         start = vmlinuz.find(magic)
         while start >= 0:
@@ -162,7 +162,7 @@ def expand_kernel(vmlinuz):
             if kernel.startswith(b"\x7fELF"):
                 return kernel
             start = vmlinuz.find(magic, start + 1)
-    return vmlinuz  # QEMU starts this as well, only slower.
+    return vmlinuz  # QEMU can start this too, but more slowly.
 
 
 def try_unpack(unpack, data):
@@ -197,7 +197,7 @@ def copy_modules(version, target):
 
 
 def files_of_module(version, name):
-    """A module's file, after those it needs. -C keeps this machine's own module settings out."""
+    """A module's file, after the files that it needs. -C ignores this machine's own module settings."""
     where = ("-C", os.devnull, "-d", kernel_folder(version), "-S", version)
     lines = output(["modprobe", *where, "--show-depends", name]).decode().splitlines()
     return [pathlib.Path(line.split()[1]) for line in lines if line.startswith("insmod ")]
@@ -213,7 +213,7 @@ def read_module(path):
 
 
 def archive(tree):
-    """The tree as the kernel wants it: a newc archive that belongs to root."""
+    """The tree in the kernel's format: a newc archive whose files belong to root."""
     names = "\0".join(sorted(str(path.relative_to(tree)) for path in tree.rglob("*")))
     options = ("--create", "--format=newc", "--null", "--quiet", "--owner=0:0", "--reproducible")
     return output(["cpio", *options], cwd=tree, input=f"{names}\0".encode())

@@ -17,10 +17,10 @@ DEVICE = "rxe0"
 GUEST_OUT = "/run/lab/out"
 GUEST_OWN = ("/dev", "/proc", "/run", "/sys")
 BOOT_SECONDS = 120
-CONSOLE_TAIL_LINES = 80  # A panic takes up to 50.
+CONSOLE_TAIL_LINES = 80  # A panic message takes up to 50 lines.
 KERNEL_OPTIONS = (
     "console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off audit=0 tsc=reliable nokaslr"
-    # An emulated CPU on a busy host may stand still for longer than these watchdogs allow.
+    # An emulated CPU on a busy host may pause for longer than these watchdogs allow.
     " nowatchdog rcupdate.rcu_cpu_stall_suppress=1"
 )
 
@@ -86,7 +86,7 @@ def boot(image, job, settings, shares, mark):
     descriptors = [end.fileno() for end in theirs]
     console = console_log(job)
     console.write_bytes(b"")
-    with open(console, "ab") as log:  # Shared by QEMU's own complaints and the guest.
+    with open(console, "ab") as log:  # For the messages of QEMU itself and of the guest.
         command = qemu_command(image, settings, shares, console, descriptors)
         qemu = process.start(command, pass_fds=descriptors, stdout=log, stderr=log)
     try:

@@ -73,9 +73,9 @@ def parse(arguments):
     add_run(commands)
     prepare = commands.add_parser(
         "prepare",
-        help="get the kernel that apt offers and build the guest's image, to run without network",
+        help="get the kernel that apt offers and build the guest's image, so that runs need no network",
     )
-    clean = commands.add_parser("clean", help="remove all that prepare or a run has cached")
+    clean = commands.add_parser("clean", help="remove everything that prepare or a run cached")
     for each in (prepare, clean):
         each.add_argument("--quiet", action="store_true", help="say nothing about progress")
     return parser.parse_args(arguments)
@@ -132,7 +132,7 @@ def run_in_machine(job, options):
 
 def check(options):
     if options.nodes != 1:
-        raise LabError("labs of more than one node are not there yet; use --nodes 1")
+        raise LabError("a lab of more than one node does not exist yet; use --nodes 1")
     if options.count_instructions and (options.native or options.cpus not in (None, 1)):
         raise LabError("--count-instructions needs a virtual machine with one CPU")
 
@@ -162,7 +162,7 @@ def clean(_):
 
 
 def end_on_signal(number, _frame):
-    # The clean-up that this sets off must not be interrupted in turn.
+    # The clean-up that follows must not be interrupted.
     for each in SIGNALS:
         signal.signal(each, signal.SIG_IGN)
     raise Ended(EXIT_SIGNAL_BASE + number, f"ended by {signal.Signals(number).name}")
@@ -170,13 +170,13 @@ def end_on_signal(number, _frame):
 
 def handle_signals():
     for number in SIGNALS:
-        # nohup has SIGHUP ignored, and means it; a shell's & has SIGINT ignored, for its own sake.
+        # Under nohup, SIGHUP is ignored and stays so. A shell's & ignores SIGINT only for job control.
         if number != signal.SIGHUP or signal.getsignal(number) != signal.SIG_IGN:
             signal.signal(number, end_on_signal)
 
 
 def open_missing_streams():
-    """Our caller may have closed some; the first files that we open must not take their places."""
+    """The caller may have closed some streams; the first files that we open must not take their numbers."""
     while (descriptor := os.open(os.devnull, os.O_RDWR)) <= STDERR:
         pass
     os.close(descriptor)

@@ -20,7 +20,7 @@ REMEDY = "leave out --native to use a virtual machine"
 def run(job):
     with device() as name:
         environment = {**os.environ, **lab_environment("native", name, job.out)}
-        # The shell gives what its users expect if COMMAND cannot be started: 126 or 127, and why.
+        # If COMMAND cannot be started, the shell says why and ends with 126 or 127, as users expect.
         command = ["/bin/sh", "-c", 'exec "$@"', "sh", *job.command]
         child = process.start(command, env=environment)
         try:
@@ -51,12 +51,12 @@ def device():
         process.output(["rdma", "link", "add", SOFT_DEVICE, "type", "rxe", "netdev", INTERFACE])
         yield SOFT_DEVICE
     finally:
-        # This takes the RDMA device with it.
+        # This removes the RDMA device too.
         process.output(["ip", "link", "delete", INTERFACE])
 
 
 def check_able():
-    """Everything that can be known to be in the way before anything is changed."""
+    """Find every obstacle that can be found before anything is changed."""
     if os.geteuid() != 0:
         raise LabError(f"no RDMA device here, and only root may add one; {REMEDY}")
     process.require("ip", "rdma", "modprobe")

@@ -15,7 +15,7 @@ LIBC = ctypes.CDLL(None, use_errno=True)
 def die_with_parent(parent):
     """Between fork and exec: have the kernel kill this child when the lab dies, however it dies."""
     LIBC.prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
-    if os.getppid() != parent:  # It died before the line above.
+    if os.getppid() != parent:  # The lab died before the line above.
         os.kill(os.getpid(), signal.SIGKILL)
 
 
@@ -32,7 +32,7 @@ def start(command, **options):
 
 
 def stop(child):
-    """Kill the child's whole process group; no grace, because nothing of value is left in it."""
+    """Kill the child's whole process group at once: nothing of value is left in it."""
     try:
         os.killpg(child.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -52,7 +52,7 @@ def find(program):
 
 
 def output(command, input=b"", **options):
-    """Run a short command and return what it prints; its failure is the lab's."""
+    """Run a short command and return what it prints; if it fails, the lab fails."""
     program = find(command[0]) or command[0]
     result = subprocess.run(
         [program, *command[1:]],

@@ -1,4 +1,4 @@
-"""How the lab speaks and how it ends: messages, exit codes, and exceptions that carry them."""
+"""The lab's messages, its exit codes, and the exceptions that carry them."""
 
 import sys
 
@@ -8,7 +8,7 @@ EXIT_SIGNAL_BASE = 128
 
 
 class LabError(Exception):
-    """The lab itself failed; the text says what and, where there is one, the remedy."""
+    """The lab itself failed; the text says how and, where there is one, the remedy."""
 
 
 class GuestError(LabError):

@@ -1,4 +1,4 @@
-"""What comes out of a guest: its reports, and the job's two outputs on their way to ours."""
+"""The output of a guest: its reports, and the job's two outputs, which are passed on to ours."""
 
 import collections
 import os
@@ -18,7 +18,7 @@ DRAIN_SECONDS = 10
 
 
 class Stream:
-    """One output of the job on its way to ours, up to the mark that ends it."""
+    """One output of the job, passed on to ours up to the mark that ends it."""
 
     def __init__(self, descriptor, mark):
         self.descriptor = descriptor
@@ -36,7 +36,7 @@ class Stream:
         write_all(self.descriptor, text[: len(text) - keep])
 
     def possible_mark(self, text):
-        """How many bytes at the end of the text could be the mark's beginning."""
+        """How many bytes at the end of the text could be the beginning of the mark."""
         longest = min(len(self.mark) - 1, len(text))
         return next((size for size in range(longest, 0, -1) if text.endswith(self.mark[:size])), 0)
 
@@ -71,7 +71,7 @@ class Session:
         self.allow(boot_seconds, GuestError(f"the guest was not ready after {boot_seconds} s"))
 
     def allow(self, seconds, otherwise):
-        """Set the deadline of the phase that begins, and what to raise when it is missed."""
+        """Set the deadline of the phase that begins, and the exception to raise when it passes."""
         self.deadline = time.monotonic() + seconds
         self.otherwise = otherwise
 
