@@ -50,6 +50,8 @@
 	VERB(free_device_list, "IBVERBS_1.1")                                                      \
 	VERB(open_device, "IBVERBS_1.1")                                                           \
 	VERB(alloc_pd, "IBVERBS_1.1")                                                              \
+	VERB(create_comp_channel, "IBVERBS_1.0")                                                   \
+	VERB(create_srq, "IBVERBS_1.1")                                                            \
 	VERB(create_cq, "IBVERBS_1.1")                                                             \
 	VERB(create_qp, "IBVERBS_1.1")                                                             \
 	VERB(modify_qp, "IBVERBS_1.1")
@@ -57,11 +59,9 @@
 /* All others that make, move, look at and end objects. */
 #define WV_REAL_OTHER_VERBS(VERB)                                                                  \
 	VERB(close_device, "IBVERBS_1.1")                                                          \
-	VERB(create_comp_channel, "IBVERBS_1.0")                                                   \
 	VERB(destroy_comp_channel, "IBVERBS_1.0")                                                  \
 	VERB(dealloc_pd, "IBVERBS_1.1")                                                            \
 	VERB(destroy_cq, "IBVERBS_1.1")                                                            \
-	VERB(create_srq, "IBVERBS_1.1")                                                            \
 	VERB(destroy_srq, "IBVERBS_1.1")                                                           \
 	VERB(destroy_qp, "IBVERBS_1.1")                                                            \
 	VERB(query_qp, "IBVERBS_1.1")

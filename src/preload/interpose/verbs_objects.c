@@ -28,7 +28,7 @@ WV_PUBLIC struct ibv_comp_channel *ibv_create_comp_channel(struct ibv_context *c
 	struct wv_made made;
 	struct wv_verb verb;
 
-	REAL_OR(NULL, wv_real_verbs())
+	REAL_OR(NULL, wv_real_usual_verbs())
 	if (!wv_child_is_tracking())
 		return real->create_comp_channel(context);
 	wv_verb_begin(&verb, WV_VERB_CHANNEL);
@@ -109,7 +109,7 @@ WV_PUBLIC struct ibv_srq *ibv_create_srq(struct ibv_pd *pd, struct ibv_srq_init_
 	struct wv_verb verb;
 	struct ibv_srq *srq;
 
-	REAL_OR(NULL, wv_real_verbs())
+	REAL_OR(NULL, wv_real_usual_verbs())
 	if (!wv_child_is_tracking())
 		return real->create_srq(pd, attr);
 	wv_verb_begin(&verb, WV_VERB_SRQ);
