@@ -50,7 +50,7 @@ enum wv_reason {
 	WV_REASON_PROVIDER,   /* the device's provider is not known */
 	WV_REASON_RECORDED,   /* the daemon does not know the program: this run is recorded */
 	WV_REASON_EMPTY,      /* the daemon knows the program, but had no lease ready */
-	WV_REASON_DENIED,     /* the daemon does not know the device */
+	WV_REASON_DENIED,     /* the daemon does not know the device, or a limit was reached */
 	WV_REASON_UNFIT,      /* this program or this device gets no lease */
 };
 
