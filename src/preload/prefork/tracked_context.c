@@ -7,7 +7,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-bool wv_child_tracks;
+bool wv_child_tracks WV_HOT;
 
 /* All that a child writes to on its way, near together: each page of it is copied for it first. */
 static struct {
