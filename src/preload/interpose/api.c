@@ -89,17 +89,17 @@ WV_PUBLIC int wv_request_pool(unsigned int leases)
 /* Learns from a rehearsal what children will do. 0 or what went wrong. */
 static int learn(int (*rehearse)(void *arg), void *arg)
 {
-	struct wv_prefork_shm *shm = wv_zygote_shm();
+	struct wv_published_scripts *scripts = wv_zygote_scripts();
 	int error;
 
-	if (!shm)
+	if (!scripts)
 		return ENOMEM;
-	wv_child_rehearse(shm);
+	wv_child_rehearse(scripts);
 	error = rehearse(arg);
 	wv_child_end_rehearsal();
 	if (error)
 		return error;
-	return wv_prefork_shm_is_taught(shm) ? 0 : ENODATA;
+	return wv_scripts_are_there(scripts) ? 0 : ENODATA;
 }
 
 WV_PUBLIC int wv_prefork(unsigned int sets, int (*rehearse)(void *arg), void *arg)

@@ -17,7 +17,7 @@
 static uint32_t n_opens WV_HOT; /* of devices, since the birth of this process */
 static struct wv_device_copies lists WV_HOT;
 
-static __thread struct wv_prefork_shm *rehearsing;
+static __thread struct wv_published_scripts *rehearsing;
 static __thread uint32_t rehearsed; /* opens */
 
 static void close_fds(struct wv_set *set)
@@ -48,30 +48,31 @@ static void part_from_parent(void)
 	rehearsing = NULL;
 }
 
-void wv_child_begin(const struct wv_offer *offers, unsigned int n, struct wv_prefork_shm *home)
+void wv_child_begin(const struct wv_offer *offers, unsigned int n,
+		    struct wv_published_scripts *scripts)
 {
 	part_from_parent();
-	wv_tracked_set_home(home);
+	wv_tracked_set_parent_scripts(scripts);
 	for (unsigned int i = 0; i < n; i++) {
 		struct wv_tracked t = {
 		    .role = WV_OFFERED,
 		    .set = offers[i].set,
-		    .home = home,
-		    .claim = offers[i].claim,
+		    .scripts = scripts,
+		    .claim_slot = offers[i].claim_slot,
 		    .state = offers[i].state,
 		};
 
-		if (!wv_tracked_has_room() || !wv_claim_slot_hold(t.claim, &t.state))
+		if (!wv_tracked_has_room() || !wv_claim_slot_hold(t.claim_slot, &t.state))
 			drop(t.set);
 		else
 			wv_tracked_add(&t);
 	}
 }
 
-void wv_child_rehearse(struct wv_prefork_shm *home)
+void wv_child_rehearse(struct wv_published_scripts *scripts)
 {
 	wv_child_lock();
-	rehearsing = home;
+	rehearsing = scripts;
 	rehearsed = 0;
 	wv_tracked_count_rehearsals(1);
 	wv_child_unlock();
@@ -105,7 +106,7 @@ static struct ibv_context *claim(struct wv_tracked *t, const struct wv_verb *ope
 
 	if (!made)
 		return NULL;
-	if (!wv_claim_slot_leave(t->claim, &t->state, WV_CLAIM_SLOT_CLAIMED)) {
+	if (!wv_claim_slot_release(t->claim_slot, &t->state, WV_CLAIM_SLOT_CLAIMED)) {
 		drop(t->set);
 		wv_tracked_remove(t);
 		return NULL;
@@ -131,13 +132,14 @@ static struct ibv_context *take(const struct wv_verb *open)
 }
 
 /* Whom to teach what is opened now; NULL: nobody, it is known, or there is no room. */
-static struct wv_prefork_shm *pupil(const struct wv_verb *open)
+static struct wv_published_scripts *scripts_to_teach(const struct wv_verb *open)
 {
-	struct wv_prefork_shm *shm = rehearsing ? rehearsing : wv_tracked_home();
+	struct wv_published_scripts *scripts =
+	    rehearsing ? rehearsing : wv_tracked_parent_scripts();
 
-	if (!shm || !wv_tracked_has_room() || (!rehearsing && wv_prefork_shm_knows(shm, open)))
+	if (!scripts || !wv_tracked_has_room() || (!rehearsing && wv_scripts_know(scripts, open)))
 		return NULL;
-	return shm;
+	return scripts;
 }
 
 static struct wv_set *empty_set(void)
@@ -151,9 +153,9 @@ static struct wv_set *empty_set(void)
 }
 
 static void learn(struct ibv_context *context, const struct wv_verb *open,
-		  struct wv_prefork_shm *home)
+		  struct wv_published_scripts *scripts)
 {
-	struct wv_tracked t = {.role = WV_LEARNING, .set = empty_set(), .home = home};
+	struct wv_tracked t = {.role = WV_LEARNING, .set = empty_set(), .scripts = scripts};
 
 	if (!t.set)
 		return;
@@ -166,14 +168,14 @@ static void learn(struct ibv_context *context, const struct wv_verb *open,
 /* What was opened plainly, as @open, is perhaps worth teaching. */
 static struct ibv_context *opened(struct ibv_context *context, const struct wv_verb *open)
 {
-	struct wv_prefork_shm *home;
+	struct wv_published_scripts *scripts;
 
 	if (!context)
 		return NULL;
 	wv_child_lock();
-	home = pupil(open);
-	if (home)
-		learn(context, open, home);
+	scripts = scripts_to_teach(open);
+	if (scripts)
+		learn(context, open, scripts);
 	wv_child_unlock();
 	return context;
 }
@@ -200,7 +202,7 @@ struct ibv_context *wv_child_open(struct ibv_device *device)
 void wv_child_end_rehearsal(void)
 {
 	wv_child_lock();
-	wv_each_tracked(t) if (t->role == WV_LEARNING && t->home == rehearsing)
+	wv_each_tracked(t) if (t->role == WV_LEARNING && t->scripts == rehearsing)
 	    wv_tracked_finish(t);
 	rehearsing = NULL;
 	wv_tracked_count_rehearsals(-1);
@@ -258,7 +260,7 @@ void wv_child_lose_fd(int fd)
 		if (t->role != WV_OFFERED || !wv_resources_lose_fd(&t->set->resources, fd))
 			continue;
 		drop(t->set);
-		wv_claim_slot_leave(t->claim, &t->state, WV_CLAIM_SLOT_GIVEN_BACK);
+		wv_claim_slot_release(t->claim_slot, &t->state, WV_CLAIM_SLOT_GIVEN_BACK);
 		wv_tracked_remove(t);
 	}
 	wv_child_unlock();

@@ -8,22 +8,23 @@
 
 struct wv_offer {
 	struct wv_set *set;
-	struct wv_claim_slot *claim;
+	struct wv_claim_slot *claim_slot;
 	uint64_t state; /* of the claim slot */
 };
 
 /*
  * In a child, before anything else runs in it: it may take what is in @offers, and teaches what is
- * not known to @home (NULL: nobody). Nothing is left of what its parent had itself. With the lock
- * of tracked_context.h held.
+ * not known to @scripts (NULL: nobody). Nothing is left of what its parent had itself. With the
+ * lock of tracked_context.h held.
  */
-void wv_child_begin(const struct wv_offer *offers, unsigned int n, struct wv_prefork_shm *home);
+void wv_child_begin(const struct wv_offer *offers, unsigned int n,
+		    struct wv_published_scripts *scripts);
 
 /*
- * From now on, until the other call, what this thread does with devices is taught to @home, as if
- * it were a child of it.
+ * From now on, until the other call, what this thread does with devices is taught to @scripts, as
+ * if it were a child of it.
  */
-void wv_child_rehearse(struct wv_prefork_shm *home);
+void wv_child_rehearse(struct wv_published_scripts *scripts);
 void wv_child_end_rehearsal(void);
 
 /* The device list as the parent has it, if a set waits. NULL: list plainly. */

@@ -4,7 +4,8 @@
 #pragma once
 
 #include "preload/prefork/child.h"
-#include "preload/prefork/prefork_shm.h"
+#include "preload/prefork/claim_slot.h"
+#include "preload/prefork/published_scripts.h"
 #include "preload/prefork/set.h"
 
 #define WV_SET_POOL_SETS 64 /* of each script */
@@ -16,7 +17,7 @@
  * Makes pools of what children have taught, and ends those of scripts that do not fit them any
  * more.
  */
-void wv_set_pools_learn(struct wv_prefork_shm *shm);
+void wv_set_pools_learn(struct wv_published_scripts *scripts);
 
 /*
  * Lets go of the next set that a child has, and takes back those that children left unused. Returns
@@ -42,7 +43,7 @@ int wv_set_pools_make(const struct wv_set_terms *terms, uint64_t now_ms);
 void wv_set_pools_retry(void);
 
 /* Whether there is a script that has no pool yet. */
-bool wv_set_pools_have_news(const struct wv_prefork_shm *shm);
+bool wv_set_pools_have_news(const struct wv_published_scripts *scripts);
 
 /* Ends the sets of each script beyond @n, of those that no child has. */
 void wv_set_pools_trim(unsigned int n);
@@ -50,8 +51,8 @@ void wv_set_pools_trim(unsigned int n);
 void wv_set_pools_part_from_devices(void);
 
 /* Offers the next child a set of each script; how many. */
-unsigned int wv_set_pools_offer(struct wv_prefork_shm *shm, struct wv_offer offers[WV_CHILD_SETS],
-				uint64_t now_ms);
+unsigned int wv_set_pools_offer(struct wv_claim_slots *claim_slots,
+				struct wv_offer offers[WV_CHILD_SETS], uint64_t now_ms);
 
 /* Whether a child has an offer that it did not use yet, or has a set that is still held here. */
 bool wv_set_pools_wait(void);

@@ -5,7 +5,8 @@
  */
 #pragma once
 
-#include "preload/prefork/prefork_shm.h"
+#include "preload/prefork/claim_slot.h"
+#include "preload/prefork/published_scripts.h"
 #include "preload/prefork/set.h"
 
 #define WV_CHILD_SETS 16
@@ -21,10 +22,10 @@ struct wv_tracked {
 	bool judged;  /* whether its script fits */
 	bool stopped; /* CLAIMED: nothing more is taken from it */
 	struct wv_set *set;
-	struct wv_prefork_shm *home; /* of the process that the script is of */
-	struct wv_claim_slot *claim; /* OFFERED */
-	uint64_t state;		     /* of the claim slot */
-	struct wv_claims claims;     /* CLAIMED */
+	struct wv_published_scripts *scripts; /* of the process that taught or is taught */
+	struct wv_claim_slot *claim_slot;     /* OFFERED */
+	uint64_t state;			      /* of the claim slot */
+	struct wv_claims claims;	      /* CLAIMED */
 };
 
 extern bool wv_child_tracks;
@@ -44,9 +45,9 @@ int wv_child_try_lock(void);
 
 /* All that follow are called with the lock held. */
 
-/* What is not known is taught to @home from now on; NULL: nobody. */
-void wv_tracked_set_home(struct wv_prefork_shm *home);
-struct wv_prefork_shm *wv_tracked_home(void);
+/* What is not known is taught to @scripts from now on; NULL: nobody. */
+void wv_tracked_set_parent_scripts(struct wv_published_scripts *scripts);
+struct wv_published_scripts *wv_tracked_parent_scripts(void);
 
 /* A rehearsal begins (1) or ends (-1): contexts that are opened are looked at. */
 void wv_tracked_count_rehearsals(int change);

@@ -5,6 +5,7 @@
 #include "preload/core/settings.h"
 #include "preload/prefork/device_list.h"
 #include "preload/prefork/fill_thread.h"
+#include "preload/prefork/prefork_shm.h"
 #include "preload/prefork/set_pool.h"
 
 #include <errno.h>
@@ -29,7 +30,7 @@ static struct wv_offer offers[WV_CHILD_SETS] WV_HOT;
 static unsigned int n_offers WV_HOT;
 static __thread struct {
 	unsigned int n;
-	struct wv_offer offers[WV_PREFORK_SCRIPTS];
+	struct wv_offer offers[WV_PUBLISHED_SCRIPTS];
 } last;
 
 static void take_lock(void)
@@ -75,7 +76,7 @@ static unsigned int how_many(void)
 	return n < WV_SET_POOL_SETS ? n : WV_SET_POOL_SETS;
 }
 
-struct wv_prefork_shm *wv_zygote_shm(void)
+struct wv_published_scripts *wv_zygote_scripts(void)
 {
 	struct wv_prefork_shm *made;
 
@@ -84,7 +85,7 @@ struct wv_prefork_shm *wv_zygote_shm(void)
 		shm = wv_prefork_shm_new();
 	made = shm;
 	give_lock();
-	return made;
+	return made ? &made->scripts : NULL;
 }
 
 static int settle_one(void)
@@ -130,8 +131,8 @@ static int make_one(void)
 static void update(bool devices_changed)
 {
 	take_lock_after_forks();
-	wv_set_pools_learn(shm);
-	wv_claim_slots_collect(shm);
+	wv_set_pools_learn(&shm->scripts);
+	wv_claim_slots_collect(&shm->slots);
 	if (devices_changed) {
 		wv_set_pools_part_from_devices();
 		wv_device_list_forget();
@@ -148,7 +149,7 @@ static int next_time(bool failed)
 	take_lock_after_forks();
 	if (failed) {
 		ms = LATER_MS;
-	} else if (wv_set_pools_wait() || wv_set_pools_have_news(shm)) {
+	} else if (wv_set_pools_wait() || wv_set_pools_have_news(&shm->scripts)) {
 		ms = wait_ms;
 		wait_ms = wait_ms < LATER_MS ? wait_ms + (wait_ms + 3) / 4 : LATER_MS;
 	} else {
@@ -195,7 +196,7 @@ int wv_zygote_keep(unsigned int n)
 
 	if (n > WV_SET_POOL_SETS)
 		return -EINVAL;
-	if (!wv_zygote_shm())
+	if (!wv_zygote_scripts())
 		return -ENOMEM;
 	take_lock_after_forks();
 	is_set = true;
@@ -233,7 +234,7 @@ uint32_t wv_zygote_ready(void)
 /* A thread is only worth its while once a child has used RDMA. */
 static void start_if_taught(void)
 {
-	if (!is_filling && shm && how_many() && wv_set_pools_have_news(shm))
+	if (!is_filling && shm && how_many() && wv_set_pools_have_news(&shm->scripts))
 		start();
 }
 
@@ -243,7 +244,7 @@ void wv_zygote_before_fork(void)
 	take_lock();
 	if (!shm && how_many())
 		shm = wv_prefork_shm_new();
-	n_offers = shm && how_many() ? wv_set_pools_offer(shm, offers, now_ms()) : 0;
+	n_offers = shm && how_many() ? wv_set_pools_offer(&shm->slots, offers, now_ms()) : 0;
 }
 
 void wv_zygote_after_fork(void)
@@ -266,12 +267,12 @@ void wv_zygote_after_fork(void)
  */
 static void note_child(struct wv_offer *offer, pid_t pid)
 {
-	uint64_t state = __atomic_load_n(&offer->claim->state, __ATOMIC_ACQUIRE);
+	uint64_t state = __atomic_load_n(&offer->claim_slot->state, __ATOMIC_ACQUIRE);
 
 	if (pid < 0)
-		wv_claim_slot_turn(offer->claim, &offer->state, WV_CLAIM_SLOT_GIVEN_BACK);
+		wv_claim_slot_advance(offer->claim_slot, &offer->state, WV_CLAIM_SLOT_GIVEN_BACK);
 	else if (state >> 8 == offer->state >> 8)
-		__atomic_store_n(&offer->claim->child, pid, __ATOMIC_RELAXED);
+		__atomic_store_n(&offer->claim_slot->child, pid, __ATOMIC_RELAXED);
 }
 
 void wv_zygote_forked(pid_t pid)
@@ -283,7 +284,7 @@ void wv_zygote_forked(pid_t pid)
 void wv_zygote_in_child(void)
 {
 	wv_set_pools_leave(offers, n_offers);
-	wv_child_begin(offers, n_offers, how_many() ? shm : NULL);
+	wv_child_begin(offers, n_offers, shm && how_many() ? &shm->scripts : NULL);
 	wv_fill_thread_leave();
 	shm = NULL;
 	is_set = is_filling = false;

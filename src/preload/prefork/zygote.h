@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "preload/prefork/prefork_shm.h"
+#include "preload/prefork/published_scripts.h"
 #include "preload/prefork/set_pool.h"
 
 #include <stdbool.h>
@@ -18,7 +18,7 @@
 int wv_zygote_keep(unsigned int n);
 
 /* What children of this process teach to, made at first use. NULL: no memory. */
-struct wv_prefork_shm *wv_zygote_shm(void);
+struct wv_published_scripts *wv_zygote_scripts(void);
 
 /* How many sets wait. */
 uint32_t wv_zygote_ready(void);
