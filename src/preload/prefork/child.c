@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Near what tracked_context.c has: a child writes to both. */
-static uint32_t n_opens WV_HOT; /* of devices, since the birth of this process */
+/* Placed next to the data of tracked_context.c: a child writes to both. */
+static uint32_t n_opens WV_HOT; /* of devices by this process; a parent's are not counted */
 static struct wv_device_copies lists WV_HOT;
 
 static __thread struct wv_published_scripts *rehearsing;
@@ -26,14 +26,14 @@ static void close_fds(struct wv_set *set)
 		wv_fd_close_private(&set->resources.fds[i]);
 }
 
-/* Lets go of a set that was offered and not used. Its memory is a copy, and small: it stays. */
+/* Drops a set that was offered and not used. Its memory is a small copy and is not freed. */
 static void drop(struct wv_set *set)
 {
 	close_fds(set);
 	wv_resources_unmap(&set->resources, WV_RANGE_ALL);
 }
 
-/* What a parent had, its child has as it is: an opened device like any other. */
+/* A context that the parent tracked becomes an ordinary opened device in the child. */
 static void part_from_parent(void)
 {
 	wv_each_tracked(t)
@@ -99,7 +99,7 @@ bool wv_child_end_list(struct ibv_device **list)
 	return ended;
 }
 
-/* The set's context, if it begins with @open and is still to be had. */
+/* Claims the set, if it begins with @open and is still offered. Returns its context, or NULL. */
 static struct ibv_context *claim(struct wv_tracked *t, const struct wv_verb *open)
 {
 	struct wv_made *made = wv_set_claim(t->set, &t->claims, open);
@@ -118,7 +118,7 @@ static struct ibv_context *claim(struct wv_tracked *t, const struct wv_verb *ope
 
 static struct ibv_context *take(const struct wv_verb *open)
 {
-	/* What is rehearsed is for others. */
+	/* A rehearsal uses no sets: those are for children. */
 	if (rehearsing)
 		return NULL;
 	wv_each_tracked(t)
@@ -131,7 +131,10 @@ static struct ibv_context *take(const struct wv_verb *open)
 	return NULL;
 }
 
-/* Whom to teach what is opened now; NULL: nobody, it is known, or there is no room. */
+/*
+ * The scripts to which an open should be taught. NULL: none, the script is known, or there is no
+ * room.
+ */
 static struct wv_published_scripts *scripts_to_teach(const struct wv_verb *open)
 {
 	struct wv_published_scripts *scripts =
@@ -165,7 +168,7 @@ static void learn(struct ibv_context *context, const struct wv_verb *open,
 	wv_tracked_add(&t);
 }
 
-/* What was opened plainly, as @open, is perhaps worth teaching. */
+/* Starts a script at a device that was opened without a set, if the script is worth teaching. */
 static struct ibv_context *opened(struct ibv_context *context, const struct wv_verb *open)
 {
 	struct wv_published_scripts *scripts;
@@ -217,7 +220,7 @@ void wv_child_end(void)
 	wv_child_unlock();
 }
 
-/* What nobody took of the set would keep its context busy. */
+/* Destroys the unclaimed objects, which would keep the context busy. */
 static void end_claimed(struct wv_tracked *t)
 {
 	uint16_t index;

@@ -7,7 +7,7 @@
 #include "preload/prefork/set_make.h"
 #include "preload/prefork/tracked_context.h"
 
-/* Whether the script fits is judged once for each child. */
+/* Each child reports once whether the script fits. */
 static void judge(struct wv_tracked *t, bool fits)
 {
 	if (!t->judged)
@@ -60,12 +60,12 @@ void *wv_child_make(struct ibv_context *context, struct wv_verb *verb, const voi
 	return object;
 }
 
-/* A queue pair of a set on its way back. */
+/* A queue pair of a set that is put back. */
 struct set_qp {
 	struct wv_tracked *tracked;
 	struct ibv_qp *qp;
 	uint16_t index;
-	uint32_t next; /* verb to be looked at for moves */
+	uint32_t next; /* verb from which to look for moves */
 };
 
 static int take_to_reset(void *arg)
@@ -92,15 +92,15 @@ static int repeat_move(void *arg)
 }
 
 /*
- * The queue pair is about to be moved otherwise, or looked at: back to where its owner has moved
- * it.
+ * The owner is about to query the queue pair, or to move it in another way than the script did.
+ * Puts it back to the state that its owner has moved it to.
  */
 static void take_back(struct wv_tracked *t, struct ibv_qp *qp, uint16_t index)
 {
 	struct set_qp q = {t, qp, index, 0};
 	enum ibv_qp_state state = qp->state;
 	bool is_reset;
-	int error; /* the owner will see it in what it asks for next */
+	int error; /* ignored: the owner's own verb will fail too */
 
 	if (!wv_set_end_moves(t->set, &t->claims, index))
 		return;
@@ -114,7 +114,7 @@ static bool is_ahead(const struct wv_set *set, uint16_t index, const struct ibv_
 	return wv_qp_is_ahead(set->script->verbs[index].qp.type, attr->qp_state);
 }
 
-/* True if the move was made ahead, and is now its owner's. */
+/* Claims a move that was made ahead. False if there is none. */
 static bool take_move(struct wv_tracked *t, struct wv_verb *verb, bool can_be_ahead)
 {
 	if (!can_be_ahead || t->stopped || !wv_set_claim(t->set, &t->claims, verb))
@@ -123,7 +123,7 @@ static bool take_move(struct wv_tracked *t, struct wv_verb *verb, bool can_be_ah
 	return true;
 }
 
-/* The script knows all that can be done ahead once a queue pair goes further. */
+/* The script is complete once a queue pair moves further than a set can. */
 static void moved(struct wv_tracked *t, const struct wv_verb *verb, const struct ibv_qp_attr *attr,
 		  bool can_be_ahead)
 {
@@ -196,7 +196,7 @@ int wv_child_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	return error;
 }
 
-/* Destroys what nobody asked for and would keep the object at @index busy. */
+/* Destroys the unclaimed objects that would keep the object at @index busy. */
 static void clear_way(struct wv_tracked *t, uint16_t index)
 {
 	uint16_t user;

@@ -1,6 +1,6 @@
 /*
- * The scripts that children have taught, in memory that a process shares with its children.
- * Children publish and judge scripts, and the parent makes sets of them.
+ * The scripts that children have taught, in memory that a process shares with its children. A child
+ * publishes scripts and reports whether they fit; the parent makes sets of them.
  */
 #pragma once
 
@@ -25,8 +25,9 @@ struct wv_published_scripts {
 bool wv_scripts_know(struct wv_published_scripts *scripts, const struct wv_verb *open);
 
 /*
- * Publishes @script. If a script that begins with the same open is known, @replace says whether
- * @script takes its place. False: @script was not needed, or there is no room.
+ * Publishes @script. If there is already another script that begins with the same open, @script
+ * takes its place with @replace, and is ignored without. False: it was ignored, or there is no
+ * room.
  */
 bool wv_scripts_publish(struct wv_published_scripts *scripts, const struct wv_script *script,
 			bool replace);
@@ -34,5 +35,5 @@ bool wv_scripts_publish(struct wv_published_scripts *scripts, const struct wv_sc
 /* Whether there is any script. */
 bool wv_scripts_are_there(const struct wv_published_scripts *scripts);
 
-/* A child reports whether the script that begins with @open fits what the child does. */
+/* A child reports whether the script that begins with @open fits it. */
 void wv_scripts_judge(struct wv_published_scripts *scripts, const struct wv_verb *open, bool fits);

@@ -20,10 +20,10 @@ struct slot {
 	struct wv_set *set;		  /* NULL: to be made */
 	struct wv_claim_slot *claim_slot; /* NULL: offered to nobody */
 	uint64_t state;
-	uint64_t since_ms; /* it was offered */
+	uint64_t since_ms; /* when it was offered */
 };
 
-/* One for each script of the shm, at the same index. */
+/* One for each published script, at the same index. */
 static struct pool {
 	bool active;
 	unsigned int failures; /* of verbs, in a row */
@@ -59,7 +59,7 @@ static bool is_ready(const struct slot *slot)
 static void activate(struct pool *pool, struct wv_published_script *published)
 {
 	memcpy(&pool->script, &published->script, sizeof(pool->script));
-	/* A child of a zygote still has what its parent's were here. */
+	/* In the child of a zygote, these are still the slots of its parent. */
 	memset(pool->slots, 0, sizeof(pool->slots));
 	pool->published = published;
 	pool->failures = 0;
@@ -67,7 +67,7 @@ static void activate(struct pool *pool, struct wv_published_script *published)
 	pool->active = wv_script_check(&pool->script);
 }
 
-/* Ends what nobody has; whether nothing is left. */
+/* Ends the sets that are not offered. Returns whether the pool is empty then. */
 static bool empty(struct pool *pool)
 {
 	bool any = false;
@@ -113,7 +113,7 @@ bool wv_set_pools_have_news(const struct wv_published_scripts *scripts)
 	return false;
 }
 
-/* Whether the child ended before it came to hold its claim; false if that is not known. */
+/* Whether the child ended before it held its claim slot; false if that is not known. */
 static bool never_came(const struct wv_claim_slot *claim_slot)
 {
 	pid_t child = __atomic_load_n(&claim_slot->child, __ATOMIC_RELAXED);
@@ -140,7 +140,7 @@ static bool is_unused(const struct slot *slot)
 	}
 }
 
-/* The set is to be had again, if its child has left it. */
+/* Takes the set back, if its child left it unused. */
 static bool take_back(struct slot *slot)
 {
 	if (!slot->claim_slot)
@@ -153,7 +153,7 @@ static bool take_back(struct slot *slot)
 	return true;
 }
 
-/* What is to become of a set that was offered; true if it is gone from here. */
+/* Looks at what the child did with a set that was offered. True if the set ended. */
 static bool settle(struct slot *slot, uint64_t now_ms)
 {
 	slot->state = __atomic_load_n(&slot->claim_slot->state, __ATOMIC_ACQUIRE);
@@ -184,7 +184,7 @@ int wv_set_pools_settle(uint64_t now_ms)
 	return 0;
 }
 
-/* The set to go on with, or a place for another one. */
+/* The slot of an unfinished set, or an empty slot if more sets are needed. */
 static struct slot *unfinished(struct pool *pool, unsigned int n)
 {
 	struct slot *place = NULL;
@@ -284,11 +284,11 @@ void wv_set_pools_part_from_devices(void)
 	each_set (slot)
 		if (!slot->claim_slot && slot->set->n && is_gone(slot->set))
 			end(slot, wv_set_unmake);
-	/* What failed before may have been for want of a device. */
+	/* Earlier verbs may have failed because the device was missing. */
 	wv_set_pools_retry();
 }
 
-/* One that waits; else one that a child has left unused, and that was not seen to yet. */
+/* A set that is ready, or else one that a child has just left unused. */
 static struct slot *next_ready(struct pool *pool)
 {
 	for (unsigned int i = 0; pool->active && i < WV_SET_POOL_SETS; i++)
@@ -372,7 +372,7 @@ void wv_set_pools_leave(const struct wv_offer *offers, unsigned int n)
 		wv_resources_unmap(resources, WV_RANGE_IO);
 	}
 	wv_fd_range_flush(&range);
-	/* Only what must be written is: each page of it is copied. */
+	/* Nothing is written that need not be: the child copies each page that it writes to. */
 	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++)
 		if (pools[i].active)
 			pools[i].active = false;

@@ -9,10 +9,12 @@
 
 bool wv_child_tracks;
 
-/* All that a child writes to on its way, near together: each page of it is copied for it first. */
+/*
+ * A child writes to all of this, so it lies together: each page that a child writes to is copied.
+ */
 static struct {
 	pthread_mutex_t lock;
-	struct wv_published_scripts *parent_scripts; /* NULL: nobody to teach */
+	struct wv_published_scripts *parent_scripts; /* NULL: scripts are not taught */
 	uint32_t n;
 	uint32_t rehearsals; /* under way */
 	struct wv_tracked all[WV_CHILD_SETS];

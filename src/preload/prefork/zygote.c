@@ -12,20 +12,20 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SOON_MS	 2 /* while children come and take */
+#define SOON_MS	 2 /* while children claim sets */
 #define LATER_MS 250
 #define YIELD_US 20
 
 static pthread_mutex_t lock WV_HOT = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool locked;	      /* by this thread */
-static unsigned int n_waiting WV_HOT; /* forks and pauses: the thread lets them go first */
+static unsigned int n_waiting WV_HOT; /* forks and pauses that the thread lets go first */
 
-static struct wv_prefork_shm *shm WV_HOT;     /* of the children of this process */
-static bool is_set WV_HOT, is_filling WV_HOT; /* how many were asked for; the thread runs */
+static struct wv_prefork_shm *shm WV_HOT;     /* shared with the children of this process */
+static bool is_set WV_HOT, is_filling WV_HOT; /* whether @wanted is set; whether the thread runs */
 static unsigned int wanted;
 static int wait_ms WV_HOT = SOON_MS;
 
-/* Of the fork under way, and of the last one of this thread. */
+/* The offers of the fork that is in progress, and of the last fork of this thread. */
 static struct wv_offer offers[WV_CHILD_SETS] WV_HOT;
 static unsigned int n_offers WV_HOT;
 static __thread struct {
@@ -46,8 +46,8 @@ static void give_lock(void)
 }
 
 /*
- * A mutex is not fair, and a fork must not wait for more than the verb that is being made. While
- * paused nobody comes in.
+ * A mutex is not fair, and a fork must wait for one verb at most. So this waits until no fork wants
+ * the lock and nothing is paused.
  */
 static void take_lock_after_forks(void)
 {
@@ -98,10 +98,13 @@ static int settle_one(void)
 	return more;
 }
 
-/* The program closed @fd, which may be of a set that waits here, or of one for this process. */
+/*
+ * The program closed @fd, which may belong to a set that is ready here, or to one that was offered
+ * to this process.
+ */
 static void lose_fd(int fd)
 {
-	/* What ends sets closes their descriptors: that is no loss. */
+	/* This thread is destroying a set, so the program did not close the descriptor. */
 	if (locked)
 		return;
 	wv_child_lose_fd(fd);
@@ -127,7 +130,7 @@ static int make_one(void)
 	return result;
 }
 
-/* What changed since the last time: scripts, devices, how many sets are wanted. */
+/* Takes account of new scripts, changed devices, and another number of wanted sets. */
 static void update(bool devices_changed)
 {
 	take_lock_after_forks();
@@ -141,7 +144,7 @@ static void update(bool devices_changed)
 	give_lock();
 }
 
-/* While offers are out, children may take them at any moment, and tell nobody. */
+/* Polls while offers are open, since a child does not notify the parent when it claims one. */
 static int next_time(bool failed)
 {
 	int ms = -1;
@@ -171,7 +174,7 @@ static int work(bool devices_changed)
 	return next_time(result < 0);
 }
 
-/* Until all there is to make is made, or something fails. */
+/* Makes all sets that are missing, until a verb fails. */
 static int make_all(void)
 {
 	int result;
@@ -231,7 +234,7 @@ uint32_t wv_zygote_ready(void)
 	return n;
 }
 
-/* A thread is only worth its while once a child has used RDMA. */
+/* A thread is of use only after a child has used RDMA. */
 static void start_if_taught(void)
 {
 	if (!is_filling && shm && how_many() && wv_set_pools_have_news(&shm->scripts))
@@ -262,8 +265,8 @@ void wv_zygote_after_fork(void)
 }
 
 /*
- * The claim may have changed hands since. If it does just now, the worst is that a child goes
- * without.
+ * The claim slot may have been issued again since. If that happens right now, the worst outcome is
+ * that a child gets no set.
  */
 static void note_child(struct wv_offer *offer, pid_t pid)
 {
