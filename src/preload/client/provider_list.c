@@ -17,7 +17,7 @@
 struct device {
 	char node[48]; /* path of the device node */
 	char provider[192];
-	bool loaded; /* and then: */
+	bool loaded; /* if so, @id is set */
 	struct wv_build_id id;
 };
 

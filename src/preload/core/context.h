@@ -48,13 +48,11 @@ struct wv_context {
 			c); /* called with the lock held when the last command descriptor is gone */
 	struct wv_lease lease;
 	struct wv_lease constants; /* constant answers inside ibv_open_device(), without a lease */
-	uint64_t put_back[WV_CMDLOG_MAX_STEPS /
-			  64]; /* one bit for each handle; set: the QP was put back to RESET */
+	uint64_t put_back[WV_CMDLOG_MAX_STEPS / 64]; /* bit per handle: the QP was put back */
 	struct wv_inheritance *inheritance; /* of a lease, after a fork; see lease/inherit.h */
 	struct wv_cmdlog_writer record;
-	struct wv_allocations
-	    *allocations;	   /* of queues, while recording; its memory is used again */
-	struct ibv_context *verbs; /* while the program has it open, if known */
+	struct wv_allocations *allocations; /* of queues, while recording */
+	struct ibv_context *verbs;	    /* while the program has it open, if known */
 	struct wv_msg_report report;
 	_Alignas(8) uint8_t message[WV_WIRE_MAX]; /* the lease as received, or the recording */
 };
