@@ -1,7 +1,7 @@
 /*
  * What a thread is doing while it runs code of libibverbs or of a provider. That code calls
- * functions of this library that take no argument of ours (open(), mmap(), ioctl(), an allocator),
- * so it is kept in a variable of the thread.
+ * functions of this library whose arguments cannot tell them (open(), mmap(), ioctl(), an
+ * allocator), so it is kept in a variable of the thread.
  *
  * Only those functions read the variable; they pass it on as an argument.
  */

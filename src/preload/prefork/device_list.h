@@ -16,7 +16,7 @@ struct ibv_device **wv_device_list(void);
 /* The devices have changed: drops the list. Not thread-safe. */
 void wv_device_list_forget(void);
 
-#define WV_DEVICES_COPIES 8 /* at a time; programs hold one */
+#define WV_DEVICES_COPIES 8 /* at a time; most programs hold one */
 #define WV_DEVICES_MAX	  16
 
 /* The copies of the list that a program holds. Zero at first; the caller guards it. */

@@ -99,8 +99,8 @@ static void *run(void *unused)
 
 /*
  * No fork may happen while the runtime starts the thread: the runtime takes locks of its own then,
- * and some allocators do not handle fork() (ASan's), so the child would find them locked for ever.
- * The wait has a limit, because a library whose fork handler runs after ours may hold such a lock.
+ * and some allocators do not handle fork() (ASan's), so the child could never take these locks. The
+ * wait has a limit, because a library whose fork handler runs after ours may hold such a lock.
  */
 static void await_begin(void)
 {

@@ -96,7 +96,7 @@ void wv_set_pools_learn(struct wv_published_scripts *scripts)
 			continue;
 		if (!pools[i].active)
 			activate(&pools[i], published);
-		/* The next child may teach something else. */
+		/* Frees the entry: the next child may teach another script. */
 		if (!pools[i].active || (!fits(&pools[i]) && empty(&pools[i]))) {
 			pools[i].active = false;
 			__atomic_store_n(&published->phase, WV_SCRIPT_EMPTY, __ATOMIC_RELEASE);

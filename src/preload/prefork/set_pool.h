@@ -27,7 +27,7 @@ int wv_set_pools_settle(uint64_t now_ms);
 struct wv_set_terms {
 	unsigned int sets;		 /* of each script */
 	struct ibv_device **devices;	 /* to open, with NULL at the end */
-	const struct wv_fd_owner *owner; /* of the descriptors of sets */
+	const struct wv_fd_owner *owner; /* told when the program closes a descriptor of a set */
 };
 
 /*

@@ -64,7 +64,7 @@ void wv_tracked_clear(void);
 /* The tracked context before @t, or the last one if @t is NULL. NULL: there are no more. */
 struct wv_tracked *wv_tracked_before(struct wv_tracked *t);
 
-/* The latest first, so that one may be removed on the way. */
+/* Loops over the tracked contexts, the latest first, so that the current one may be removed. */
 #define wv_each_tracked(t)                                                                         \
 	for (struct wv_tracked *t = wv_tracked_before(NULL); t; t = wv_tracked_before(t))
 
