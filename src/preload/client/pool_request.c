@@ -131,7 +131,7 @@ void wv_client_end_pool(void)
  * Whether the request is still in force. A daemon that ends closes the connection, and sends
  * nothing before.
  */
-static bool stands(void)
+static bool is_in_force(void)
 {
 	char byte;
 
@@ -142,7 +142,7 @@ static bool stands(void)
 void wv_client_pool_state(struct wv_status *status)
 {
 	wv_lock();
-	if (stands()) {
+	if (is_in_force()) {
 		status->pool_asked = request.asked;
 		status->pool_granted = request.granted;
 		status->pool_ready = request.ready;

@@ -44,8 +44,7 @@ struct wv_context {
 	 * its descriptors.
 	 */
 	const struct wv_fd_owner *owner;
-	void (*end)(struct wv_context *
-			c); /* called with the lock held when the last command descriptor is gone */
+	void (*end)(struct wv_context *c); /* last command descriptor gone; with the lock held */
 	struct wv_lease lease;
 	struct wv_lease constants; /* constant answers inside ibv_open_device(), without a lease */
 	uint64_t put_back[WV_CMDLOG_MAX_STEPS / 64]; /* bit per handle: the QP was put back */

@@ -17,8 +17,7 @@ struct wv_fd_owner;
 /* For a thread that makes objects ahead, for another process. */
 struct wv_maker {
 	const struct wv_fd_owner *owner; /* of the contexts that the thread opens */
-	uint32_t
-	    open_number; /* which open of an RDMA device this will be in the process that uses it */
+	uint32_t open_number;		 /* which open of a device it will be to its user */
 	/*
 	 * The thread made a shared mapping of @bytes at @at: of the ufile @fd, or of queue memory
 	 * (-1).

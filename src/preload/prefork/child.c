@@ -14,7 +14,7 @@
 #include <string.h>
 
 /* Placed next to the data of tracked_context.c: a child writes to both. */
-static uint32_t n_opens WV_HOT; /* of devices by this process; a parent's are not counted */
+static uint32_t n_opens WV_HOT; /* of devices, since the fork that made this process */
 static struct wv_device_copies lists WV_HOT;
 
 static __thread struct wv_published_scripts *rehearsing;

@@ -47,7 +47,7 @@ int wv_child_close(struct ibv_context *context);
  */
 void wv_child_stop(struct ibv_context *context);
 
-/* which may belong to an unused set: the set is given back. */
+/* The program closed @fd, which may belong to an unused set: the set is given back. */
 void wv_child_lose_fd(int fd);
 
 /* The process ends: publishes the scripts that it is teaching. */

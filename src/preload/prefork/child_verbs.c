@@ -100,7 +100,7 @@ static void take_back(struct wv_tracked *t, struct ibv_qp *qp, uint16_t index)
 	struct set_qp q = {t, qp, index, 0};
 	enum ibv_qp_state state = qp->state;
 	bool is_reset;
-	int error; /* ignored: the owner's next verb fails too */
+	int error; /* ignored: the owner's next verb will show it */
 
 	if (!wv_set_end_moves(t->set, &t->claims, index))
 		return;

@@ -22,8 +22,7 @@ void wv_device_list_forget(void);
 /* The copies of the list that a program holds. Zero at first; the caller guards it. */
 struct wv_device_copies {
 	struct ibv_device **copies[WV_DEVICES_COPIES];
-	struct ibv_device
-	    *first[WV_DEVICES_MAX + 1]; /* memory of the first copy, to save a malloc() */
+	struct ibv_device *first[WV_DEVICES_MAX + 1]; /* of the first copy, without malloc() */
 };
 
 /*
