@@ -3,9 +3,9 @@
  *
  * No program needs this header: warmverbs serves a program as it is, under LD_PRELOAD or linked
  * with -lwarmverbs in front of -libverbs. These functions are for programs that ask how they are
- * served, or ask for more. A program finds them by linking, by dlsym(3), or by a weak reference,
- * which is NULL if the library was not preloaded. A library that is linked and preloaded at once is
- * one library with one state.
+ * served, or that request leases or sets in advance. A program finds them by linking, by dlsym(3),
+ * or by a weak reference, which is NULL if the library was not preloaded. If a program is linked
+ * with the library and the library is preloaded too, there is one state only.
  *
  * Functions that can fail return 0 or, as verbs do, a positive errno value. They do not change
  * errno. All functions may be called from any thread at any time.
@@ -32,7 +32,7 @@ const char *wv_version(void);
 
 /* What this process knows of the daemon. */
 enum wv_daemon {
-	WV_DAEMON_UNKNOWN,  /* nothing: not looked for yet, or no sign of a daemon */
+	WV_DAEMON_UNKNOWN,  /* no sign of a daemon, or not looked for yet */
 	WV_DAEMON_KNOWN,    /* a daemon runs or ran on this node, but has not answered yet */
 	WV_DAEMON_ANSWERED, /* the daemon answered */
 	WV_DAEMON_GONE,	    /* the daemon did not answer in time; no more lease requests */
@@ -50,7 +50,7 @@ enum wv_reason {
 	WV_REASON_PROVIDER,   /* the device's provider is not known */
 	WV_REASON_RECORDED,   /* the daemon does not know the program: this run is recorded */
 	WV_REASON_EMPTY,      /* the daemon knows the program, but had no lease ready */
-	WV_REASON_DENIED,     /* the daemon does not know the device */
+	WV_REASON_DENIED,     /* the daemon does not know the device, or a limit was reached */
 	WV_REASON_UNFIT,      /* this program or this device gets no lease */
 };
 
@@ -90,7 +90,7 @@ const char *wv_reason_str(enum wv_reason reason);
 
 /* Counts of events in this process. */
 struct wv_statistics {
-	/* Opens of RDMA devices. Each open is one of the next three, or ready. */
+	/* Opens of RDMA devices. Each open counts also as leased, recorded, plain or ready. */
 	uint64_t opens;
 	uint64_t leased;   /* opened from a lease */
 	uint64_t recorded; /* opened with plain verbs, and recorded for the daemon */
@@ -98,11 +98,11 @@ struct wv_statistics {
 	/* Commands of the control path, by which verbs reach the kernel. */
 	uint64_t commands_adopted;  /* answered from prepared objects, without the kernel */
 	uint64_t commands_kernel;   /* passed to the kernel */
-	uint64_t commands_diverged; /* of these: of a kind that is leased, but not in the lease */
+	uint64_t commands_diverged; /* of these: not in this lease, though a lease can have them */
 	/* Sets of objects for children, see wv_prefork(). */
-	uint64_t ready;	     /* opens that this process's parent had done */
+	uint64_t ready;	     /* opens that the parent did before the fork */
 	uint64_t sets_made;  /* sets created for children of this process */
-	uint64_t sets_taken; /* of these: sets that children took */
+	uint64_t sets_taken; /* of these: sets that children claimed */
 };
 
 /**
@@ -119,14 +119,14 @@ int wv_query_statistics(struct wv_statistics *statistics, size_t size);
 
 /**
  * wv_request_pool - have leases kept ready for programs like this one
- * @leases: how many such programs are to find a lease; at least 1
+ * @leases: how many leases, one for each such program; at least 1
  *
- * Programs like this one are those that this user starts from the same file with the same
- * arguments, the same libibverbs and the same WARMVERBS_NAME. If they open devices several times,
- * that many leases are kept for each open. If no such program has been recorded yet, the request
- * takes effect as soon as one is. The daemon builds leases in the background, within its budgets,
- * and replaces those that are taken. wv_query_status() tells how far it is; calling this function
- * again with the same number asks the daemon again.
+ * Programs like this one are those that this user starts from the same build with the same
+ * arguments, the same libibverbs and the same WARMVERBS_NAME. If such a program opens devices
+ * several times, a pool of this size is kept for each open. If no such program has been recorded
+ * yet, the request takes effect as soon as one is. The daemon builds leases in the background,
+ * within its budgets, and replaces those that are taken. wv_query_status() tells how many are
+ * ready; calling this function again with the same number updates that value.
  *
  * The request stands until wv_release(), the next call with another number, or the end of this
  * process, however it ends. exec(2), closing all descriptors and a restart of the daemon end the
@@ -145,8 +145,8 @@ int wv_request_pool(unsigned int leases);
 
 /**
  * wv_prefork - keep RDMA objects ready for children of this process
- * @sets: for how many future children, at most 64; 0: for no children any more
- * @rehearse: does once, in this thread, what a child will do, and undoes it; or NULL
+ * @sets: how many sets of each kind, at most 64; 0: keep no sets any more
+ * @rehearse: does, once and in this thread, what a child will do, and destroys it again; or NULL
  * @arg: the argument of @rehearse
  *
  * A child of fork(2) that does what was rehearsed finds the objects in place, from
@@ -156,31 +156,32 @@ int wv_request_pool(unsigned int leases);
  *
  * As around any verbs, no other thread may call fork(2) while @rehearse runs.
  *
- * @rehearse opens a device, creates objects, moves queue pairs as far as children will without
- * knowing a peer, destroys all objects and closes the device. Only what comes before the first verb
- * that destroys, closes or connects counts. @rehearse returns 0, or a positive errno value, which
+ * @rehearse opens a device, creates objects, moves queue pairs as far as children do before they
+ * know a peer, destroys all objects and closes the device. The rehearsal ends at the first verb
+ * that destroys, closes or connects. @rehearse returns 0, or a positive errno value, which
  * wv_prefork() returns. If @rehearse opens several devices, or one device several times, there is
- * one set for each open. A later rehearsal replaces an earlier rehearsal of the same open of the
- * same device. If @rehearse is NULL, the sets follow the earlier rehearsals, or, if there was none,
- * the first child that opens a device.
+ * one set for each open. For each open of each device, a later rehearsal replaces the earlier one.
+ * If @rehearse is NULL, the sets contain what earlier rehearsals created, or, if there was none,
+ * what the first child that opens a device creates.
  *
  * The sets are kept until wv_release(), another call, or the end of this process; children have no
  * part in this. This function replaces WARMVERBS_PREFORK.
  *
- * Returns 0 when all sets of everything that is known are ready. After the following errors no sets
- * are kept: EINVAL if @sets is too large; EOPNOTSUPP if WARMVERBS_DISABLE is set; ENODATA if
- * @rehearse opened no device; the value that @rehearse returned; ENOMEM; EAGAIN if no thread could
- * be started. Otherwise returns the errno value of a verb that failed while a set was created, or
- * EOPNOTSUPP if the commands of that verb bypass this library; the library tries again later.
+ * Returns 0 when the sets of all rehearsals, and of all children watched so far, are ready. After
+ * the following errors no sets are kept: EINVAL if @sets is too large; EOPNOTSUPP if
+ * WARMVERBS_DISABLE is set; ENODATA if @rehearse opened no device; the value that @rehearse
+ * returned; ENOMEM; EAGAIN if no thread could be started. Otherwise returns the errno value of a
+ * verb that failed while a set was created, or EOPNOTSUPP if the commands of that verb bypass this
+ * library; the library tries again later.
  */
 int wv_prefork(unsigned int sets, int (*rehearse)(void *arg), void *arg);
 
 /**
  * wv_release - end what is kept for this process
  *
- * Ends what wv_request_pool() and wv_prefork() began. Also gives back a lease that was requested
- * when the devices were listed, if no device was opened since. A lease from which a device was
- * opened stays with the program. Cannot fail; does nothing if nothing is kept.
+ * Ends what wv_request_pool() and wv_prefork() began. Also gives back a lease that
+ * ibv_get_device_list() requested, if the program has opened no device from it. A lease from which
+ * a device was opened stays with the program. Cannot fail; does nothing if nothing is kept.
  */
 void wv_release(void);
 

@@ -13,7 +13,7 @@
 
 #define LEASES 8
 
-/* What these programs do: here only as much as warmverbsd needs for a recipe. */
+/* The program's RDMA calls: only as many as warmverbsd needs for a recipe. */
 static int use_device(void)
 {
 	struct ibv_device **list = ibv_get_device_list(NULL);
@@ -30,7 +30,7 @@ static int use_device(void)
 	return 0;
 }
 
-/* Another call with the same number brings the daemon's current state. */
+/* Calling wv_request_pool() again with the same number updates the status. */
 static int await_pool(struct wv_status *status)
 {
 	int err = wv_request_pool(LEASES);

@@ -1,5 +1,4 @@
-/* Scripts, what is claimed of a set, and what parent and child tell each other, without a device.
- */
+/* Scripts, claims of a set, and the memory that parent and child share, without a device. */
 #include "abi/qp.h"
 #include "preload/prefork/prefork_shm.h"
 #include "preload/prefork/set.h"
@@ -216,19 +215,19 @@ static void test_hostile_scripts(void **state)
 	assert_false(wv_script_check(&script));
 }
 
-static struct wv_prefork_shm *family;
+static struct wv_prefork_shm *shm;
 
-static int new_family(void **state)
+static int new_shm(void **state)
 {
 	reset(state);
-	family = wv_prefork_shm_new();
-	return !family;
+	shm = wv_prefork_shm_new();
+	return !shm;
 }
 
-static int end_family(void **state)
+static int end_shm(void **state)
 {
 	(void)state;
-	return munmap(family, sizeof(*family));
+	return munmap(shm, sizeof(*shm));
 }
 
 static void test_scripts_are_taught_once(void **state)
@@ -237,16 +236,16 @@ static void test_scripts_are_taught_once(void **state)
 
 	(void)state;
 	learn_all();
-	assert_false(wv_prefork_shm_is_taught(family));
-	assert_true(wv_prefork_shm_publish(family, &script, false));
-	assert_true(wv_prefork_shm_is_taught(family));
-	assert_true(wv_prefork_shm_knows(family, &script.verbs[0]));
+	assert_false(wv_scripts_are_there(&shm->scripts));
+	assert_true(wv_scripts_publish(&shm->scripts, &script, false));
+	assert_true(wv_scripts_are_there(&shm->scripts));
+	assert_true(wv_scripts_know(&shm->scripts, &script.verbs[0]));
 	other = script;
 	other.n--;
-	assert_false(wv_prefork_shm_publish(family, &other, false));
-	assert_true(wv_prefork_shm_publish(family, &other, true));
-	assert_int_equal(family->scripts[1].script.n, other.n);
-	assert_true(family->scripts[0].misses >= WV_PREFORK_MISSES);
+	assert_false(wv_scripts_publish(&shm->scripts, &other, false));
+	assert_true(wv_scripts_publish(&shm->scripts, &other, true));
+	assert_int_equal(shm->scripts.all[1].script.n, other.n);
+	assert_true(shm->scripts.all[0].misses >= WV_SCRIPT_MISSES);
 }
 
 /* Misses count only in a row; then the script is not known any more. */
@@ -254,31 +253,31 @@ static void test_a_script_that_does_not_fit(void **state)
 {
 	(void)state;
 	learn_all();
-	assert_true(wv_prefork_shm_publish(family, &script, false));
-	for (int i = 1; i < WV_PREFORK_MISSES; i++)
-		wv_prefork_shm_judge(family, &script.verbs[0], false);
-	wv_prefork_shm_judge(family, &script.verbs[0], true);
-	for (int i = 1; i < WV_PREFORK_MISSES; i++)
-		wv_prefork_shm_judge(family, &script.verbs[0], false);
-	assert_true(wv_prefork_shm_knows(family, &script.verbs[0]));
-	wv_prefork_shm_judge(family, &script.verbs[0], false);
-	assert_false(wv_prefork_shm_knows(family, &script.verbs[0]));
+	assert_true(wv_scripts_publish(&shm->scripts, &script, false));
+	for (int i = 1; i < WV_SCRIPT_MISSES; i++)
+		wv_scripts_judge(&shm->scripts, &script.verbs[0], false);
+	wv_scripts_judge(&shm->scripts, &script.verbs[0], true);
+	for (int i = 1; i < WV_SCRIPT_MISSES; i++)
+		wv_scripts_judge(&shm->scripts, &script.verbs[0], false);
+	assert_true(wv_scripts_know(&shm->scripts, &script.verbs[0]));
+	wv_scripts_judge(&shm->scripts, &script.verbs[0], false);
+	assert_false(wv_scripts_know(&shm->scripts, &script.verbs[0]));
 }
 
 static void test_no_room_for_scripts(void **state)
 {
 	(void)state;
 	learn_all();
-	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++) {
+	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++) {
 		script.verbs[0].open.ordinal = i;
-		assert_true(wv_prefork_shm_publish(family, &script, false));
+		assert_true(wv_scripts_publish(&shm->scripts, &script, false));
 	}
-	script.verbs[0].open.ordinal = WV_PREFORK_SCRIPTS;
-	assert_false(wv_prefork_shm_publish(family, &script, false));
+	script.verbs[0].open.ordinal = WV_PUBLISHED_SCRIPTS;
+	assert_false(wv_scripts_publish(&shm->scripts, &script, false));
 }
 
-/* A child that does with its ticket what @act says, and then lives on until it is killed. */
-static pid_t child_with(struct wv_claim_slot *ticket, uint64_t state,
+/* Forks a child that calls @act on @slot and then waits until it is killed. */
+static pid_t child_with(struct wv_claim_slot *slot, uint64_t state,
 			void (*act)(struct wv_claim_slot *, uint64_t))
 {
 	int ends[2];
@@ -289,7 +288,7 @@ static pid_t child_with(struct wv_claim_slot *ticket, uint64_t state,
 	pid = fork();
 	assert_true(pid >= 0);
 	if (!pid) {
-		act(ticket, state);
+		act(slot, state);
 		if (write(ends[1], "", 1) != 1)
 			_exit(1);
 		for (;;)
@@ -307,71 +306,71 @@ static void end_child(pid_t pid)
 	waitpid(pid, NULL, 0);
 }
 
-static void hold(struct wv_claim_slot *ticket, uint64_t state)
+static void hold(struct wv_claim_slot *slot, uint64_t state)
 {
-	if (!wv_claim_slot_hold(ticket, &state))
+	if (!wv_claim_slot_hold(slot, &state))
 		_exit(1);
 }
 
-static void hold_and_claim(struct wv_claim_slot *ticket, uint64_t state)
+static void hold_and_claim(struct wv_claim_slot *slot, uint64_t state)
 {
-	hold(ticket, state);
-	state = ticket->state;
-	if (!wv_claim_slot_leave(ticket, &state, WV_CLAIM_SLOT_CLAIMED))
+	hold(slot, state);
+	state = slot->state;
+	if (!wv_claim_slot_release(slot, &state, WV_CLAIM_SLOT_CLAIMED))
 		_exit(1);
 }
 
 static void test_a_child_that_dies_lets_go(void **state)
 {
 	uint64_t offered;
-	struct wv_claim_slot *ticket = wv_claim_slot_issue(family, &offered);
-	pid_t pid = child_with(ticket, offered, hold);
+	struct wv_claim_slot *slot = wv_claim_slot_issue(&shm->slots, &offered);
+	pid_t pid = child_with(slot, offered, hold);
 
 	(void)state;
-	assert_int_equal(wv_claim_slot_phase(ticket->state), WV_CLAIM_SLOT_HELD);
-	assert_false(wv_claim_slot_is_left(ticket));
+	assert_int_equal(wv_claim_slot_phase(slot->state), WV_CLAIM_SLOT_HELD);
+	assert_false(wv_claim_slot_is_unheld(slot));
 	end_child(pid);
-	assert_true(wv_claim_slot_is_left(ticket));
+	assert_true(wv_claim_slot_is_unheld(slot));
 }
 
 static void test_a_claim_is_seen(void **state)
 {
 	uint64_t offered;
-	struct wv_claim_slot *ticket = wv_claim_slot_issue(family, &offered);
-	pid_t pid = child_with(ticket, offered, hold_and_claim);
+	struct wv_claim_slot *slot = wv_claim_slot_issue(&shm->slots, &offered);
+	pid_t pid = child_with(slot, offered, hold_and_claim);
 
 	(void)state;
-	assert_int_equal(wv_claim_slot_phase(ticket->state), WV_CLAIM_SLOT_CLAIMED);
-	assert_true(wv_claim_slot_is_left(ticket));
+	assert_int_equal(wv_claim_slot_phase(slot->state), WV_CLAIM_SLOT_CLAIMED);
+	assert_true(wv_claim_slot_is_unheld(slot));
 	end_child(pid);
 }
 
-/* Who comes too late finds that it is somebody else's turn. */
+/* A child that comes too late finds that the slot was issued to another child. */
 static void test_a_late_child(void **state)
 {
 	uint64_t first, second, now;
-	struct wv_claim_slot *ticket = wv_claim_slot_issue(family, &first);
+	struct wv_claim_slot *slot = wv_claim_slot_issue(&shm->slots, &first);
 
 	(void)state;
 	now = first;
-	assert_true(wv_claim_slot_turn(ticket, &now, WV_CLAIM_SLOT_LEFT));
-	wv_claim_slots_collect(family);
-	assert_ptr_equal(wv_claim_slot_issue(family, &second), ticket);
+	assert_true(wv_claim_slot_advance(slot, &now, WV_CLAIM_SLOT_RETIRED));
+	wv_claim_slots_collect(&shm->slots);
+	assert_ptr_equal(wv_claim_slot_issue(&shm->slots, &second), slot);
 	assert_true(first != second);
-	assert_false(wv_claim_slot_hold(ticket, &first));
-	assert_true(wv_claim_slot_is_left(ticket));
-	assert_true(wv_claim_slot_hold(ticket, &second));
-	assert_true(wv_claim_slot_leave(ticket, &second, WV_CLAIM_SLOT_GIVEN_BACK));
+	assert_false(wv_claim_slot_hold(slot, &first));
+	assert_true(wv_claim_slot_is_unheld(slot));
+	assert_true(wv_claim_slot_hold(slot, &second));
+	assert_true(wv_claim_slot_release(slot, &second, WV_CLAIM_SLOT_GIVEN_BACK));
 }
 
-static void test_no_more_tickets(void **state)
+static void test_no_more_claim_slots(void **state)
 {
 	uint64_t offered;
 
 	(void)state;
-	for (unsigned int i = 0; i < WV_PREFORK_SLOTS; i++)
-		assert_non_null(wv_claim_slot_issue(family, &offered));
-	assert_null(wv_claim_slot_issue(family, &offered));
+	for (unsigned int i = 0; i < WV_CLAIM_SLOTS; i++)
+		assert_non_null(wv_claim_slot_issue(&shm->slots, &offered));
+	assert_null(wv_claim_slot_issue(&shm->slots, &offered));
 }
 
 int main(void)
@@ -386,17 +385,16 @@ int main(void)
 	    cmocka_unit_test_setup(test_moves, reset),
 	    cmocka_unit_test_setup(test_hostile_scripts, reset),
 	};
-	const struct CMUnitTest families[] = {
-	    cmocka_unit_test_setup_teardown(test_scripts_are_taught_once, new_family, end_family),
-	    cmocka_unit_test_setup_teardown(test_a_script_that_does_not_fit, new_family,
-					    end_family),
-	    cmocka_unit_test_setup_teardown(test_no_room_for_scripts, new_family, end_family),
-	    cmocka_unit_test_setup_teardown(test_a_child_that_dies_lets_go, new_family, end_family),
-	    cmocka_unit_test_setup_teardown(test_a_claim_is_seen, new_family, end_family),
-	    cmocka_unit_test_setup_teardown(test_a_late_child, new_family, end_family),
-	    cmocka_unit_test_setup_teardown(test_no_more_tickets, new_family, end_family),
+	const struct CMUnitTest shared[] = {
+	    cmocka_unit_test_setup_teardown(test_scripts_are_taught_once, new_shm, end_shm),
+	    cmocka_unit_test_setup_teardown(test_a_script_that_does_not_fit, new_shm, end_shm),
+	    cmocka_unit_test_setup_teardown(test_no_room_for_scripts, new_shm, end_shm),
+	    cmocka_unit_test_setup_teardown(test_a_child_that_dies_lets_go, new_shm, end_shm),
+	    cmocka_unit_test_setup_teardown(test_a_claim_is_seen, new_shm, end_shm),
+	    cmocka_unit_test_setup_teardown(test_a_late_child, new_shm, end_shm),
+	    cmocka_unit_test_setup_teardown(test_no_more_claim_slots, new_shm, end_shm),
 	};
 
 	return cmocka_run_group_tests(sets, NULL, NULL) +
-	       cmocka_run_group_tests(families, NULL, NULL);
+	       cmocka_run_group_tests(shared, NULL, NULL);
 }

@@ -13,7 +13,7 @@
 #include <sys/un.h>
 
 static bool answered; /* at least once */
-static bool silent;   /* did not answer once */
+static bool silent;   /* failed to answer at least once */
 
 void wv_client_note_answer(void)
 {
@@ -60,7 +60,7 @@ static uint64_t hash_argv(void)
 	return hash;
 }
 
-/* As much as fits, with an end mark; the rest of @to is zero already. */
+/* Copies as much as fits before the final zero; the rest of @to is zero already. */
 static void copy_start(char *to, size_t capacity, const char *from)
 {
 	size_t bytes = strlen(from);

@@ -10,16 +10,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* What is made ahead is in no hurry, but a fork may be waiting for the thread that makes it. */
+/* An open made ahead is not urgent, but a fork may be waiting for the thread that makes it. */
 #define AHEAD_WAIT_MS 5
 
-/* For the next open of its path; at most one. */
+/* The pending request, for the next open of its path; at most one. */
 static struct {
 	struct wv_lease_request request;
 	char path[64];
 } pending = {.request = {.node = -1, .sock = -1}};
 
-static uint32_t n_opens; /* of RDMA devices, by this process so far */
+static uint32_t n_opens; /* of RDMA devices by this process */
 
 static int open_node(const char *path)
 {
@@ -70,7 +70,7 @@ static void drop_pending(void)
 	wv_fd_close_private(&pending.request.node);
 }
 
-/* The program closed one of the two without knowing them. */
+/* The program closed the node or the socket, which it does not know. */
 static void closed(int fd)
 {
 	if (fd == pending.request.sock)
@@ -152,7 +152,7 @@ void wv_lease_request_retract(int ufile, uint32_t open_number)
 {
 	wv_auto_fd sock = should_ask() ? wv_client_ask(ufile, open_number, WV_REQUEST_UNFIT) : -1;
 
-	(void)sock; /* nothing is answered */
+	(void)sock; /* there is no answer */
 }
 
 void wv_lease_request_forked(void)

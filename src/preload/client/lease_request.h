@@ -1,6 +1,6 @@
 /*
- * Asking warmverbsd for a lease. A daemon that is absent, old or hung is not asked again by this
- * process. All but the first two functions are called with the lock of the control path held.
+ * Asks warmverbsd for a lease. This process does not ask a daemon again that is absent, old or
+ * hung. Call all functions but the first two with the lock of the control path held.
  */
 #pragma once
 
@@ -9,41 +9,47 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-/* What is asked for one open of a device. */
+/* The request for one open of a device. */
 struct wv_lease_request {
 	int node;	      /* the device node, opened by this process; or -errno of that open */
-	int sock;	      /* the answer comes here; -1: nobody was asked */
-	dev_t rdev;	      /* of the node; 0, which no device has: it is none. Set with sock */
+	int sock;	      /* the answer arrives here; -1: the daemon was not asked */
+	dev_t rdev;	      /* of the node; 0 (no device has it): no node. Set with sock */
 	uint32_t open_number; /* which open of a device it is in the process that will use it */
-	bool ahead;	      /* made for another process, and in no hurry */
+	bool ahead;	      /* made for another process; not urgent */
 };
 
 /*
- * Opens the node at @path and asks for a lease of it, if that makes sense and nothing is pending;
- * the answer is collected when the program opens @path. Cheap when there is no daemon.
+ * Opens the node at @path and requests a lease of it, if leases are possible and no request is
+ * pending. wv_lease_request_take() picks up the request when the program opens @path. Cheap if
+ * there is no daemon.
  */
 void wv_lease_request_begin(const char *path);
 
-/* Drops a request whose answer nobody collected. */
+/* Drops a pending request. */
 void wv_lease_request_drop(void);
 
 /*
- * The request for the program's next open, which is of @path: the pending one if it is for that,
- * else a new one. With @ask false no lease is wanted, and nobody is asked. Its descriptors are the
- * caller's, untracked.
+ * The request for the program's open of @path: the pending one if it is for @path, or else a new
+ * one. With @ask false the daemon is not asked. The descriptors are the caller's, and not tracked.
  */
 struct wv_lease_request wv_lease_request_take(const char *path, bool ask);
 
-/* The same for an open that is made ahead, as number @open_number; what is pending stays so. */
+/*
+ * The same for an open that is made ahead, with the number @open_number. A pending request stays
+ * pending.
+ */
 struct wv_lease_request wv_lease_request_make(const char *path, bool ask, uint32_t open_number);
 
-/* The daemon's answer to @r, waiting for it as long as is right; as of wv_client_receive(). */
+/*
+ * Waits for the daemon's answer to @r, for as long as suits the request. Returns what
+ * wv_client_receive() does.
+ */
 int wv_lease_request_answer(const struct wv_lease_request *r, void *message, size_t capacity,
 			    int *fds, unsigned int *n_fds);
 
 /*
- * Tells the daemon that programs like this one get no lease any more: they need capabilities that a
- * lease does not give. @ufile proves the right to the device.
+ * Tells the daemon to give no more leases to programs like this one, because they need capabilities
+ * that a lease does not have. @ufile proves that this process may use the device.
  */
 void wv_lease_request_retract(int ufile, uint32_t open_number);
 

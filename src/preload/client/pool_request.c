@@ -16,7 +16,7 @@ static struct {
 	uint32_t asked, granted, ready;
 } request = {.sock = -1};
 
-/* The program closed the connection without knowing it: the request has ended. */
+/* The program closed the connection, which it does not know: the request has ended. */
 static void closed(int fd)
 {
 	(void)fd;
@@ -33,14 +33,17 @@ static int connect_locked(void)
 	sock = wv_client_connect();
 	if (sock < 0)
 		return sock;
-	/* What is not tracked might be another file of the program's when it is closed. */
+	/*
+	 * If it were not tracked, the number might be another file of the program by the time it is
+	 * closed.
+	 */
 	if (!wv_fd_hide(sock, &owner))
 		return -EMFILE;
 	request.sock = wv_steal_fd(&sock);
 	return 0;
 }
 
-/* What is to be sent; false if no leases are made for this program, since it has no libibverbs. */
+/* Fills in the message. False: this program has no libibverbs, so it can have no leases. */
 static bool describe(struct wv_msg_pool *message, unsigned int leases)
 {
 	static const struct wv_build_id none;
@@ -69,7 +72,10 @@ static int receive_locked(uint32_t leases)
 	return 0;
 }
 
-/* An answer that comes late would be taken for that to the next question: so no error is kept. */
+/*
+ * After any error the connection is closed: a late answer would be taken for the answer to the next
+ * request.
+ */
 static int ask_locked(const struct wv_msg_pool *message)
 {
 	int err = connect_locked();
@@ -83,7 +89,7 @@ static int ask_locked(const struct wv_msg_pool *message)
 	return err;
 }
 
-/* Leases that programs like this one would not ask for are of no use. */
+/* A pool is useless to a program that would not ask for leases. */
 static bool is_of_use(void)
 {
 	enum wv_reason reason = wv_client_why_unasked();
@@ -107,7 +113,7 @@ int wv_client_request_pool(unsigned int leases)
 	wv_lock();
 	again = request.sock >= 0;
 	err = ask_locked(&message);
-	/* The daemon may have been started anew since. */
+	/* The daemon may have been restarted since the last request. */
 	if (again && (err == -EPIPE || err == -ECONNRESET))
 		err = ask_locked(&message);
 	wv_unlock();
@@ -121,8 +127,11 @@ void wv_client_end_pool(void)
 	wv_unlock();
 }
 
-/* A daemon that ends closes the connection, and says nothing before. */
-static bool stands(void)
+/*
+ * Whether the request is still in force. A daemon that ends closes the connection, and sends
+ * nothing before.
+ */
+static bool is_in_force(void)
 {
 	char byte;
 
@@ -133,7 +142,7 @@ static bool stands(void)
 void wv_client_pool_state(struct wv_status *status)
 {
 	wv_lock();
-	if (stands()) {
+	if (is_in_force()) {
 		status->pool_asked = request.asked;
 		status->pool_granted = request.granted;
 		status->pool_ready = request.ready;

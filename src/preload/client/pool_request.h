@@ -1,18 +1,23 @@
 /*
- * The pool that this process asked the daemon for: a connection that stays open as long as it
- * stands. All take the lock but the last two, which are called with it held.
+ * The pool that this process requested. The request lasts as long as its connection. All functions
+ * take the lock, except the last, which is called with it held.
  */
 #pragma once
 
 #include "warmverbs.h"
 
-/* Asks for @leases, anew or for the first time. 0 or -errno; then nothing is asked for any more. */
+/*
+ * Requests a pool of @leases, or changes its size. Returns 0, or -errno if there is no pool request
+ * now.
+ */
 int wv_client_request_pool(unsigned int leases);
 
-/* Asks for none. */
+/* Ends the pool request. */
 void wv_client_end_pool(void);
 
-/* Fills in what the daemon answered last; zeros if it has ended the pool request since. */
+/*
+ * Fills in the daemon's last answer; zeros if there is no pool request, or the daemon has ended it.
+ */
 void wv_client_pool_state(struct wv_status *status);
 
 /* In a forked child, with the lock held: the pool request is the parent's. */

@@ -17,7 +17,7 @@
 struct device {
 	char node[48]; /* path of the device node */
 	char provider[192];
-	bool loaded; /* and then: */
+	bool loaded; /* if so, @id is set */
 	struct wv_build_id id;
 };
 
@@ -26,7 +26,7 @@ static struct device *devices; /* most nodes have one: a table would cost a page
 static unsigned int n_devices, n_allocated;
 static bool known;
 
-/* The list lies beside the socket. */
+/* The list is next to the socket. */
 static bool list_path(char *path, size_t capacity)
 {
 	char *slash;
@@ -55,7 +55,7 @@ static bool read_list(char *text, size_t capacity)
 	return got > 0;
 }
 
-/* Room for one more device; those before stay as they are. */
+/* Makes room for one more device, and keeps the others. */
 static bool make_room(void)
 {
 	struct device *larger;
@@ -88,7 +88,7 @@ static void parse_line(char *line)
 		n_devices++;
 }
 
-/* Lines that are cut off at the end do not count. */
+/* A last line without its end is ignored. */
 static void parse_list(char *text)
 {
 	for (char *end; (end = strchr(text, '\n')); text = end + 1) {
@@ -111,7 +111,7 @@ void wv_provider_list_read(void)
 	wv_unlock();
 }
 
-/* The path of a device's provider that still has to be looked up; false after the last. */
+/* The path of the next provider that was not looked up yet; false after the last. */
 static bool next_provider(unsigned int i, char *path)
 {
 	bool there;

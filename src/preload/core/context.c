@@ -10,11 +10,11 @@
 uint32_t wv_births WV_HOT;
 
 /*
- * Most programs open one device: its context costs no system call. All others are in one mapping,
- * for which fork() has to do less than for many.
+ * Most programs open one device: its context costs no system call. All other contexts are in one
+ * mapping, because fork() costs more for each mapping.
  */
 static struct wv_context first WV_COLD(0), *others;
-static uint16_t n_contexts; /* that were in use once */
+static uint16_t n_contexts; /* that were ever in use */
 
 struct wv_context *wv_context_at(uint16_t index)
 {
@@ -108,7 +108,7 @@ bool wv_context_track(struct wv_context *c, int fd, enum wv_fd_kind kind, unsign
 	return true;
 }
 
-/* The program closed a descriptor that it does not know to be ours, as daemons do. */
+/* The program closed a descriptor that it does not know, as programs do that become daemons. */
 static void private_closed(int fd)
 {
 	wv_each_context(c)

@@ -1,6 +1,6 @@
 /*
- * One opened RDMA device of this process: plain, being recorded, or answered from a lease. What
- * that means for its commands is the business of preload/lease.
+ * One opened RDMA device of this process: plain, being recorded, or answered from a lease.
+ * preload/lease decides what that means for its commands.
  */
 #pragma once
 
@@ -17,128 +17,132 @@
 #define WV_MAX_CONTEXTS 256
 
 enum wv_mode {
-	WV_PLAIN,     /* opened by the program itself; only followed for a trace */
-	WV_RECORDING, /* the same, and the daemon wants to know what it does */
-	WV_LEASED,    /* the ufile is the lease's */
-	WV_ABANDONED, /* its objects are another process's: destroy commands are not issued */
+	WV_PLAIN,     /* opened by the program itself; tracked only for a trace */
+	WV_RECORDING, /* the same, and its commands are recorded for the daemon */
+	WV_LEASED,    /* the ufile belongs to a lease */
+	WV_ABANDONED, /* its objects belong to another process: destroy commands are not issued */
 };
 
 struct wv_context {
 	uint8_t mode;	   /* enum wv_mode */
-	bool stopped;	   /* the lease is followed no further, the recording has ended */
+	bool stopped;	   /* nothing more is adopted from the lease, or recorded */
 	bool opening;	   /* ibv_open_device() has not returned yet */
 	bool connected;	   /* a QP has a peer: the report or the recording is due */
 	uint16_t index;	   /* in the table of contexts */
-	uint16_t files;	   /* tracked numbers that lead here */
-	uint16_t commands; /* of these, numbers of the ufile */
+	uint16_t files;	   /* tracked descriptors of this context */
+	uint16_t commands; /* how many of these are the ufile */
 	uint32_t birth;	   /* wv_births of the process that opened it */
-	int ufile;	   /* the number it was opened as */
-	int sock;	   /* to the daemon, until the report or the recording is sent, or -1 */
-	int node; /* of a lease: what the program opened itself, until GET_CONTEXT, or -1 */
-	uint32_t no_lease;  /* enum wv_no_lease, 0: nobody was asked */
-	uint32_t driver_id; /* of the commands so far; 0: none yet. Read without the lock */
+	int ufile;	   /* the descriptor that it was opened as */
+	int sock;	   /* to the daemon, or -1 once the report or the recording is sent */
+	int node; /* of a lease: the node that the program opened itself; -1 after GET_CONTEXT */
+	uint32_t no_lease;  /* enum wv_no_lease; 0: the daemon was not asked */
+	uint32_t driver_id; /* from the commands so far; 0: none yet. Read without the lock */
 	struct wv_build_id provider;
 	uint32_t open_number; /* 0 for the first device that this process opened */
-	/* Of a context that was made ahead for a child (scope.h): who is told of its descriptors.
+	/*
+	 * If a context was made ahead for a child (scope.h): told when the program closes one of
+	 * its descriptors.
 	 */
 	const struct wv_fd_owner *owner;
-	void (*end)(struct wv_context *c); /* the last command number is gone; with the lock held */
+	void (*end)(struct wv_context *c); /* last command descriptor gone; with the lock held */
 	struct wv_lease lease;
-	struct wv_lease constants; /* answers without a lease, inside ibv_open_device() */
-	uint64_t put_back[WV_CMDLOG_MAX_STEPS / 64]; /* bit per handle of a QP put back to RESET */
-	struct wv_inheritance *inheritance;	     /* of a lease, once forked; lease/inherit.h */
+	struct wv_lease constants; /* constant answers inside ibv_open_device(), without a lease */
+	uint64_t put_back[WV_CMDLOG_MAX_STEPS / 64]; /* bit per handle: the QP was put back */
+	struct wv_inheritance *inheritance; /* of a lease, after a fork; see lease/inherit.h */
 	struct wv_cmdlog_writer record;
-	struct wv_allocations *allocations; /* of queues, while recording; kept for the next */
-	struct ibv_context *verbs;	    /* while the program has it open, as far as we saw */
+	struct wv_allocations *allocations; /* of queues, while recording */
+	struct ibv_context *verbs;	    /* while the program has it open, if known */
 	struct wv_msg_report report;
 	_Alignas(8) uint8_t message[WV_WIRE_MAX]; /* the lease as received, or the recording */
 };
 
 /*
- * How many forks lie between this process and the one that loaded the library: says of a context
- * whose it is without writing to it, since each page that a child writes to is copied first.
+ * The number of forks between this process and the one that loaded the library. It tells which
+ * process opened a context without writing to the context, since a child copies each page that it
+ * writes to.
  */
 extern uint32_t wv_births;
 
-/* Whether a parent opened it: what is left of its lease is the parent's. */
+/* Whether a parent opened the context: only the parent may adopt what is left of its lease. */
 static inline bool wv_context_is_inherited(const struct wv_context *c)
 {
 	return c->birth != wv_births;
 }
 
 /*
- * Whether another process uses it too. What was made ahead for a child is that child's alone from
- * the moment it takes it.
+ * Whether another process uses the context too. A context that was made ahead for a child is used
+ * by that child alone once the child has claimed it.
  */
 static inline bool wv_context_is_shared(const struct wv_context *c)
 {
 	return wv_context_is_inherited(c) && !(c->owner && c->birth + 1 == wv_births);
 }
 
-/* Whether its lease is still adopted from, or it is still recorded. */
+/* Whether the context still adopts from its lease, or is still recorded. */
 static inline bool wv_context_is_followed(const struct wv_context *c)
 {
 	return !c->stopped && !wv_context_is_inherited(c);
 }
 
 /*
- * A plain context for a thread in @scope, or NULL: too many, or no memory. @end is called when its
- * last command number is closed. Its memory is used again, never unmapped. Call with the lock held.
+ * A plain context for a thread in @scope. NULL: there are too many, or no memory. @end is called
+ * when the last command descriptor of the context is closed. The memory is used again, and never
+ * unmapped. Call with the lock held.
  */
 struct wv_context *wv_context_new(const struct wv_scope *scope, void (*end)(struct wv_context *c));
 
-/* The context with that index, which must exist. */
+/* The context at @index, which must exist. */
 struct wv_context *wv_context_at(uint16_t index);
 
-/* The context after @c, the first one if that is NULL; NULL after the last. */
+/* The context after @c, or the first one if @c is NULL. NULL after the last. */
 struct wv_context *wv_context_after(const struct wv_context *c);
 
-/* Loops over all contexts that ever were; those without files are not in use. */
+/* Loops over all contexts that were ever in use; those without files are not in use now. */
 #define wv_each_context(c)                                                                         \
 	for (struct wv_context *c = wv_context_after(NULL); c; c = wv_context_after(c))
 
 /*
- * Makes @fd a number of @context. On failure the number is too large to track, and stays the
- * caller's. Call with the lock held.
+ * Tracks @fd as a descriptor of @context. False: the number is too large to track, and @fd stays
+ * the caller's. Call with the lock held.
  */
 bool wv_context_track(struct wv_context *context, int fd, enum wv_fd_kind kind, unsigned int slot);
 
-/* The context that @fd is a command number of, or NULL. Call with the lock held. */
+/* The context whose command descriptor @fd is, or NULL. Call with the lock held. */
 struct wv_context *wv_context_of(int fd);
 
-/* @fd, which is the sock or the node of a context, is private. Call with the lock held. */
+/* Hides @fd, the sock or the node of a context, from the program. Call with the lock held. */
 void wv_context_hide_fd(int fd);
 
 /*
- * @fd is about to be closed or replaced: stops tracking it, and ends its context if it was the last
- * number of a ufile. Takes the lock.
+ * @fd is about to be closed or replaced: stops tracking it, and ends its context if @fd was the
+ * last command descriptor. Takes the lock.
  */
 void wv_context_close(int fd);
 
-/* @copy is a new number of the same file as @fd. Takes the lock. */
+/* @copy is a new descriptor of the same file as @fd. Takes the lock. */
 void wv_context_dup(int fd, int copy);
 
 /* ibv_open_device() has returned. Call with the lock held. */
 void wv_context_opened(struct wv_context *context);
 
 /*
- * The objects of @fd's context are a child's now: commands are no longer given to the kernel but
- * answered as if they succeeded, so that the provider can free what it has here. Takes the lock.
+ * The objects of @fd's context belong to a child now: its commands are no longer passed to the
+ * kernel but answered as if they succeeded, so that the provider can free its memory in this
+ * process. Takes the lock.
  */
 void wv_context_abandon(int fd);
 
 /*
- * Whether commands of @fd come by here. They do not if another library answers ioctl() before ours.
- * Takes the lock.
+ * Whether this library sees the commands of @fd. It does not if another library interposes ioctl()
+ * in front of it. Takes the lock.
  */
 bool wv_context_is_seen(int fd);
 
-/* Which open of a device of its process the one of @fd was, from 0. Takes the lock. */
+/* The context of @fd was which open of a device in its process, counted from 0. Takes the lock. */
 uint32_t wv_context_open_number(int fd);
 
 /*
- * In a forked child, with the lock held: it has the descriptors of its parent and may use them, but
- * what is left of a lease is the parent's to adopt, since two owners must not adopt the same
- * object.
+ * In a forked child, with the lock held. The child has its parent's descriptors and may use them,
+ * but only the parent may adopt what is left of a lease: two owners must not adopt the same object.
  */
 void wv_contexts_forked(void);

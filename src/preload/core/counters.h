@@ -1,6 +1,6 @@
 /*
- * What this process has done so far, for wv_query_statistics(). Counted where a command or an open
- * is anyhow handled; the data path counts nothing.
+ * What this process has done so far, for wv_query_statistics(). Only commands and opens are
+ * counted; the data path counts nothing.
  */
 #pragma once
 

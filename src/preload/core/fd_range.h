@@ -1,4 +1,4 @@
-/* Closing descriptors that are mostly side by side, with few calls. */
+/* Closes descriptors, most of which are consecutive numbers, with few system calls. */
 #pragma once
 
 struct wv_fd_range {
@@ -10,9 +10,11 @@ struct wv_fd_range {
 		1, 0                                                                               \
 	}
 
-/* Closes @fd, now or with those that follow it; it is tracked no more. Nothing if @fd is negative.
+/*
+ * Stops tracking @fd, and closes it now or together with the descriptors after it. Ignores a
+ * negative @fd.
  */
 void wv_fd_range_close(struct wv_fd_range *range, int fd);
 
-/* Closes those that are still to be closed. */
+/* Closes the descriptors that are still open. */
 void wv_fd_range_flush(const struct wv_fd_range *range);

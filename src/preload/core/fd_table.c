@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-#define MAX_OWNERS 16 /* each is a static object of some module */
+#define MAX_OWNERS 16 /* each owner is a static object of a module */
 
 uint32_t wv_few_fds[WV_FEW_FDS];
 uint32_t *wv_more_fds;
@@ -19,7 +19,7 @@ union word {
 	struct wv_fd_entry file;
 };
 
-/* Threads may do this at once. */
+/* Several threads may do this at the same time. */
 static void make_table(void)
 {
 	uint32_t *made = calloc(WV_MAX_FD, sizeof(*made)), *none = NULL;
@@ -59,7 +59,7 @@ struct wv_fd_entry wv_fd_untrack(int fd)
 	return u.file;
 }
 
-/* The number of @owner, new or known already. */
+/* The index of @owner; adds it if it is new. */
 static uint8_t number_of(const struct wv_fd_owner *owner)
 {
 	uint8_t i = 0;

@@ -1,8 +1,8 @@
 /*
- * Which descriptor numbers of this process are ours to look at, and whose they are.
+ * The descriptors of this process that this library looks at, and the context or owner of each.
  *
- * Numbers are used again as soon as they are closed, by files of any kind; so every call that ends
- * or makes a descriptor is interposed (interpose/libc_fd.c), and what is not tracked here is not
+ * The kernel reuses a number as soon as it is closed, for files of any kind. So every call that
+ * ends or makes a descriptor is interposed (interpose/libc_fd.c), and untracked descriptors are not
  * touched.
  */
 #pragma once
@@ -11,35 +11,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WV_MAX_FD  32768 /* a descriptor beyond this is used plainly */
-#define WV_FEW_FDS 256	 /* most programs have no more: these cost no page of their own */
+#define WV_MAX_FD  32768 /* larger descriptors are not tracked */
+#define WV_FEW_FDS 256	 /* most programs have no more: these entries cost no page of their own */
 
 enum wv_fd_kind {
 	WV_FD_NONE,
 	WV_FD_COMMAND, /* the ufile */
 	WV_FD_EVENTS,  /* async or completion events of a lease; has a slot */
-	WV_FD_PRIVATE, /* the preload's own: the program does not know of it */
+	WV_FD_PRIVATE, /* the preload's own: the program does not know it */
 };
 
-/* Who is told when the program closes a descriptor that it does not know to be ours. */
+/* Called when the program closes a descriptor that it does not know. */
 struct wv_fd_owner {
-	/* Before it is closed, with no lock held; may be NULL. */
+	/* Before the descriptor is closed, with no lock held; may be NULL. */
 	void (*closing)(int fd);
-	/* After it was forgotten here, with the lock of the control path held; may be NULL. */
+	/*
+	 * When the descriptor is no longer tracked, with the lock of the control path held; may be
+	 * NULL.
+	 */
 	void (*closed)(int fd);
 };
 
 struct wv_fd_entry {
 	uint8_t kind;	  /* enum wv_fd_kind */
-	uint8_t slot;	  /* EVENTS: of the lease; PRIVATE: number of the owner */
+	uint8_t slot;	  /* EVENTS: slot of the lease; PRIVATE: index of the owner */
 	uint16_t context; /* COMMAND, EVENTS: index for wv_context_at() */
 };
 
 extern uint32_t wv_few_fds[WV_FEW_FDS]; /* struct wv_fd_entry, read and written as one word */
 extern uint32_t *wv_more_fds;		/* the whole table, once a larger number is tracked */
-extern uint32_t wv_n_fds;		/* how many are tracked */
+extern uint32_t wv_n_fds;		/* how many descriptors are tracked */
 
-/* The word of @fd, or NULL if that cannot be tracked, or has not been. */
+/* The word of @fd. NULL: @fd is too large, or no large descriptor was ever tracked. */
 static inline uint32_t *wv_fd_word(int fd)
 {
 	uint32_t *more;
@@ -66,27 +69,27 @@ static inline struct wv_fd_entry wv_fd_get(int fd)
 	return u.file;
 }
 
-/* Starts tracking @fd. False if the number is too large, or there is no memory. */
+/* Starts tracking @fd. False: the number is too large, or there is no memory. */
 bool wv_fd_track(int fd, struct wv_fd_entry file);
 
-/* Stops tracking @fd; what it was. */
+/* Stops tracking @fd. Returns its former entry. */
 struct wv_fd_entry wv_fd_untrack(int fd);
 
 /*
- * Tracks @fd as private and @owner's, who stays valid for ever. False if the number is too large:
- * the program might then close it unnoticed. Call with the lock of the control path held.
+ * Tracks @fd as a private descriptor of @owner, which must stay valid. False: the number is too
+ * large, so that the program might close it unnoticed. Call with the lock of the control path held.
  */
 bool wv_fd_hide(int fd, const struct wv_fd_owner *owner);
 
 /* The owner of a private descriptor. */
 const struct wv_fd_owner *wv_fd_owner(struct wv_fd_entry file);
 
-/* Closes *@fd, which is the preload's own, and sets it to -1; nothing if it is that already. */
+/* Closes *@fd, which is private, and sets it to -1. Does nothing if it is -1. */
 void wv_fd_close_private(int *fd);
 
 /*
- * Whether this process is the one that the table describes. False in a child of vfork(), which
- * shares the memory but has descriptors of its own.
+ * Whether the table describes this process. False in a child of vfork(), which shares the memory
+ * but has its own descriptors.
  */
 bool wv_fd_table_is_mine(void);
 void wv_fd_table_adopt_process(void);

@@ -1,13 +1,14 @@
 /*
- * The lock of the control path: guards every context and what this process says to the daemon. The
- * data path never takes it.
+ * The lock of the control path: guards every context and the messages to the daemon. The data path
+ * never takes it.
  *
- * Locks are taken in the order: prefork/child.c, prefork/zygote.c, this one (interpose/fork.c).
+ * Locks are taken in this order: prefork/tracked_context.c, prefork/zygote.c, this one (see
+ * interpose/fork_handlers.c).
  */
 #pragma once
 
 void wv_lock(void);
 void wv_unlock(void);
 
-/* Takes the lock if nobody has it; 0, or an errno value. */
+/* Takes the lock if it is free. Returns 0, or an errno value. */
 int wv_try_lock(void);

@@ -49,7 +49,7 @@ static bool bind_verb(void **bound, const char *name, const char *version)
 
 #define BIND_VERB(name, version) all &= bind_verb((void **)&wv_real.name, "ibv_" #name, version);
 
-/* Threads that do this at once write the same. */
+/* Several threads may do this at the same time: they write the same values. */
 static bool bind_usual(void)
 {
 	bool all = true;
@@ -85,7 +85,7 @@ static void bind_memory_verbs(void)
 
 	WV_REAL_MEMORY_VERBS(BIND_VERB)
 	WV_REAL_FORK_VERBS(BIND_VERB)
-	(void)all; /* callers test the one that they need */
+	(void)all; /* callers test the verb that they need */
 	__atomic_store_n(&memory_verbs_bound, true, __ATOMIC_RELEASE);
 }
 

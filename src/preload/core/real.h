@@ -1,14 +1,14 @@
 /*
- * The functions behind those that this library interposes: the next definition in the search order,
- * so that other preloads and libc keep their say.
+ * The functions behind those that this library interposes: the next definitions in the search
+ * order, so that other preloaded libraries and libc are still called.
  *
- * All of them stand in one table and are bound before this library takes its first lock: binding
- * takes the loader's lock, and the constructor of a plugin may hold that one while it waits for
- * ours. Only a call that passes through earlier binds its function at its first use, since a
+ * All of them are in one table, and are bound before this library takes its first lock: binding
+ * takes the loader's lock, and a plugin's constructor may hold that lock while it waits for a lock
+ * of this library. A function is bound at its first use only if it is called earlier, since a
  * library that is preloaded into every process of a machine must not look up anything at start.
  *
- * Only interposed functions name REAL(). Everywhere else in this library close() and its like are
- * the real ones already: the linker sees to it (--wrap, see interpose/wrap.c).
+ * Only interposed functions use REAL(). Everywhere else in this library, close() and its like are
+ * the real functions already, because the linker redirects them (--wrap, see interpose/wrap.c).
  */
 #pragma once
 
@@ -21,8 +21,8 @@
 #include <unistd.h>
 
 /*
- * libc's, by their 64-bit names: the same function on 64-bit machines, and right for large files
- * elsewhere.
+ * Functions of libc, by their 64-bit names: the same functions on 64-bit machines, and right for
+ * large files elsewhere.
  */
 #define WV_REAL_LIBC(SYMBOL)                                                                       \
 	SYMBOL(open64)                                                                             \
@@ -42,8 +42,9 @@
 	SYMBOL(fork)
 
 /*
- * libibverbs', with their symbol versions, in groups that are bound each at its first use: looking
- * up one costs 1 us. First those that programs use up to INIT.
+ * Functions of libibverbs, with their symbol versions. They are in groups, and each group is bound
+ * at its first use, because one look-up costs 1 us. The first group is what programs use before
+ * they move a queue pair to INIT.
  */
 #define WV_REAL_USUAL_VERBS(VERB)                                                                  \
 	VERB(get_device_list, "IBVERBS_1.1")                                                       \
@@ -56,7 +57,7 @@
 	VERB(create_qp, "IBVERBS_1.1")                                                             \
 	VERB(modify_qp, "IBVERBS_1.1")
 
-/* All others that make, move, look at and end objects. */
+/* All other verbs that create, move, query and destroy objects. */
 #define WV_REAL_OTHER_VERBS(VERB)                                                                  \
 	VERB(close_device, "IBVERBS_1.1")                                                          \
 	VERB(destroy_comp_channel, "IBVERBS_1.0")                                                  \
@@ -66,7 +67,8 @@
 	VERB(destroy_qp, "IBVERBS_1.1")                                                            \
 	VERB(query_qp, "IBVERBS_1.1")
 
-/* Those about memory, which most programs call later or never; older libraries lack the last ones.
+/*
+ * Verbs about memory, which most programs call later or never. Older libraries lack the last ones.
  */
 #define WV_REAL_MEMORY_VERBS(VERB)                                                                 \
 	VERB(reg_mr, "IBVERBS_1.1")                                                                \
@@ -74,7 +76,7 @@
 	VERB(reg_mr_iova, "IBVERBS_1.7")                                                           \
 	VERB(reg_mr_iova2, "IBVERBS_1.8")
 
-/* Those for providers alone, in no public header (rdma-core, libibverbs/driver.h). */
+/* Verbs for providers, in no public header (rdma-core, libibverbs/driver.h). */
 #define WV_REAL_FORK_VERBS(VERB)                                                                   \
 	VERB(dontfork_range, "IBVERBS_1.1")                                                        \
 	VERB(dofork_range, "IBVERBS_1.1")
@@ -92,10 +94,10 @@ struct wv_real {
 
 extern struct wv_real wv_real;
 
-/* What sanitizers call before they are ready to be told of calls. */
+/* For functions that sanitizers call before they can instrument calls. */
 #define WV_UNSANITIZED __attribute__((no_sanitize("thread")))
 
-/* The function of libc that comes next; bound at the first use if wv_real_bind_libc() did not. */
+/* The next function @name of libc; bound here if wv_real_bind_libc() was not called. */
 #define REAL(name)                                                                                 \
 	({                                                                                         \
 		void *fn_ = __atomic_load_n((void **)&wv_real.name, __ATOMIC_RELAXED);             \
@@ -111,21 +113,21 @@ void *wv_real_bind(void **bound, const char *name);
 void wv_real_bind_libc(void);
 
 /*
- * The table with libibverbs' verbs bound, or NULL if there is no libibverbs. libibverbs is loaded
- * if it is not: the linker leaves it out of a program that finds all its verbs here (--as-needed).
- * From any thread; the first call takes the loader's lock, so make it with no lock held.
+ * The table with the verbs of libibverbs bound, or NULL if there is no libibverbs. Loads libibverbs
+ * if it is not loaded: the linker leaves it out of a program that finds all its verbs in this
+ * library (--as-needed). Can be called from any thread. The first call takes the loader's lock, so
+ * call it with no lock held.
  */
 const struct wv_real *wv_real_verbs(void);
 
-/* The same, but only the usual verbs are bound. */
+/* The same, with only the usual verbs bound. */
 const struct wv_real *wv_real_usual_verbs(void);
 
-/* The same for the verbs about memory, of which those that libibverbs lacks are NULL; never NULL.
- */
+/* The same for the verbs about memory. Verbs that libibverbs lacks are NULL. Never returns NULL. */
 const struct wv_real *wv_real_memory_verbs(void);
 
 /*
- * The next definition of @name at its symbol version, or that of @library where it was loaded with
- * RTLD_LOCAL; NULL if it is not loaded. Takes the loader's lock.
+ * The next definition of @name at its symbol version, or the one in @library if that was loaded
+ * with RTLD_LOCAL. NULL: @library is not loaded. Takes the loader's lock.
  */
 void *wv_real_symbol(const char *library, const char *name, const char *version);

@@ -1,9 +1,9 @@
 /*
- * What a thread is in the middle of while it runs code of libibverbs or of a provider. That code
- * calls back into this library by names that carry no argument of ours (open(), mmap(), ioctl(), an
- * allocator), so the thread has to remember it.
+ * What a thread is doing while it runs code of libibverbs or of a provider. That code calls
+ * functions of this library whose arguments cannot tell them (open(), mmap(), ioctl(), an
+ * allocator), so it is kept in a variable of the thread.
  *
- * Only the functions that are called back read it; below them it is an argument.
+ * Only those functions read the variable; they pass it on as an argument.
  */
 #pragma once
 
@@ -14,25 +14,29 @@
 
 struct wv_fd_owner;
 
-/* On whose behalf a thread makes objects ahead of the process that is to have them. */
+/* For a thread that makes objects ahead, for another process. */
 struct wv_maker {
-	const struct wv_fd_owner *owner; /* of the contexts that it opens */
-	uint32_t open_number;		 /* which open of an RDMA device it will be to its user */
-	/* A shared mapping of @bytes at @at has come: of the ufile @fd, or of queue memory (-1). */
+	const struct wv_fd_owner *owner; /* of the contexts that the thread opens */
+	uint32_t open_number;		 /* which open of a device it will be to its user */
+	/*
+	 * The thread made a shared mapping of @bytes at @at: of the ufile @fd, or of queue memory
+	 * (-1).
+	 */
 	void (*mapped)(void *data, void *at, size_t bytes, int fd);
 	void *data;
 };
 
 struct wv_scope {
 	/*
-	 * Inside ibv_open_device(). The provider asks there for the state of ports only to learn
-	 * what does not change of it, so that a lease may answer; later the program asks for
-	 * itself.
+	 * Inside ibv_open_device(). There the provider queries ports only for attributes that never
+	 * change, so a lease may answer. Later queries come from the program itself.
 	 */
 	bool opening;
-	const struct wv_maker *maker; /* NULL: objects are made for the program itself */
-	/* Answers commands of this thread in the kernel's stead, as ioctl() does; NULL: nobody
-	 * does. */
+	const struct wv_maker *maker; /* NULL: the program makes objects for itself */
+	/*
+	 * Answers commands of this thread in place of the kernel; returns what ioctl() would. NULL:
+	 * the kernel answers.
+	 */
 	int (*answer)(struct ib_uverbs_ioctl_hdr *cmd);
 };
 

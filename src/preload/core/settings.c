@@ -19,7 +19,7 @@ static bool is_set(const char *name)
 	return value && *value && strcmp(value, "0");
 }
 
-/* A number that makes no sense asks for nothing: there is nobody to tell. */
+/* A number that cannot be parsed counts as 0: there is no way to report it. */
 static unsigned int sets_wanted(const char *text)
 {
 	char *end;
@@ -56,7 +56,10 @@ const struct wv_settings *wv_settings(void)
 	return &settings;
 }
 
-/* glibc hands every initialiser what main() gets; there is no cheaper way to it for a library. */
+/*
+ * glibc passes the arguments of main() to every constructor; a library has no cheaper way to get
+ * them.
+ */
 __attribute__((constructor)) static void remember_argv(int argc, char **argv)
 {
 	(void)argc;

@@ -1,4 +1,4 @@
-/* What the environment asks of the preload; read once, at first use. See warmverbs(7). */
+/* The environment variables of the preload, read once, at the first use. See warmverbs(7). */
 #pragma once
 
 #include <stdbool.h>
@@ -6,7 +6,7 @@
 struct wv_settings {
 	bool enabled;	      /* WARMVERBS_DISABLE is not set */
 	bool lease;	      /* WARMVERBS_LEASE is not 0 */
-	bool providers;	      /* the user does not choose providers with IBV_DRIVERS */
+	bool providers;	      /* the user did not choose providers with IBV_DRIVERS */
 	bool share_mr;	      /* WARMVERBS_SHARE_MR */
 	unsigned int prefork; /* WARMVERBS_PREFORK: sets to keep ready for children, or 0 */
 	const char *socket;   /* path of the daemon's socket */
@@ -16,5 +16,5 @@ struct wv_settings {
 
 const struct wv_settings *wv_settings(void);
 
-/* The program's argument vector, as it was at start; NULL if unknown. */
+/* The argument vector that the program was started with; NULL if unknown. */
 char **wv_argv(void);

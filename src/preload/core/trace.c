@@ -12,7 +12,7 @@
 
 static int file = -1;
 
-/* The number may be a file of the program's next. */
+/* The program may use the number for another file next. */
 static void closed(int fd)
 {
 	(void)fd;

@@ -20,7 +20,7 @@ WV_PUBLIC const char *wv_version(void)
 	return WV_VERSION;
 }
 
-/* Gives a caller of another version as much as it has room for. */
+/* Copies as much as fits: a caller built for another version may have less room, or more. */
 static int hand_out(void *to, size_t size, const void *from, size_t bytes)
 {
 	if (!to || !size)
@@ -86,20 +86,20 @@ WV_PUBLIC int wv_request_pool(unsigned int leases)
 	return -err;
 }
 
-/* Learns from a rehearsal what children will do. 0 or what went wrong. */
+/* Learns from a rehearsal what children will do. Returns 0 or an errno value. */
 static int learn(int (*rehearse)(void *arg), void *arg)
 {
-	struct wv_prefork_shm *shm = wv_zygote_shm();
+	struct wv_published_scripts *scripts = wv_zygote_scripts();
 	int error;
 
-	if (!shm)
+	if (!scripts)
 		return ENOMEM;
-	wv_child_rehearse(shm);
+	wv_child_rehearse(scripts);
 	error = rehearse(arg);
 	wv_child_end_rehearsal();
 	if (error)
 		return error;
-	return wv_prefork_shm_is_taught(shm) ? 0 : ENODATA;
+	return wv_scripts_are_there(scripts) ? 0 : ENODATA;
 }
 
 WV_PUBLIC int wv_prefork(unsigned int sets, int (*rehearse)(void *arg), void *arg)
@@ -112,7 +112,7 @@ WV_PUBLIC int wv_prefork(unsigned int sets, int (*rehearse)(void *arg), void *ar
 	if (sets > WV_SET_POOL_SETS)
 		return EINVAL;
 	wv_prepare();
-	wv_real_verbs(); /* before a lock is taken */
+	wv_real_verbs(); /* bound before a lock is taken */
 	if (rehearse && sets)
 		error = learn(rehearse, arg);
 	if (!error)

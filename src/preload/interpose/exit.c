@@ -1,6 +1,6 @@
 /*
- * The end of the process, at which the daemon is told what it still does not know: a program that
- * never closes its device ends all the same.
+ * Interposes the end of the process, to send the daemon what was not sent yet: some programs never
+ * close their device.
  */
 #include "base/base.h"
 #include "preload/core/context.h"
@@ -18,8 +18,8 @@ __attribute__((destructor)) static void at_exit(void)
 }
 
 /*
- * Destructors do not run here. In a signal handler libc's function cannot be looked up, and it does
- * no more than this.
+ * Destructors do not run here. libc's _exit() cannot be looked up in a signal handler, and it does
+ * no more than this function.
  */
 static _Noreturn void end_at_once(int status)
 {

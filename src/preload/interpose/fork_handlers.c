@@ -14,8 +14,8 @@
 #include <pthread.h>
 
 /*
- * Before a fork from the top to the bottom, after it from the bottom to the top. So all locks are
- * taken in the order in which they are taken anywhere, and a child knows its own contexts first.
+ * Called from first to last before a fork, and from last to first after it. So all locks are taken
+ * in their usual order, and a child first updates its own contexts.
  */
 static const struct {
 	void (*before)(void), (*in_parent)(void), (*in_child)(void);

@@ -1,5 +1,5 @@
-/* What happens around fork(2), everywhere in the preload. */
+/* What this library does around fork(2). */
 #pragma once
 
-/* Once per process, before any lock of this library is taken. */
+/* Call once per process, before any lock of this library is taken. */
 void wv_fork_handlers_install(void);

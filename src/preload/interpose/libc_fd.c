@@ -1,7 +1,7 @@
 /*
- * Every call by which a descriptor number ends or comes to mean another file. Numbers are used
- * again at once: without this a pipe that gets a ufile's old number would be taken for it.
- * tests/lab holds a case for each call.
+ * Interposes every call that closes a descriptor or makes it refer to another file. The kernel
+ * reuses numbers at once: without this, a pipe that gets the former number of a ufile would be
+ * taken for the ufile. tests/lab has a case for each call.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -22,8 +22,9 @@ static bool any_files(void)
 }
 
 /*
- * No descriptor of ours may come into being until they are closed: it would be closed with them,
- * unnoticed. Whether that was seen to, and wv_zygote_resume() is to follow.
+ * Stops tracking the descriptors of a range. No descriptor may be opened for a set until the range
+ * is closed: it would be closed too, unnoticed. Returns whether sets were paused for that, so that
+ * the caller must call wv_zygote_resume().
  */
 static bool forget_range(unsigned int first, unsigned int last)
 {
@@ -50,7 +51,7 @@ WV_PUBLIC int close(int fd)
 
 WV_PUBLIC int close_range(unsigned int first, unsigned int last, int flags)
 {
-	/* What the kernel will refuse closes nothing (close_range(2)). */
+	/* A call that the kernel refuses closes nothing (close_range(2)). */
 	bool closes = first <= last && !(flags & ~CLOSE_RANGE_UNSHARE);
 	bool paused = closes && forget_range(first, last);
 	int result = REAL(close_range)(first, last, flags);
@@ -74,7 +75,10 @@ WV_PUBLIC int dup(int fd)
 	return tracked(fd, REAL(dup)(fd));
 }
 
-/* @to is a copy of @fd now, whatever it was before; a call that failed changed nothing. */
+/*
+ * After a successful call @to is a copy of @fd, whatever it was before. A call that failed changed
+ * nothing.
+ */
 static int replaced(int fd, int to, int result)
 {
 	if (result >= 0 && fd != to) {
@@ -101,7 +105,7 @@ static int fcntl_any(int fd, int cmd, long arg)
 	return cmd == F_DUPFD || cmd == F_DUPFD_CLOEXEC ? tracked(fd, result) : result;
 }
 
-/* The argument is absent, an int or a pointer; as libc does, take it as the widest. */
+/* The argument is absent, an int or a pointer. Like libc, take it as the widest type. */
 #define OPTIONAL_ARG(last)                                                                         \
 	({                                                                                         \
 		va_list args_;                                                                     \

@@ -1,4 +1,4 @@
-/* fopen(), for files that a provider reads at every open and need not. */
+/* fopen(), for files that a provider reads at every open without need. */
 #undef _FILE_OFFSET_BITS
 
 #include "base/base.h"

@@ -1,11 +1,11 @@
-/* fork(), of a process that keeps sets ready for its children. */
+/* fork(), for a process that keeps sets ready for its children. */
 #include "base/base.h"
 #include "preload/core/real.h"
 #include "preload/core/settings.h"
 #include "preload/interpose/prepare.h"
 #include "preload/prefork/zygote.h"
 
-/* A process may fork before it has anything to do with devices, and its children may have. */
+/* Prepares already here: a process that never uses RDMA itself may have children that do. */
 WV_PUBLIC pid_t fork(void)
 {
 	pid_t pid;

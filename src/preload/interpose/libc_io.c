@@ -1,4 +1,4 @@
-/* The calls by which libibverbs and its providers reach the kernel with an open ufile. */
+/* The calls that libibverbs and its providers make on an open ufile. */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
@@ -42,7 +42,7 @@ WV_PUBLIC ssize_t read(int fd, void *buffer, size_t bytes)
 	return REAL(read)(fd, buffer, bytes);
 }
 
-/* What the fortified headers call; the size of the buffer is checked as libc would. */
+/* Called by the fortified headers. Checks the size of the buffer as libc does. */
 WV_PUBLIC ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t buffer_bytes);
 WV_PUBLIC ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t buffer_bytes)
 {

@@ -1,4 +1,4 @@
-/* mmap(), of a thread that makes objects ahead: what a provider maps belongs to them. */
+/* mmap(), for a thread that makes objects ahead: what a provider maps belongs to their set. */
 #undef _FILE_OFFSET_BITS
 
 #include "base/base.h"

@@ -1,8 +1,8 @@
 /*
- * open() and its twins. libibverbs opens /dev/infiniband/uverbsN for reading and writing
- * (util/open_cdev.c); nothing else is looked at.
+ * open() and its variants. libibverbs opens /dev/infiniband/uverbsN for reading and writing
+ * (util/open_cdev.c); all other opens are passed on.
  *
- * The names defined here are libc's own, so the headers may neither rename nor inline them.
+ * The functions have libc's own names, so the headers must neither rename nor inline them.
  */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
@@ -53,7 +53,7 @@ static int openat_any(int dir, const char *path, int flags, mode_t mode)
 	return REAL(openat64)(dir, path, flags, mode);
 }
 
-/* The mode is only there if the flags say so (open(2)). */
+/* The mode argument exists only if the flags say so (open(2)). */
 #define OPTIONAL_MODE(flags)                                                                       \
 	({                                                                                         \
 		mode_t mode_ = 0;                                                                  \
@@ -86,7 +86,7 @@ WV_PUBLIC int openat64(int dir, const char *path, int flags, ...)
 	return openat_any(dir, path, flags | O_LARGEFILE, OPTIONAL_MODE(flags));
 }
 
-/* What the fortified headers call when no mode is given. */
+/* Called by the fortified headers if there is no mode. */
 WV_PUBLIC int __open_2(const char *path, int flags)
 {
 	return open_any(path, flags, 0);

@@ -15,7 +15,10 @@ static void prepare(void)
 	wv_trace_begin();
 }
 
-/* Binding is not part of what is done once: pthread_once(3) would hold a lock meanwhile. */
+/*
+ * Binding takes the loader's lock, so it is not done inside pthread_once(3), which would hold a
+ * lock meanwhile.
+ */
 void wv_prepare(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;

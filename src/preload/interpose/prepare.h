@@ -1,9 +1,9 @@
 /*
- * What every interposed function that deals with devices does first, before any lock of this
- * library is taken: nothing was done when the library was loaded, since it is preloaded into
- * programs that have nothing to do with RDMA.
+ * Every interposed function that deals with devices calls this first, before any lock of this
+ * library is taken. Nothing is done when the library is loaded, since it is preloaded into programs
+ * that do not use RDMA.
  */
 #pragma once
 
-/* Once per process; may take the loader's lock. Cheap after that. */
+/* Acts once per process, and may take the loader's lock. Later calls are cheap. */
 void wv_prepare(void);

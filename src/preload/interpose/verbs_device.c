@@ -19,7 +19,9 @@ WV_PUBLIC struct ibv_device **ibv_get_device_list(int *num_devices)
 	return wv_list_devices(num_devices, true);
 }
 
-/* A program that gives the list back has opened what it wants: a lease still waiting is not for it.
+/*
+ * A program that frees the list has opened the devices that it wants, so a pending lease request is
+ * of no use.
  */
 WV_PUBLIC void ibv_free_device_list(struct ibv_device **list)
 {

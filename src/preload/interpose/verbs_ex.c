@@ -2,7 +2,7 @@
 
 #include "preload/prefork/child_verbs.h"
 
-/* What a set can be made with; other creations are the provider's alone. */
+/* The attributes that a script can hold. With any others, the provider creates the object. */
 #define CQ_MASK	 ((uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS)
 #define SRQ_MASK ((uint32_t)(IBV_SRQ_INIT_ATTR_TYPE | IBV_SRQ_INIT_ATTR_PD))
 #define QP_MASK                                                                                    \
@@ -14,14 +14,17 @@ struct call {
 	void *attr;
 };
 
-/* What the context would have been asked without us. */
+/* The functions of the provider. */
 static struct wv_context_ops behind(struct ibv_context *context)
 {
 	const struct verbs_context *own = verbs_get_ctx(context);
 	struct wv_context_ops ops;
 
 	if (!wv_child_ops(context, &ops))
-		/* Another thread has just ended its script: these are the provider's again. */
+		/*
+		 * Another thread has just ended the script, so the context has the provider's
+		 * functions again.
+		 */
 		ops = (struct wv_context_ops){own->create_cq_ex, own->create_srq_ex,
 					      own->create_qp_ex};
 	return ops;

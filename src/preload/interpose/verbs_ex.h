@@ -1,4 +1,4 @@
-/* The verbs with _ex that take the place of a context's own, see prefork/context_ops.h. */
+/* The verbs with _ex that replace a context's own, see prefork/context_ops.h. */
 #pragma once
 
 #include "preload/prefork/set.h"

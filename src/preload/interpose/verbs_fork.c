@@ -1,6 +1,6 @@
 /*
- * What a provider wants children of fork() not to have (IBV_FORK_SAFE, ibv_fork_init()): ours is
- * shared with them on purpose, and is safe because it is.
+ * A provider withholds memory from children of fork() (IBV_FORK_SAFE, ibv_fork_init()). Blocks of
+ * this library are shared with children on purpose, so they are left out.
  */
 #include "base/base.h"
 #include "preload/core/lock.h"
@@ -14,7 +14,7 @@
 WV_PUBLIC int ibv_dontfork_range(void *base, size_t size);
 WV_PUBLIC int ibv_dofork_range(void *base, size_t size);
 
-/* libibverbs is asked about nothing then, for it notes that it was asked before ibv_fork_init(). */
+/* libibverbs is still called, with size 0, because it notes any call before ibv_fork_init(). */
 static size_t not_ours(const void *base, size_t size)
 {
 	bool ours;

@@ -1,4 +1,4 @@
-/* Registration of memory: for a trace, and for WARMVERBS_SHARE_MR. */
+/* Registration of memory: interposed for a trace, and for WARMVERBS_SHARE_MR. */
 #include "base/base.h"
 #include "preload/core/real.h"
 #include "preload/core/settings.h"
@@ -27,7 +27,7 @@ struct registration {
 	unsigned int access;
 };
 
-/* What a verb returns if libibverbs has none of that name. */
+/* Result of a verb that libibverbs does not have. */
 static void *lacking(void)
 {
 	errno = ENOSYS;
@@ -63,14 +63,14 @@ static bool is_watched(void)
 static struct ibv_mr *register_memory(struct ibv_mr *(*real)(const struct registration *),
 				      const struct registration *r)
 {
-	static __thread bool nested; /* libibverbs makes one kind of call of another */
+	static __thread bool nested; /* libibverbs calls one of these functions from another */
 	struct wv_shared_mr *share = NULL;
 	struct ibv_mr *mr;
 
 	if (nested || !is_watched())
 		return real(r);
 	wv_prepare();
-	wv_real_memory_verbs(); /* before a lock is taken */
+	wv_real_memory_verbs(); /* bound before a lock is taken */
 	if (wv_settings()->share_mr && !(r->access & IBV_ACCESS_ON_DEMAND))
 		share = wv_shared_mr_take(r->at, r->bytes);
 	nested = true;
@@ -103,7 +103,7 @@ WV_PUBLIC struct ibv_mr *ibv_reg_mr_iova2(struct ibv_pd *pd, void *at, size_t by
 
 static int deregister(struct ibv_mr *mr, int (*real)(struct ibv_mr *))
 {
-	/* As soon as it has ended, another may have its address. */
+	/* Looked up before, because another MR may have this address as soon as @mr has ended. */
 	struct wv_shared_mr *share = wv_shared_mr_of(mr);
 	int result;
 

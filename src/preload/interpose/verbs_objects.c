@@ -1,6 +1,6 @@
 /*
- * The verbs that make, move, look at and end objects, interposed for sets and scripts alone: in any
- * other process each is one test and libibverbs' own verb.
+ * The verbs that create, move, query and destroy objects, interposed only for sets and scripts. In
+ * any other process, each is one test and a call of libibverbs' own verb.
  */
 #include "base/base.h"
 #include "preload/core/real.h"
@@ -9,7 +9,7 @@
 
 #include <errno.h>
 
-/* What a verb returns if libibverbs has none of that name, which cannot be. */
+/* Returns early if there is no libibverbs, which cannot happen in a program that calls a verb. */
 #define REAL_OR(nothing, verbs)                                                                    \
 	const struct wv_real *real = verbs;                                                        \
 	if (!real) {                                                                               \
@@ -167,7 +167,7 @@ WV_PUBLIC int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask
 				      : real->query_qp(qp, attr, mask, init);
 }
 
-/* Defines ibv_VERB(), which ends an object of TYPE. */
+/* Defines ibv_VERB(), which destroys an object of TYPE. */
 #define DESTROYER(verb, type)                                                                      \
 	static int real_##verb(void *object)                                                       \
 	{                                                                                          \

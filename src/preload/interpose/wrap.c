@@ -1,13 +1,13 @@
 /*
- * This library never calls its own interposed names: the linker redirects each such call in it,
- * also of what it is linked with, to the function here (--wrap, see meson.build), which is the next
- * one.
+ * This library never calls its own interposed functions. The linker redirects such calls, in this
+ * library and in all that is linked into it, to the functions below (--wrap, see meson.build),
+ * which call the next definition.
  */
 #include "preload/core/real.h"
 
 #include <stdarg.h>
 
-/* Has to be named for the linker, and so begins as no other name may. */
+/* The linker requires this name, although such names are reserved. */
 #define WRAP(result, name, params, args)                                                           \
 	result __wrap_##name params;                                                               \
 	result __wrap_##name params                                                                \

@@ -22,7 +22,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-/* One command on its way to an answer. */
+/* One command, from its arrival to its answer. */
 struct passage {
 	struct wv_context *context;
 	int fd;
@@ -71,7 +71,7 @@ static int adopt(struct passage *p, int *result)
 	return 1;
 }
 
-/* How far a lease may move the command's QP. */
+/* The furthest state to which a lease may move the command's QP. */
 static int ahead_state(const struct passage *p)
 {
 	struct wv_context *c = p->context;
@@ -92,8 +92,8 @@ static bool moves_beyond_ahead(const struct passage *p)
 }
 
 /*
- * The daemon is told how a lease served, or what was recorded, when no peer waits for the program:
- * not on the way to RTS, but with the first command after it, and where the program ends.
+ * Sends the report or the recording to the daemon when no peer waits for the program: not on the
+ * way to RTS, but with the first command after it, or at the end of the program.
  */
 static void settle_in_time(const struct passage *p)
 {
@@ -107,7 +107,10 @@ static void settle_in_time(const struct passage *p)
 	}
 }
 
-/* The daemon is told at RTS what changes the next run: the program may be killed any time after. */
+/*
+ * Sends what changes the program's next run at RTS already, since the program may be killed at any
+ * time after.
+ */
 static void settle_news(const struct passage *p)
 {
 	struct wv_context *c = p->context;
@@ -121,7 +124,10 @@ static void settle_news(const struct passage *p)
 	wv_unlock();
 }
 
-/* Whether a lease could have held this command, so that the kernel's answer is a divergence. */
+/*
+ * Whether a lease could have held this command. If so, a command that reaches the kernel is a
+ * divergence.
+ */
 static bool is_divergence(const struct passage *p)
 {
 	switch (p->row->class_) {
@@ -191,7 +197,7 @@ static void set_put_back(struct wv_context *c, uint32_t handle, bool value)
 		wv_set_bit(put_back_bits(c), handle, value);
 }
 
-/* Puts the QP back to where the adopted moves left it: RESET if there were none. */
+/* Puts the QP back to the state of the adopted moves: RESET if there were none. */
 static void put_back(struct passage *p)
 {
 	struct wv_context *c = p->context;
@@ -200,8 +206,8 @@ static void put_back(struct passage *p)
 }
 
 /*
- * The lease is used no further. A program with more capabilities than the daemon may need a ufile
- * of its own for what it does now, so the next program like it gets no lease.
+ * Nothing more is adopted from the lease. A program with more capabilities than the daemon may need
+ * a ufile of its own for what it does now, so the next program like it gets no lease.
  */
 static void stop_following(struct passage *p)
 {
@@ -211,8 +217,8 @@ static void stop_following(struct passage *p)
 }
 
 /*
- * The kernel is about to see a command of a leased ufile: hides what the lease did ahead. Returns
- * why the command was not adopted.
+ * The kernel is about to execute a command on a leased ufile: undoes what the lease did ahead,
+ * where the command could tell. Returns why the command was not adopted.
  */
 static struct wv_difference before_kernel(struct passage *p)
 {
@@ -242,7 +248,7 @@ static bool is_busy(const struct passage *p, int result)
 	       p->row->class_ == WV_DESTROY;
 }
 
-/* The kernel has carried out a command on a QP that may have been put back before. */
+/* The kernel has executed a command on a QP that may have been put back before. */
 static void after_kernel(const struct passage *p)
 {
 	struct wv_context *c = p->context;
@@ -297,13 +303,16 @@ static bool belongs_to_recipe(const struct passage *p)
 	}
 }
 
-/* A privileged command of a program without the capabilities: as good as an unknown one. */
+/*
+ * Whether this is a privileged command of a program without the capabilities. It ends a recording,
+ * as an unknown command does.
+ */
 static bool is_foreign(const struct passage *p)
 {
 	return p->row && p->row->class_ == WV_PRIVILEGED && !wv_has_raw_capabilities();
 }
 
-/* Asks the kernel unless the answer is a known constant. Returns 0 or an errno value. */
+/* Answers with a known constant, or else asks the kernel. Returns 0 or an errno value. */
 static int answer(struct passage *p)
 {
 	struct wv_step *known = claim(p->context, p);
@@ -314,7 +323,10 @@ static int answer(struct passage *p)
 	return issue(p->fd, p->cmd) < 0 ? errno : 0;
 }
 
-/* Records one command at a time, whatever the threads do: this is only a program's first run. */
+/*
+ * Records one command. The lock is held meanwhile, so threads take turns: this is only a program's
+ * first run.
+ */
 static int record(struct passage *p)
 {
 	struct wv_context *c = p->context;
@@ -337,7 +349,7 @@ static int record(struct passage *p)
 	return error ? -1 : 0;
 }
 
-/* For the doorbell of a forked child, which is a write() and does not name its driver. */
+/* For the doorbell of a forked child: that is a write(), which does not name the driver. */
 static void note_driver(struct wv_context *c, const struct ib_uverbs_ioctl_hdr *cmd)
 {
 	if (!__atomic_load_n(&c->driver_id, __ATOMIC_RELAXED))
@@ -345,8 +357,8 @@ static void note_driver(struct wv_context *c, const struct ib_uverbs_ioctl_hdr *
 }
 
 /*
- * This process has given up its objects, which another still uses: its provider destroys them, and
- * nothing must happen to them in the kernel.
+ * The objects belong to another process now. The provider of this process destroys them, and
+ * nothing may happen to them in the kernel.
  */
 static int pretend(const struct passage *p)
 {

@@ -1,7 +1,7 @@
-/* The control path: each ioctl on a ufile is adopted, recorded, or just passed to the kernel. */
+/* The control path: adopts or records each ioctl on a ufile, or passes it to the kernel. */
 #pragma once
 
 #include "abi/abi.h"
 
-/* The result of ioctl(@fd, RDMA_VERBS_IOCTL, @cmd); @fd is a tracked WV_FD_COMMAND. */
+/* Returns what ioctl(@fd, RDMA_VERBS_IOCTL, @cmd) should return. @fd is a tracked WV_FD_COMMAND. */
 int wv_control_path(int fd, struct ib_uverbs_ioctl_hdr *cmd);

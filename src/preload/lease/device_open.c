@@ -17,8 +17,8 @@
 #include <sys/stat.h>
 
 /*
- * Whether @fd is a ufile whose device is still there. An empty header is refused by uverbs alone
- * with EINVAL (ib_uverbs_ioctl()), and costs a tenth of asking for its status.
+ * Whether @fd is a ufile whose device still exists. Only uverbs refuses an empty header with EINVAL
+ * (ib_uverbs_ioctl()), and this takes a tenth of the time of querying the device.
  */
 static bool is_ufile(int fd)
 {
@@ -39,7 +39,10 @@ static bool lease_fits(const struct wv_context *c, struct wv_msg_lease *msg, con
 	       !memcmp(&c->provider, &msg->provider, sizeof(c->provider));
 }
 
-/* The queues' memory, if the file has all the bytes that the command log speaks of; else NULL. */
+/*
+ * Maps the memory of the queues. NULL: the file is shorter than the command log says, or cannot be
+ * mapped.
+ */
 static uint8_t *map_memory(int fd, size_t bytes)
 {
 	struct stat st;
@@ -47,8 +50,7 @@ static uint8_t *map_memory(int fd, size_t bytes)
 
 	if (fstat(fd, &st) || (uint64_t)st.st_size < bytes)
 		return NULL;
-	/* The provider writes through all of it, and the device has all of it: no page is spared.
-	 */
+	/* The provider and the device will use all of it, so it is populated here. */
 	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
 	return at == MAP_FAILED ? NULL : at;
 }
@@ -62,7 +64,7 @@ static void track_lease(struct wv_context *c, const int *fds)
 	}
 }
 
-/* Puts the queues' memory where the lease expects it; false: it cannot be mapped. */
+/* Gives the memory of the queues to the lease. False: it cannot be mapped. */
 static bool place_memory(struct wv_context *c, const struct wv_scope *scope, int fd)
 {
 	size_t bytes = c->lease.cmdlog->memory;
@@ -78,7 +80,10 @@ static bool place_memory(struct wv_context *c, const struct wv_scope *scope, int
 	return true;
 }
 
-/* Makes the lease in @c->message the program's. The descriptors become the context's, or stay. */
+/*
+ * Makes the lease in @c->message the program's, and its descriptors the context's. False: the lease
+ * cannot be used, and the descriptors stay the caller's.
+ */
 static bool take_lease(struct wv_context *c, const struct wv_scope *scope, const int *fds)
 {
 	struct wv_cmdlog *cmdlog = (struct wv_cmdlog *)((struct wv_msg_lease *)c->message + 1);
@@ -96,7 +101,7 @@ static bool take_lease(struct wv_context *c, const struct wv_scope *scope, const
 	return true;
 }
 
-/* What the daemon knows of the device, kept until ibv_open_device() has returned. */
+/* Keeps the daemon's constants of the device until ibv_open_device() has returned. */
 static void keep_constants(struct wv_context *c, const struct wv_msg_no_lease *none)
 {
 	size_t bytes = none->msg.bytes - sizeof(*none);
@@ -122,8 +127,8 @@ static void start_recording(struct wv_context *c)
 }
 
 /*
- * Collects the answer to @r for @c. Returns the lease's command descriptor, or -1 to go on with the
- * node that this process opened itself.
+ * Waits for the answer to @r and applies it to @c. Returns the lease's command descriptor, or -1 if
+ * the program is to use the node that this process opened itself.
  */
 static int collect(struct wv_context *c, const struct wv_scope *scope,
 		   const struct wv_lease_request *r)
@@ -146,7 +151,7 @@ static int collect(struct wv_context *c, const struct wv_scope *scope,
 	return -1;
 }
 
-/* Makes a context of what @r has brought; the descriptor that the program is to have. */
+/* Fills in a context from the answer to @r. Returns the descriptor for the program. */
 static int fill_context(struct wv_context *c, const struct wv_scope *scope,
 			struct wv_lease_request *r)
 {
@@ -168,7 +173,7 @@ static int fill_context(struct wv_context *c, const struct wv_scope *scope,
 	return leased >= 0 ? leased : r->node;
 }
 
-/* A lease fits one provider; a program with another, or with an unknown one, is not served. */
+/* A lease fits one provider. Without a known provider, no lease is requested. */
 static int open_locked(const char *path, const struct wv_scope *scope)
 {
 	struct wv_build_id provider = {0};

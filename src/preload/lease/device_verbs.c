@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* A lease takes a moment to arrive, which the listing hides. */
+/* A lease takes a moment to arrive, so it is requested before the devices are listed. */
 static void get_ready(bool ask)
 {
 	char only[64];
@@ -50,7 +50,9 @@ static bool prepare_recording(struct wv_context *c)
 	return c->allocations;
 }
 
-/* Makes the provider ask this library for the memory of its queues, where it takes it from anybody.
+/*
+ * Makes the provider ask this library for the memory of its queues, if the provider can use memory
+ * from elsewhere.
  */
 static void place_queues(struct ibv_context *verbs, struct wv_context *c)
 {
@@ -62,7 +64,7 @@ static void place_queues(struct ibv_context *verbs, struct wv_context *c)
 		c->stopped = true;
 }
 
-/* From now on the provider makes what the program wants. */
+/* Ends the scope of the open: from now on the provider creates what the program wants. */
 static struct ibv_context *opened(struct ibv_context *verbs)
 {
 	struct wv_context *c;

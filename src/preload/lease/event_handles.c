@@ -9,7 +9,10 @@
 _Static_assert(offsetof(struct ib_uverbs_comp_event_desc, cq_handle) == 0, "completion event");
 _Static_assert(offsetof(struct ib_uverbs_async_event_desc, element) == 0, "async event");
 
-/* 0 if the event is about an object that the program never made, and must not see. */
+/*
+ * Replaces the handle. Returns 0 if the event is about an object that the program never created, so
+ * that the program must not see it.
+ */
 static int translate(int fd, void *buffer)
 {
 	struct wv_fd_entry file = wv_fd_get(fd);
@@ -30,7 +33,7 @@ ssize_t wv_read_event(int fd, void *buffer, size_t bytes)
 {
 	ssize_t got;
 
-	/* A read gets one event (ib_uverbs_event_read()). */
+	/* One read returns one event (ib_uverbs_event_read()). */
 	do
 		got = read(fd, buffer, bytes);
 	while (got >= (ssize_t)sizeof(uint64_t) && !translate(fd, buffer));

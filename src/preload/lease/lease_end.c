@@ -25,7 +25,10 @@ void wv_lease_settle(struct wv_context *c)
 	errno = saved;
 }
 
-/* Descriptors of the lease that the program never received would keep the ufile's objects alive. */
+/*
+ * Closes the lease's descriptors that the program never received: they would keep objects of the
+ * ufile alive.
+ */
 static void close_unasked(struct wv_context *c)
 {
 	if (c->mode != WV_LEASED)
@@ -38,8 +41,9 @@ static void close_unasked(struct wv_context *c)
 	}
 }
 
-/* The provider has given its queues back before it closes (the provider closes a context after its
- * queues). */
+/*
+ * The provider does not use this memory any more: it frees its queues before it closes a context.
+ */
 static void unmap_memory(struct wv_context *c)
 {
 	if (!c->lease.memory)

@@ -1,34 +1,36 @@
 /*
- * How a context stops being recorded or leased. All are called with the lock of the control path
- * held, but wv_lease_complete().
+ * How a context stops being recorded or leased. Call all functions with the lock of the control
+ * path held, unless they say otherwise.
  */
 #pragma once
 
 #include "preload/core/context.h"
 
-/* Sends the recording or the report, if there still is one to send. Keeps errno. */
+/* Sends the recording or the report, if it is not sent yet. Keeps errno. */
 void wv_lease_settle(struct wv_context *c);
 
-/* The last command descriptor of the context is closed: its end function (core/context.h). */
+/*
+ * The last command descriptor of the context is closed. This is its end function (core/context.h).
+ */
 void wv_lease_end(struct wv_context *c);
 
-/* The program's context is the lease's: its own node is not needed any more. */
+/* The program uses the context of the lease, so the node that it opened itself is closed. */
 void wv_lease_keep(struct wv_context *c);
 
 /*
- * The program wants another context than the lease has, and the kernel makes only one for a ufile:
- * @fd becomes the node that the program opened itself, and the lease ends.
+ * The program wants a context that differs from the lease's, and a ufile can have only one. So @fd
+ * becomes the node that the program opened itself, and the lease ends.
  */
 void wv_lease_give_back(struct wv_context *c, int fd);
 
 /*
- * All that a child is to find in the context of @fd has been made: tells the daemon, and closes
- * what the lease brought beyond it. Takes the lock.
+ * Everything that a child will use in the context of @fd exists: sends the report, and closes the
+ * lease's other descriptors. Takes the lock.
  */
 void wv_lease_complete(int fd);
 
 /*
- * The process ends: sends what is still to be sent of every context, unless a thread holds the
- * lock. Call with no lock held; may run in a signal handler.
+ * The process ends: sends the recordings and reports of all contexts, unless a thread holds the
+ * lock. Call with no lock held. May run in a signal handler.
  */
 void wv_lease_settle_all(void);

@@ -9,7 +9,7 @@ static enum wv_reason last = WV_REASON_NOT_OPENED;
 static enum wv_reason reason_of_answer(uint32_t no_lease)
 {
 	static const enum wv_reason reasons[] = {
-	    /* Nothing was in the way, and yet nobody was asked. */
+	    /* The daemon could have been asked, but was not. */
 	    [0] = WV_REASON_PROVIDER,
 	    [WV_NO_LEASE_RECORD] = WV_REASON_RECORDED,
 	    [WV_NO_LEASE_EMPTY] = WV_REASON_EMPTY,

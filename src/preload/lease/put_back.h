@@ -1,7 +1,7 @@
 /*
- * A queue pair that was moved ahead of its owner is taken back to where the owner has moved it: to
- * RESET, and from there by the owner's own moves. Whether that is done by commands of a lease or by
- * verbs on a set of a prefork is the caller's.
+ * Puts back a queue pair that was moved ahead, to the state that its owner has moved it to: moves
+ * it to RESET, and then repeats the owner's own moves. The caller says how, since a lease does this
+ * with commands and a set of a prefork with verbs.
  */
 #pragma once
 
@@ -10,13 +10,13 @@
 #define WV_NO_MOVE -1 /* named outcome: the owner has made no more moves */
 
 struct wv_put_back {
-	void *qp;		 /* passed to both */
-	int (*reset)(void *qp);	 /* to RESET, or made anew. 0 or an errno value */
-	int (*repeat)(void *qp); /* the owner's next move. 0, an errno value, or WV_NO_MOVE */
+	void *qp;		 /* passed to both functions */
+	int (*reset)(void *qp);	 /* to RESET, or created again. 0 or an errno value */
+	int (*repeat)(void *qp); /* the owner's next move. 0, an errno value or WV_NO_MOVE */
 };
 
 /*
- * Returns whether the queue pair is in RESET then, so that it must look as if it had never left;
- * *@error is 0, or the errno value of what failed on the way.
+ * Returns whether the queue pair is in RESET afterwards, so that it must look as if it had never
+ * left that state. *@error is 0, or the errno value of the step that failed.
  */
 bool wv_put_back(const struct wv_put_back *how, int *error);

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <sys/ioctl.h>
 
-#define MAX_PLUGS 64 /* lower handles taken before the wanted one */
+#define MAX_PLUGS 64 /* lower handles to occupy before the wanted one */
 
 static int issue(int ufile, struct ib_uverbs_ioctl_hdr *cmd)
 {
@@ -25,7 +25,7 @@ static int reset(int ufile, uint32_t driver_id, uint32_t qp_handle)
 	return issue(ufile, &cmd.hdr);
 }
 
-/* Destroys the object @handle that @create made. */
+/* Destroys the object @handle that @create created. */
 static int destroy(int ufile, uint32_t driver_id, const struct wv_step *create, uint32_t handle)
 {
 	uint64_t start = wv_trace_now();
@@ -39,7 +39,7 @@ static int destroy(int ufile, uint32_t driver_id, const struct wv_step *create, 
 	return err;
 }
 
-/* Destroys an unadopted object, after those that use it. Returns how many were destroyed. */
+/* Destroys an unadopted object, after the objects that use it. Returns how many were destroyed. */
 static int purge_object(int ufile, struct wv_lease *lease, struct wv_step *step)
 {
 	int purged = wv_rollback_purge(ufile, lease, step->new_handle);
@@ -68,7 +68,9 @@ void wv_rollback_rivals(int ufile, struct wv_lease *lease, const struct ib_uverb
 		purge_object(ufile, lease, rival);
 }
 
-/* Repeats a step of @lease with the program's own user handle; the new handle goes to *@made. */
+/*
+ * Repeats a step of @lease with the program's own user handle. The new handle is stored in *@made.
+ */
 static int again(int ufile, struct wv_lease *lease, struct wv_step *step, uint32_t *made)
 {
 	struct wv_command cmd;
@@ -90,8 +92,8 @@ static struct wv_step *creator(struct wv_lease *lease, uint32_t handle)
 }
 
 /*
- * Makes the object of @create again, under the handle that the program knows. The kernel gives the
- * lowest free handle, so lower ones may have to be taken first.
+ * Creates the object of @create again, under the handle that the program knows. The kernel gives
+ * the lowest free handle, so lower ones may have to be occupied first.
  */
 static int remake(int ufile, struct wv_lease *lease, struct wv_step *create)
 {
@@ -110,12 +112,12 @@ static int remake(int ufile, struct wv_lease *lease, struct wv_step *create)
 	return err || handle == create->new_handle ? err : ENFILE;
 }
 
-/* A queue pair of a lease on its way back. */
+/* A queue pair of a lease that is put back. */
 struct leased_qp {
 	int ufile;
 	struct wv_lease *lease;
 	uint32_t handle;
-	struct wv_step *next; /* to be looked at for moves */
+	struct wv_step *next; /* from which to look for moves */
 };
 
 static int take_to_reset(void *arg)

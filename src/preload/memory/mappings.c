@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* False if the line is of no mapping in the range that @m has on entry. */
+/* False: the line does not describe a mapping in the range that @m has on entry. */
 static bool parse(const char *line, struct wv_mapping *m)
 {
 	uintptr_t start, end, here = (uintptr_t)&m;

@@ -1,4 +1,4 @@
-/* What this process has mapped (/proc/self/maps). */
+/* The mappings of this process (/proc/self/maps). */
 #pragma once
 
 #include <stdbool.h>
@@ -12,7 +12,7 @@ struct wv_mapping {
 };
 
 /*
- * The mappings between @start and @end, cut to that, in order. How many there are; *@mappings is
- * the caller's to free. 0 as well when they cannot be read.
+ * Reads the mappings between @start and @end, cut to that range, in order. Returns how many there
+ * are; the caller frees *@mappings. Returns 0 too if they cannot be read.
  */
 size_t wv_mappings_read(uintptr_t start, uintptr_t end, struct wv_mapping **mappings);

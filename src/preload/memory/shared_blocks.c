@@ -13,7 +13,7 @@ struct block {
 
 static void *blocks; /* a tree of tsearch(3) */
 
-/* Blocks are apart from each other: what overlaps is the same. */
+/* Blocks do not overlap, so ranges that overlap are the same block. */
 static int compare(const void *a, const void *b)
 {
 	const struct block *x = a, *y = b;
@@ -44,7 +44,7 @@ static bool note(void *at, size_t bytes)
 	return false;
 }
 
-/* How large it was; 0: there is no block that begins there. */
+/* Returns the size of the block; 0: no block begins at @at. */
 static size_t forget(void *at)
 {
 	struct block *block = find(at);
@@ -58,7 +58,7 @@ static size_t forget(void *at)
 	return bytes;
 }
 
-/* All of it is used at once, by the provider and by the device. */
+/* The provider and the device use all of it at once, so it is populated here. */
 void *wv_shared_block_new(size_t bytes)
 {
 	void *at;
@@ -88,7 +88,10 @@ bool wv_shared_block_free(void *at)
 	return bytes && !munmap(at, bytes);
 }
 
-/* One that there is no memory to note may be kept from a child, which is then refused by it. */
+/*
+ * Without memory to note the block, it may be withheld from a child, which then cannot use the
+ * queue.
+ */
 void wv_shared_block_note(void *at, size_t bytes)
 {
 	note(at, bytes);

@@ -1,20 +1,20 @@
 /*
- * Memory for queues that a child of fork() must see as the adapter does: shared, neither copied nor
- * taken away. Blocks are known by their addresses, because providers give back and protect from
- * fork() what they do not know the origin of.
+ * Memory for queues. A child of fork() must see it as the adapter does, so it is shared, and
+ * neither copied nor withheld. Blocks are found by address, because a provider frees memory and
+ * excludes it from fork() without knowing where it is from.
  */
 #pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 
-/* At least @bytes, zero, whole pages. NULL if there is no memory. Call with no lock held. */
+/* At least @bytes of whole pages, set to zero. NULL: no memory. Call with no lock held. */
 void *wv_shared_block_new(size_t bytes);
 
-/* Unmaps the block that begins at @at. False if there is none. Call with no lock held. */
+/* Unmaps the block that begins at @at. False: there is none. Call with no lock held. */
 bool wv_shared_block_free(void *at);
 
-/* Memory from elsewhere that is such a block until it is forgotten. Call with the lock held. */
+/* Treats memory from elsewhere as a block, until it is forgotten. Call with the lock held. */
 void wv_shared_block_note(void *at, size_t bytes);
 void wv_shared_block_forget(void *at);
 

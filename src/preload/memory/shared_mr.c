@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Pages that were made shared in one go, for as many registrations as there are of any of them. */
+/* Pages that were replaced at once. They stay shared until no registration overlaps them. */
 struct piece {
 	LIST_ENTRY(piece) of_all;
 	uintptr_t start, end;
@@ -50,7 +50,7 @@ static bool write_all(int fd, const void *from, size_t bytes)
 	return true;
 }
 
-/* Puts a file with the content of the mapping in its place; its inode, or 0. */
+/* Maps a file with the same content in place of the mapping. Returns its inode, or 0. */
 static uint64_t replace(const struct wv_mapping *m)
 {
 	size_t bytes = m->end - m->start;
@@ -80,7 +80,7 @@ static void make_piece(const struct wv_mapping *m)
 		free(piece);
 }
 
-/* What is left of a piece becomes private again; the program may have unmapped some or all. */
+/* Makes the rest of a piece private again; the program may have unmapped parts of it, or all. */
 static void end_piece(struct piece *piece)
 {
 	struct wv_mapping *mappings;
@@ -163,7 +163,7 @@ static void drop(struct wv_shared_mr *share)
 	free(share);
 }
 
-/* ibv_reg_mr() may just have taken them from children (ibv_fork_init()). */
+/* ibv_reg_mr() may have withheld the pages from children (ibv_fork_init()): undoes that. */
 static void leave_to_children(const struct wv_shared_mr *share)
 {
 	for (unsigned int i = 0; i < share->n; i++)

@@ -15,7 +15,7 @@ struct registration {
 	bool is_inherited, is_told;
 };
 
-/* What the provider itself posts with. */
+/* An inherited context, and the provider's own functions. */
 struct watched {
 	LIST_ENTRY(watched) of_all;
 	const struct ibv_context *verbs;
@@ -65,7 +65,7 @@ static bool is_private(const struct ibv_sge *sge)
 	return found;
 }
 
-/* Each registration is told of once. */
+/* Each registration is reported once. */
 static void look(const struct ibv_context *verbs, const struct ibv_sge *sge)
 {
 	struct registration *r;

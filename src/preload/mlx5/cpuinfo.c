@@ -19,7 +19,7 @@ static bool is_sandy_bridge(void)
 #else
 static bool is_sandy_bridge(void)
 {
-	return true; /* not known: let the provider look */
+	return true; /* not known: the provider must read the file */
 }
 #endif
 

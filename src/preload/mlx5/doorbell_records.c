@@ -11,19 +11,21 @@
 #include <pthread.h>
 #include <stdlib.h>
 
-/* What the provider has asked for while it makes a spare: first its queue, then, if need be, more
- * records. */
+/*
+ * What the provider has asked for while it creates a spare: first its queue, then, if none is free,
+ * more records.
+ */
 enum asked { NOT_PARTING, NOTHING, QUEUE, RECORDS };
 
 static __thread enum asked asked __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t parting WV_HOT = PTHREAD_MUTEX_INITIALIZER;
 static unsigned int n_parted WV_HOT; /* contexts */
-static void *spare_queue;	     /* of all of them */
+static void *spare_queue;	     /* used by all spares */
 
-/* By index of the context. */
+/* By the index of the context. */
 static struct inherited {
-	struct ibv_cq *spares; /* the last one, which holds those before it */
+	struct ibv_cq *spares; /* the latest spare, which leads to those before it */
 	bool is_parted;
 } inherited[WV_MAX_CONTEXTS] WV_COLD(1);
 
@@ -41,7 +43,7 @@ void *wv_dbrec_memory(size_t bytes)
 	return spare_queue;
 }
 
-/* The command by which the provider makes a spare, answered in the kernel's stead. */
+/* Answers the command that creates a spare, in place of the kernel. */
 static int answer(struct ib_uverbs_ioctl_hdr *cmd)
 {
 	const struct wv_command_row *row =
@@ -55,7 +57,7 @@ static int answer(struct ib_uverbs_ioctl_hdr *cmd)
 	return 0;
 }
 
-/* Each holds the one before it, so that none is lost. */
+/* Each spare has the one before as its cq_context, so that none is leaked. */
 static int make_spares(struct wv_context *c, struct inherited *of)
 {
 	const struct wv_real *real = wv_real_verbs();
@@ -79,8 +81,8 @@ void wv_dbrec_begin(const struct wv_context *c)
 }
 
 /*
- * A thread whose provider asks for records holds the provider's lock on them; but it has asked for
- * a queue before, and so been here already.
+ * No deadlock: a thread whose provider asks for records holds the provider's lock on them, but the
+ * provider asked for a queue before, so this thread has been here already.
  */
 int wv_dbrec_part(struct wv_context *c)
 {
@@ -99,7 +101,7 @@ int wv_dbrec_part(struct wv_context *c)
 	return err;
 }
 
-/* Only what must be written is: a child gets a copy of each page that it writes to. */
+/* Nothing is written that need not be: the child copies each page that it writes to. */
 void wv_dbrec_forked(void)
 {
 	for (unsigned int i = 0; n_parted && i < WV_MAX_CONTEXTS; i++) {

@@ -1,9 +1,9 @@
 /*
- * Doorbell records in a forked child. libmlx5 keeps many to a page, and each process has its own
- * list of which are free. The pages are shared, so a queue made in the child and one made in the
- * parent would get the same record. The child therefore takes all that were free at the fork, for
- * good: spare completion queues get them, of which the kernel never hears. Its own are in pages of
- * its own then.
+ * Doorbell records in a forked child. libmlx5 keeps many of them in one page, and each process has
+ * its own list of free ones. The pages are shared, so a queue created by the child and one created
+ * by the parent would get the same record. Therefore the child allocates all records that were free
+ * at the fork, for good: it gives them to spare CQs, of which the kernel never learns. Its later
+ * records are then in pages of its own.
  */
 #pragma once
 
@@ -12,20 +12,20 @@
 
 struct wv_context;
 
-/* The context has just been opened by this process: there is nobody to be parted from. */
+/* This process has just opened the context, so it shares no records. */
 void wv_dbrec_begin(const struct wv_context *c);
 
 /*
- * Before the memory of a queue is given to the provider. 0, or -errno if the child could not be
- * parted from its parent. Call with no lock held.
+ * Separates a child's records from its parent's. Call it before the provider gets memory for a
+ * queue, with no lock held. Returns 0, or -errno if that failed.
  */
 int wv_dbrec_part(struct wv_context *c);
 
-/* Whether this thread is doing that: what the provider asks for is for a spare. */
+/* Whether this thread is in wv_dbrec_part(), so that the provider asks for memory of a spare. */
 bool wv_dbrec_is_parting(void);
 
-/* The memory that the provider asks for meanwhile. */
+/* The memory that the provider asks for in wv_dbrec_part(). */
 void *wv_dbrec_memory(size_t bytes);
 
-/* In a forked child, which is as yet parted from nobody. */
+/* In a forked child, which has not separated any records yet. */
 void wv_dbrec_forked(void);

@@ -1,6 +1,6 @@
 /*
- * mlx5: queues and doorbell records lie in memory of the program, pages of the adapter are mapped
- * from the ufile.
+ * mlx5: queues and doorbell records are in memory of the program, and pages of the adapter are
+ * mapped from the ufile.
  */
 #pragma once
 

@@ -9,12 +9,12 @@
 #include <search.h>
 #include <stdlib.h>
 
-/* What a program gives queues their memory by, instead of this library. */
+/* The allocators that a program has set in place of those of this library. */
 static struct allocators {
-	bool placed;			   /* the provider asks this library, which asks them */
-	struct mlx5dv_ctx_allocators from; /* .alloc is NULL: the program has none */
-	void *given;			   /* what came from there: a tree of tsearch(3) */
-} allocators[WV_MAX_CONTEXTS] WV_COLD(1);  /* by index of the context */
+	bool placed;			   /* the provider calls this library, which calls @from */
+	struct mlx5dv_ctx_allocators from; /* of the program; .alloc is NULL: none are set */
+	void *given;			   /* memory from @from: a tree of tsearch(3) */
+} allocators[WV_MAX_CONTEXTS] WV_COLD(1);  /* by the index of the context */
 
 static const char *const choices[] = {
     "MLX_CQ_ALLOC_TYPE",
@@ -65,7 +65,7 @@ static int compare(const void *a, const void *b)
 	return (a > b) - (a < b);
 }
 
-/* From the program's own allocator; @at is noted, so that it goes back there. */
+/* Allocates from the program's own allocator, and notes @at to free it there. */
 static void *from_program(struct allocators *own, size_t bytes)
 {
 	void *at = own->from.alloc(bytes, own->from.data);
@@ -77,7 +77,7 @@ static void *from_program(struct allocators *own, size_t bytes)
 	return at;
 }
 
-/* Whether @at is the program's, which then has it back. */
+/* Frees @at with the program's allocator, if it is from there. */
 static bool to_program(struct allocators *own, void *at)
 {
 	bool is_own;
@@ -90,7 +90,7 @@ static bool to_program(struct allocators *own, void *at)
 	return is_own;
 }
 
-/* What is made ahead must know of it. */
+/* A set that is being made must know of the block. */
 static void *new_block(size_t bytes)
 {
 	void *at = wv_shared_block_new(bytes);
@@ -100,7 +100,10 @@ static void *new_block(size_t bytes)
 	return at;
 }
 
-/* libmlx5 asks for no alignment, but masks pages (dbrec.c). Nothing is asked for an empty queue. */
+/*
+ * libmlx5 asks for no alignment, but masks addresses to pages (dbrec.c). An empty queue gets no
+ * memory.
+ */
 static void *alloc_queue(size_t bytes, void *context)
 {
 	struct wv_context *c = context;

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Near what tracked_context.c has: a child writes to both. */
-static uint32_t n_opens WV_HOT; /* of devices, since the birth of this process */
+/* Placed next to the data of tracked_context.c: a child writes to both. */
+static uint32_t n_opens WV_HOT; /* of devices, since the fork that made this process */
 static struct wv_device_copies lists WV_HOT;
 
-static __thread struct wv_prefork_shm *rehearsing;
+static __thread struct wv_published_scripts *rehearsing;
 static __thread uint32_t rehearsed; /* opens */
 
 static void close_fds(struct wv_set *set)
@@ -26,14 +26,14 @@ static void close_fds(struct wv_set *set)
 		wv_fd_close_private(&set->resources.fds[i]);
 }
 
-/* Lets go of a set that was offered and not used. Its memory is a copy, and small: it stays. */
+/* Drops a set that was offered and not used. Its memory is a small copy and is not freed. */
 static void drop(struct wv_set *set)
 {
 	close_fds(set);
 	wv_resources_unmap(&set->resources, WV_RANGE_ALL);
 }
 
-/* What a parent had, its child has as it is: an opened device like any other. */
+/* A context that the parent tracked becomes an ordinary opened device in the child. */
 static void part_from_parent(void)
 {
 	wv_each_tracked(t)
@@ -48,30 +48,31 @@ static void part_from_parent(void)
 	rehearsing = NULL;
 }
 
-void wv_child_begin(const struct wv_offer *offers, unsigned int n, struct wv_prefork_shm *home)
+void wv_child_begin(const struct wv_offer *offers, unsigned int n,
+		    struct wv_published_scripts *scripts)
 {
 	part_from_parent();
-	wv_tracked_set_home(home);
+	wv_tracked_set_parent_scripts(scripts);
 	for (unsigned int i = 0; i < n; i++) {
 		struct wv_tracked t = {
 		    .role = WV_OFFERED,
 		    .set = offers[i].set,
-		    .home = home,
-		    .claim = offers[i].claim,
+		    .scripts = scripts,
+		    .claim_slot = offers[i].claim_slot,
 		    .state = offers[i].state,
 		};
 
-		if (!wv_tracked_has_room() || !wv_claim_slot_hold(t.claim, &t.state))
+		if (!wv_tracked_has_room() || !wv_claim_slot_hold(t.claim_slot, &t.state))
 			drop(t.set);
 		else
 			wv_tracked_add(&t);
 	}
 }
 
-void wv_child_rehearse(struct wv_prefork_shm *home)
+void wv_child_rehearse(struct wv_published_scripts *scripts)
 {
 	wv_child_lock();
-	rehearsing = home;
+	rehearsing = scripts;
 	rehearsed = 0;
 	wv_tracked_count_rehearsals(1);
 	wv_child_unlock();
@@ -98,14 +99,14 @@ bool wv_child_end_list(struct ibv_device **list)
 	return ended;
 }
 
-/* The set's context, if it begins with @open and is still to be had. */
+/* Claims the set, if it begins with @open and is still offered. Returns its context, or NULL. */
 static struct ibv_context *claim(struct wv_tracked *t, const struct wv_verb *open)
 {
 	struct wv_made *made = wv_set_claim(t->set, &t->claims, open);
 
 	if (!made)
 		return NULL;
-	if (!wv_claim_slot_leave(t->claim, &t->state, WV_CLAIM_SLOT_CLAIMED)) {
+	if (!wv_claim_slot_release(t->claim_slot, &t->state, WV_CLAIM_SLOT_CLAIMED)) {
 		drop(t->set);
 		wv_tracked_remove(t);
 		return NULL;
@@ -117,7 +118,7 @@ static struct ibv_context *claim(struct wv_tracked *t, const struct wv_verb *ope
 
 static struct ibv_context *take(const struct wv_verb *open)
 {
-	/* What is rehearsed is for others. */
+	/* A rehearsal uses no sets: those are for children. */
 	if (rehearsing)
 		return NULL;
 	wv_each_tracked(t)
@@ -130,14 +131,18 @@ static struct ibv_context *take(const struct wv_verb *open)
 	return NULL;
 }
 
-/* Whom to teach what is opened now; NULL: nobody, it is known, or there is no room. */
-static struct wv_prefork_shm *pupil(const struct wv_verb *open)
+/*
+ * The scripts to which an open should be taught. NULL: none, the script is known, or there is no
+ * room.
+ */
+static struct wv_published_scripts *scripts_to_teach(const struct wv_verb *open)
 {
-	struct wv_prefork_shm *shm = rehearsing ? rehearsing : wv_tracked_home();
+	struct wv_published_scripts *scripts =
+	    rehearsing ? rehearsing : wv_tracked_parent_scripts();
 
-	if (!shm || !wv_tracked_has_room() || (!rehearsing && wv_prefork_shm_knows(shm, open)))
+	if (!scripts || !wv_tracked_has_room() || (!rehearsing && wv_scripts_know(scripts, open)))
 		return NULL;
-	return shm;
+	return scripts;
 }
 
 static struct wv_set *empty_set(void)
@@ -151,9 +156,9 @@ static struct wv_set *empty_set(void)
 }
 
 static void learn(struct ibv_context *context, const struct wv_verb *open,
-		  struct wv_prefork_shm *home)
+		  struct wv_published_scripts *scripts)
 {
-	struct wv_tracked t = {.role = WV_LEARNING, .set = empty_set(), .home = home};
+	struct wv_tracked t = {.role = WV_LEARNING, .set = empty_set(), .scripts = scripts};
 
 	if (!t.set)
 		return;
@@ -163,17 +168,17 @@ static void learn(struct ibv_context *context, const struct wv_verb *open,
 	wv_tracked_add(&t);
 }
 
-/* What was opened plainly, as @open, is perhaps worth teaching. */
+/* Starts a script at a device that was opened without a set, if the script is worth teaching. */
 static struct ibv_context *opened(struct ibv_context *context, const struct wv_verb *open)
 {
-	struct wv_prefork_shm *home;
+	struct wv_published_scripts *scripts;
 
 	if (!context)
 		return NULL;
 	wv_child_lock();
-	home = pupil(open);
-	if (home)
-		learn(context, open, home);
+	scripts = scripts_to_teach(open);
+	if (scripts)
+		learn(context, open, scripts);
 	wv_child_unlock();
 	return context;
 }
@@ -200,7 +205,7 @@ struct ibv_context *wv_child_open(struct ibv_device *device)
 void wv_child_end_rehearsal(void)
 {
 	wv_child_lock();
-	wv_each_tracked(t) if (t->role == WV_LEARNING && t->home == rehearsing)
+	wv_each_tracked(t) if (t->role == WV_LEARNING && t->scripts == rehearsing)
 	    wv_tracked_finish(t);
 	rehearsing = NULL;
 	wv_tracked_count_rehearsals(-1);
@@ -215,7 +220,7 @@ void wv_child_end(void)
 	wv_child_unlock();
 }
 
-/* What nobody took of the set would keep its context busy. */
+/* Destroys the unclaimed objects, which would keep the context busy. */
 static void end_claimed(struct wv_tracked *t)
 {
 	uint16_t index;
@@ -258,7 +263,7 @@ void wv_child_lose_fd(int fd)
 		if (t->role != WV_OFFERED || !wv_resources_lose_fd(&t->set->resources, fd))
 			continue;
 		drop(t->set);
-		wv_claim_slot_leave(t->claim, &t->state, WV_CLAIM_SLOT_GIVEN_BACK);
+		wv_claim_slot_release(t->claim_slot, &t->state, WV_CLAIM_SLOT_GIVEN_BACK);
 		wv_tracked_remove(t);
 	}
 	wv_child_unlock();

@@ -7,20 +7,20 @@
 #include "preload/prefork/set_make.h"
 #include "preload/prefork/tracked_context.h"
 
-/* Whether the script fits is judged once for each child. */
-static void judge(struct wv_tracked *f, bool fits)
+/* Each child reports once whether the script fits. */
+static void judge(struct wv_tracked *t, bool fits)
 {
-	if (!f->judged)
-		wv_prefork_shm_judge(f->home, &f->set->script->verbs[0], fits);
-	f->judged = true;
+	if (!t->judged)
+		wv_scripts_judge(t->scripts, &t->set->script->verbs[0], fits);
+	t->judged = true;
 }
 
-static void note(struct wv_tracked *f, const struct wv_verb *verb, void *object)
+static void note(struct wv_tracked *t, const struct wv_verb *verb, void *object)
 {
-	if (f->role == WV_CLAIMED)
-		judge(f, false);
-	else if (!wv_set_append(f->set, verb, object))
-		wv_tracked_finish(f);
+	if (t->role == WV_CLAIMED)
+		judge(t, false);
+	else if (!wv_set_append(t->set, verb, object))
+		wv_tracked_finish(t);
 }
 
 static void name(const struct wv_set *set, struct wv_verb *verb, const void *const on[WV_ON])
@@ -33,14 +33,14 @@ void *wv_child_make(struct ibv_context *context, struct wv_verb *verb, const voi
 		    void *(*real)(void *args), void *args, struct wv_made *made)
 {
 	struct wv_made *taken = NULL;
-	struct wv_tracked *f;
+	struct wv_tracked *t;
 	void *object;
 
 	wv_child_lock();
-	f = wv_tracked_find(context);
-	if (f && f->role == WV_CLAIMED && !f->stopped) {
-		name(f->set, verb, on);
-		taken = wv_set_claim(f->set, &f->claims, verb);
+	t = wv_tracked_find(context);
+	if (t && t->role == WV_CLAIMED && !t->stopped) {
+		name(t->set, verb, on);
+		taken = wv_set_claim(t->set, &t->claims, verb);
 		if (taken)
 			*made = *taken;
 	}
@@ -48,24 +48,24 @@ void *wv_child_make(struct ibv_context *context, struct wv_verb *verb, const voi
 	if (taken)
 		return made->object;
 	object = real(args);
-	if (!f || !object)
+	if (!t || !object)
 		return object;
 	wv_child_lock();
-	f = wv_tracked_find(context);
-	if (f) {
-		name(f->set, verb, on);
-		note(f, verb, object);
+	t = wv_tracked_find(context);
+	if (t) {
+		name(t->set, verb, on);
+		note(t, verb, object);
 	}
 	wv_child_unlock();
 	return object;
 }
 
-/* A queue pair of a set on its way back. */
+/* A queue pair of a set that is put back. */
 struct set_qp {
 	struct wv_tracked *tracked;
 	struct ibv_qp *qp;
 	uint16_t index;
-	uint32_t next; /* verb to be looked at for moves */
+	uint32_t next; /* verb from which to look for moves */
 };
 
 static int take_to_reset(void *arg)
@@ -92,21 +92,21 @@ static int repeat_move(void *arg)
 }
 
 /*
- * The queue pair is about to be moved otherwise, or looked at: back to where its owner has moved
- * it.
+ * The owner is about to query the queue pair, or to move it in another way than the script did.
+ * Puts it back to the state that its owner has moved it to.
  */
-static void take_back(struct wv_tracked *f, struct ibv_qp *qp, uint16_t index)
+static void take_back(struct wv_tracked *t, struct ibv_qp *qp, uint16_t index)
 {
-	struct set_qp q = {f, qp, index, 0};
+	struct set_qp q = {t, qp, index, 0};
 	enum ibv_qp_state state = qp->state;
 	bool is_reset;
-	int error; /* the owner will see it in what it asks for next */
+	int error; /* ignored: the owner's next verb will show it */
 
-	if (!wv_set_end_moves(f->set, &f->claims, index))
+	if (!wv_set_end_moves(t->set, &t->claims, index))
 		return;
 	is_reset = wv_put_back(&(struct wv_put_back){&q, take_to_reset, repeat_move}, &error);
 	qp->state = state;
-	wv_set_bit(f->claims.put_back, index, is_reset);
+	wv_set_bit(t->claims.put_back, index, is_reset);
 }
 
 static bool is_ahead(const struct wv_set *set, uint16_t index, const struct ibv_qp_attr *attr)
@@ -114,49 +114,49 @@ static bool is_ahead(const struct wv_set *set, uint16_t index, const struct ibv_
 	return wv_qp_is_ahead(set->script->verbs[index].qp.type, attr->qp_state);
 }
 
-/* True if the move was made ahead, and is now its owner's. */
-static bool take_move(struct wv_tracked *f, struct wv_verb *verb, bool can_be_ahead)
+/* Claims a move that was made ahead. False if there is none. */
+static bool take_move(struct wv_tracked *t, struct wv_verb *verb, bool can_be_ahead)
 {
-	if (!can_be_ahead || f->stopped || !wv_set_claim(f->set, &f->claims, verb))
+	if (!can_be_ahead || t->stopped || !wv_set_claim(t->set, &t->claims, verb))
 		return false;
-	judge(f, true);
+	judge(t, true);
 	return true;
 }
 
-/* The script knows all that can be done ahead once a queue pair goes further. */
-static void moved(struct wv_tracked *f, const struct wv_verb *verb, const struct ibv_qp_attr *attr,
+/* The script is complete once a queue pair moves further than a set can. */
+static void moved(struct wv_tracked *t, const struct wv_verb *verb, const struct ibv_qp_attr *attr,
 		  bool can_be_ahead)
 {
 	uint16_t index = verb->on[WV_ON_QP];
-	bool ahead = is_ahead(f->set, index, attr);
+	bool ahead = is_ahead(t->set, index, attr);
 
-	if (f->role == WV_CLAIMED && verb->move.mask & IBV_QP_STATE) {
-		wv_set_bit(f->claims.put_back, index,
-			   wv_bit(f->claims.put_back, index) && attr->qp_state == IBV_QPS_RESET);
+	if (t->role == WV_CLAIMED && verb->move.mask & IBV_QP_STATE) {
+		wv_set_bit(t->claims.put_back, index,
+			   wv_bit(t->claims.put_back, index) && attr->qp_state == IBV_QPS_RESET);
 		if (ahead)
-			judge(f, false);
-	} else if (f->role == WV_LEARNING && verb->move.mask & IBV_QP_STATE &&
-		   !(can_be_ahead && ahead && wv_set_append(f->set, verb, NULL))) {
-		wv_tracked_finish(f);
+			judge(t, false);
+	} else if (t->role == WV_LEARNING && verb->move.mask & IBV_QP_STATE &&
+		   !(can_be_ahead && ahead && wv_set_append(t->set, verb, NULL))) {
+		wv_tracked_finish(t);
 	}
 }
 
 int wv_child_move(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	struct wv_verb verb;
-	struct wv_tracked *f;
+	struct wv_tracked *t;
 	bool can_be_ahead, taken = false;
 	int error;
 
 	wv_verb_begin(&verb, WV_VERB_MOVE);
 	can_be_ahead = wv_verb_set_move(&verb, attr, mask);
 	wv_child_lock();
-	f = wv_tracked_find(qp->context);
-	verb.on[WV_ON_QP] = f ? wv_set_find(f->set, qp) : WV_FOREIGN_OBJECT;
-	if (verb.on[WV_ON_QP] < WV_SCRIPT_VERBS && f->role == WV_CLAIMED) {
-		taken = take_move(f, &verb, can_be_ahead);
+	t = wv_tracked_find(qp->context);
+	verb.on[WV_ON_QP] = t ? wv_set_find(t->set, qp) : WV_FOREIGN_OBJECT;
+	if (verb.on[WV_ON_QP] < WV_SCRIPT_VERBS && t->role == WV_CLAIMED) {
+		taken = take_move(t, &verb, can_be_ahead);
 		if (!taken)
-			take_back(f, qp, verb.on[WV_ON_QP]);
+			take_back(t, qp, verb.on[WV_ON_QP]);
 	}
 	wv_child_unlock();
 	if (taken) {
@@ -167,9 +167,9 @@ int wv_child_move(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	if (error || verb.on[WV_ON_QP] >= WV_SCRIPT_VERBS)
 		return error;
 	wv_child_lock();
-	f = wv_tracked_find(qp->context);
-	if (f)
-		moved(f, &verb, attr, can_be_ahead);
+	t = wv_tracked_find(qp->context);
+	if (t)
+		moved(t, &verb, attr, can_be_ahead);
 	wv_child_unlock();
 	return 0;
 }
@@ -178,16 +178,16 @@ int wv_child_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		   struct ibv_qp_init_attr *init)
 {
 	bool was_put_back = false;
-	struct wv_tracked *f;
+	struct wv_tracked *t;
 	uint16_t index;
 	int error;
 
 	wv_child_lock();
-	f = wv_tracked_find(qp->context);
-	index = f && f->role == WV_CLAIMED ? wv_set_find(f->set, qp) : WV_FOREIGN_OBJECT;
+	t = wv_tracked_find(qp->context);
+	index = t && t->role == WV_CLAIMED ? wv_set_find(t->set, qp) : WV_FOREIGN_OBJECT;
 	if (index < WV_SCRIPT_VERBS) {
-		take_back(f, qp, index);
-		was_put_back = wv_bit(f->claims.put_back, index);
+		take_back(t, qp, index);
+		was_put_back = wv_bit(t->claims.put_back, index);
 	}
 	wv_child_unlock();
 	error = wv_real_verbs()->query_qp(qp, attr, mask, init);
@@ -196,41 +196,41 @@ int wv_child_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	return error;
 }
 
-/* Destroys what nobody asked for and would keep the object at @index busy. */
-static void clear_way(struct wv_tracked *f, uint16_t index)
+/* Destroys the unclaimed objects that would keep the object at @index busy. */
+static void clear_way(struct wv_tracked *t, uint16_t index)
 {
 	uint16_t user;
 
-	while ((user = wv_set_dependent(f->set, &f->claims, index)) != WV_NO_OBJECT) {
-		wv_set_bit(f->claims.claimed, user, true);
-		clear_way(f, user);
-		wv_set_destroy(f->set, user);
+	while ((user = wv_set_dependent(t->set, &t->claims, index)) != WV_NO_OBJECT) {
+		wv_set_bit(t->claims.claimed, user, true);
+		clear_way(t, user);
+		wv_set_destroy(t->set, user);
 	}
 }
 
 int wv_child_destroy(struct ibv_context *context, void *object, int (*real)(void *object))
 {
-	struct wv_tracked *f;
+	struct wv_tracked *t;
 	uint16_t index = WV_FOREIGN_OBJECT;
 	int error;
 
 	wv_child_lock();
-	f = wv_tracked_claimed(context);
-	if (f)
-		index = wv_set_find(f->set, object);
+	t = wv_tracked_claimed(context);
+	if (t)
+		index = wv_set_find(t->set, object);
 	if (index < WV_SCRIPT_VERBS) {
-		clear_way(f, index);
-		wv_set_end_moves(f->set, &f->claims, index);
-		f->set->made[index].object = NULL;
+		clear_way(t, index);
+		wv_set_end_moves(t->set, &t->claims, index);
+		t->set->made[index].object = NULL;
 	}
 	wv_child_unlock();
 	error = real(object);
 	if (!error || index >= WV_SCRIPT_VERBS)
 		return error;
 	wv_child_lock();
-	f = wv_tracked_find(context);
-	if (f)
-		f->set->made[index].object = object;
+	t = wv_tracked_find(context);
+	if (t)
+		t->set->made[index].object = object;
 	wv_child_unlock();
 	return error;
 }

@@ -7,7 +7,10 @@ void wv_context_ops_interpose(const struct wv_context_ops *ops)
 	ours = ops;
 }
 
-/* A context may be older than a verb, or its provider lack it: then it stays as it is. */
+/*
+ * A context may be older than a verb, or its provider may lack the verb. Such an entry is left
+ * alone.
+ */
 #define TAKE_OVER(context, ops, name)                                                              \
 	do {                                                                                       \
 		(ops)->name = (context)->name;                                                     \

@@ -1,31 +1,35 @@
 /*
- * The RDMA devices that sets are made of, listed once by the zygote; its children find them so.
+ * The RDMA devices that sets are made of. The zygote lists them once, and its children inherit the
+ * list.
  */
 #pragma once
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
 
-/* The devices, ended by NULL; listed if they were not. NULL and errno. One caller at a time. */
+/*
+ * The devices, with NULL at the end; lists them if there is no list. NULL and errno. Not
+ * thread-safe.
+ */
 struct ibv_device **wv_device_list(void);
 
-/* They have changed: listed anew next time. One caller at a time, and none of the above. */
+/* The devices have changed: drops the list. Not thread-safe. */
 void wv_device_list_forget(void);
 
-#define WV_DEVICES_COPIES 8 /* at a time; programs hold one */
+#define WV_DEVICES_COPIES 8 /* at a time; most programs hold one */
 #define WV_DEVICES_MAX	  16
 
-/* Copies of the list that a program has; zero at first, and guarded by the caller. */
+/* The copies of the list that a program holds. Zero at first; the caller guards it. */
 struct wv_device_copies {
 	struct ibv_device **copies[WV_DEVICES_COPIES];
-	struct ibv_device *first[WV_DEVICES_MAX + 1]; /* memory of the first, without malloc() */
+	struct ibv_device *first[WV_DEVICES_MAX + 1]; /* of the first copy, without malloc() */
 };
 
 /*
- * A copy for a program, as ibv_get_device_list() gives it; NULL: there are none, no memory, or the
- * program has too many.
+ * A copy for the program, as of ibv_get_device_list(). NULL: there is no list, no memory, or the
+ * program holds too many copies.
  */
 struct ibv_device **wv_device_list_copy(struct wv_device_copies *to, int *n);
 
-/* Ends such a copy; false: it is none. */
+/* Frees such a copy. False: @list is not one. */
 bool wv_device_list_end_copy(struct wv_device_copies *of, struct ibv_device **list);

@@ -18,17 +18,17 @@
 #define NODES	 "/dev/infiniband"
 #define STACK	 (512 * 1024)
 #define SOON_NS	 1000000
-#define BLIND_MS 1000 /* without descriptors to wait for */
-#define LOOK_MS	 5000 /* whether the program has closed them: then nothing wakes it */
+#define BLIND_MS 1000 /* when there are no descriptors to wait for */
+#define LOOK_MS	 5000 /* checks whether the program has closed them */
 #define BEGIN_S	 1
 
 static bool running WV_HOT;
-static bool sleeping WV_HOT; /* until it is woken */
+static bool sleeping WV_HOT; /* until wv_fill_thread_wake() */
 static int woken WV_HOT = -1, nodes WV_HOT = -1;
 static int (*work)(bool devices_changed);
 static sem_t begun;
 
-/* The program closed it without knowing it. */
+/* The program closed a descriptor that it does not know. */
 static void closed(int fd)
 {
 	if (fd == woken)
@@ -46,7 +46,7 @@ static int hidden(int fd)
 	return fd;
 }
 
-/* Again if the program has closed them. */
+/* Opens those that were never opened, or that the program has closed. */
 static void open_fds(void)
 {
 	wv_lock();
@@ -70,7 +70,7 @@ static bool drain(int fd)
 	return any;
 }
 
-/* Whether devices have come or gone. */
+/* Returns whether devices were added or removed. */
 static bool sleep_for(int ms)
 {
 	struct pollfd fds[2];
@@ -98,9 +98,9 @@ static void *run(void *unused)
 }
 
 /*
- * Nobody forks while the runtime starts the thread: what it does then takes its own locks, e.g. an
- * allocator's that does not see to fork() (ASan's), and the child would find them taken for ever.
- * Not for ever here: the handlers of a library that holds such a lock may come after ours.
+ * No fork may happen while the runtime starts the thread: the runtime takes locks of its own then,
+ * and some allocators do not handle fork() (ASan's), so the child could never take these locks. The
+ * wait has a limit, because a library whose fork handler runs after ours may hold such a lock.
  */
 static void await_begin(void)
 {
@@ -128,7 +128,7 @@ int wv_fill_thread_start(int (*what)(bool devices_changed))
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
 	pthread_attr_setstacksize(&attr, STACK);
-	/* Signals are the program's business. */
+	/* The program's threads handle its signals. */
 	pthread_sigmask(SIG_SETMASK, &all, &saved);
 	error = pthread_create(&thread, &attr, run, NULL);
 	pthread_sigmask(SIG_SETMASK, &saved, NULL);
@@ -144,7 +144,7 @@ void wv_fill_thread_will_sleep(void)
 	__atomic_store_n(&sleeping, true, __ATOMIC_SEQ_CST);
 }
 
-/* A little later: what forks is not to wait for what is done because of it. */
+/* Wakes the thread a little later, so that it does not delay the process that has just forked. */
 void wv_fill_thread_wake(void)
 {
 	struct itimerspec soon = {.it_value = {.tv_nsec = SOON_NS}};

@@ -12,7 +12,10 @@ void wv_verb_begin(struct wv_verb *verb, enum wv_verb_kind kind)
 		verb->on[i] = WV_NO_OBJECT;
 }
 
-/* What ibv_modify_qp(3) takes for these moves. No receiver checks the first PSN of UD. */
+/*
+ * The attributes that ibv_modify_qp(3) takes for these moves. The first PSN is ignored: no receiver
+ * checks it for UD.
+ */
 #define WV_MOVE_MASK                                                                               \
 	(IBV_QP_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_QKEY | IBV_QP_PKEY_INDEX | IBV_QP_PORT |      \
 	 IBV_QP_SQ_PSN)
@@ -43,7 +46,7 @@ int wv_verb_get_move(const struct wv_verb *verb, struct ibv_qp_attr *attr)
 	return (int)verb->move.mask;
 }
 
-/* Kinds of the objects that a verb names; 0: none. */
+/* The kinds of the objects that a verb uses; 0: none. */
 static const struct {
 	uint16_t on[WV_ON];
 	bool needed[WV_ON];

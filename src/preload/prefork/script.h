@@ -1,7 +1,7 @@
 /*
- * A verb that makes an object or moves a queue pair, as plain data: what it is about, without
- * addresses and without what differs between two children that do the same. Two verbs are the same
- * if their bytes are.
+ * A verb that creates an object or moves a queue pair, as plain data: without addresses, and
+ * without what differs between two children that do the same. Two verbs are equal if their bytes
+ * are equal.
  */
 #pragma once
 
@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WV_SCRIPT_VERBS 256 /* more than that a child makes itself */
+#define WV_SCRIPT_VERBS 256 /* a child creates what comes after these itself */
 
 enum wv_verb_kind {
 	WV_VERB_OPEN = 1,
@@ -21,23 +21,23 @@ enum wv_verb_kind {
 	WV_VERB_MOVE, /* of a queue pair */
 };
 
-/* Instead of the index of an object of the same script. */
+/* These take the place of the index of an object in the same script. */
 #define WV_NO_OBJECT	  0xffff
-#define WV_FOREIGN_OBJECT 0xfffe /* an object that no script has made: such a verb is nobody's */
+#define WV_FOREIGN_OBJECT 0xfffe /* not of the script: no set can hold the verb */
 
 enum { WV_ON_PD, WV_ON_SEND_CQ, WV_ON_RECV_CQ, WV_ON_SRQ, WV_ON };
-#define WV_ON_CHANNEL WV_ON_PD /* of a completion queue */
+#define WV_ON_CHANNEL WV_ON_PD /* of a CQ */
 #define WV_ON_QP      WV_ON_PD /* of a move */
 
 struct wv_verb {
 	uint16_t kind;	    /* enum wv_verb_kind */
-	uint16_t extended;  /* its form with _ex */
-	uint16_t on[WV_ON]; /* indexes of the objects that it names */
+	uint16_t extended;  /* the verb's form with _ex */
+	uint16_t on[WV_ON]; /* indexes of the objects that the verb uses */
 	uint32_t unused;
 	union {
 		struct {
 			char device[IBV_SYSFS_NAME_MAX];
-			uint32_t ordinal; /* the how-manieth open of the process since its fork */
+			uint32_t ordinal; /* opens of the process between its fork and this one */
 		} open;
 		struct {
 			uint64_t wc_flags;
@@ -58,27 +58,27 @@ struct wv_verb {
 	};
 };
 
-/* What a child does at one open of a device, in order. Lies in memory shared with its parent. */
+/* The verbs that a child calls on one opened device, in order. Lies in shared memory. */
 struct wv_script {
 	uint32_t n;
-	uint32_t open_number; /* what it is to the daemon, see struct wv_msg_request */
+	uint32_t open_number; /* for the daemon, see struct wv_msg_request */
 	struct wv_verb verbs[WV_SCRIPT_VERBS];
 };
 
-/* A verb of @kind about nothing yet. */
+/* Initialises a verb of @kind that uses no objects. */
 void wv_verb_begin(struct wv_verb *verb, enum wv_verb_kind kind);
 
 /*
- * @verb becomes the move of a queue pair by ibv_modify_qp(@attr, @mask). False if it sets what
- * can't be set ahead.
+ * Makes @verb the move that ibv_modify_qp(@attr, @mask) asks for. False if the move sets an
+ * attribute that cannot be set ahead.
  */
 bool wv_verb_set_move(struct wv_verb *verb, const struct ibv_qp_attr *attr, int mask);
 
-/* The other way: fills in @attr and returns its mask. */
+/* Fills in @attr from a move, and returns the mask. */
 int wv_verb_get_move(const struct wv_verb *verb, struct ibv_qp_attr *attr);
 
 /*
- * Whether a script read from shared memory can be carried out: kinds are known, verbs name earlier
- * objects of the right kind only. @script is the reader's copy.
+ * Whether a script that was read from shared memory can be carried out: all kinds are known, and
+ * verbs use only earlier objects of the right kind. @script is the reader's own copy.
  */
 bool wv_script_check(const struct wv_script *script);

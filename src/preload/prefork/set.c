@@ -69,7 +69,7 @@ bool wv_set_end_moves(const struct wv_set *set, struct wv_claims *claims, uint16
 		if (!is_move_of(&set->script->verbs[i], qp) || wv_bit(claims->claimed, i))
 			continue;
 		wv_set_bit(claims->claimed, i, true);
-		/* Not to be taken for one that its owner has seen. */
+		/* Tells this move from one that the owner has made. */
 		wv_set_bit(claims->put_back, i, true);
 		any = true;
 	}

@@ -48,7 +48,10 @@ static void *make_open(struct wv_set *set, const struct wv_verb *verb, struct ib
 	if (!context)
 		return NULL;
 	if (!wv_context_is_seen(context->cmd_fd)) {
-		/* To let go of the set would end the objects that a child has of it. */
+		/*
+		 * Commands that this library does not see cannot be held back, so abandoning the
+		 * set would destroy objects that a child uses.
+		 */
 		wv_real_verbs()->close_device(context);
 		errno = EOPNOTSUPP;
 		return NULL;
@@ -128,7 +131,7 @@ static struct ibv_qp_init_attr_ex qp_attr(const struct wv_set *set, const struct
 	};
 }
 
-/* The older structure is how the newer one begins (verbs.h). */
+/* The newer structure begins with the older one (verbs.h). */
 _Static_assert(offsetof(struct ibv_qp_init_attr_ex, sq_sig_all) ==
 		   offsetof(struct ibv_qp_init_attr, sq_sig_all),
 	       "one structure, two lengths");
@@ -152,7 +155,7 @@ static void *(*const makers[])(struct wv_set *, const struct wv_verb *) = {
     [WV_VERB_SRQ] = make_srq,	      [WV_VERB_QP] = make_qp,
 };
 
-/* What its owner will see: a queue pair that it has not moved. */
+/* The owner has not moved the queue pair yet, so it must see the state RESET. */
 static int move(struct wv_set *set, const struct wv_verb *verb)
 {
 	struct ibv_qp *qp = on(set, verb, WV_ON_QP);

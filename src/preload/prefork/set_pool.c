@@ -17,25 +17,25 @@
 #define LONGEST_PAUSE_MS 64000
 
 struct slot {
-	struct wv_set *set;	     /* NULL: to be made */
-	struct wv_claim_slot *claim; /* NULL: offered to nobody */
+	struct wv_set *set;		  /* NULL: to be made */
+	struct wv_claim_slot *claim_slot; /* NULL: offered to nobody */
 	uint64_t state;
-	uint64_t since_ms; /* it was offered */
+	uint64_t since_ms; /* when it was offered */
 };
 
-/* One for each script of the shm, at the same index. */
+/* One for each published script, at the same index. */
 static struct pool {
 	bool active;
 	unsigned int failures; /* of verbs, in a row */
 	uint64_t pause_until_ms;
-	struct wv_published *published;
+	struct wv_published_script *published;
 	struct wv_script script;
 	struct slot slots[WV_SET_POOL_SETS];
-} pools[WV_PREFORK_SCRIPTS] WV_COLD(1);
+} pools[WV_PUBLISHED_SCRIPTS] WV_COLD(1);
 
 /* All slots with a set. */
 #define each_set(slot)                                                                             \
-	for (struct pool *pool_ = pools; pool_ < pools + WV_PREFORK_SCRIPTS; pool_++)              \
+	for (struct pool *pool_ = pools; pool_ < pools + WV_PUBLISHED_SCRIPTS; pool_++)            \
 		for (struct slot *slot = pool_->slots;                                             \
 		     pool_->active && slot < pool_->slots + WV_SET_POOL_SETS; slot++)              \
 			if (slot->set)
@@ -52,14 +52,14 @@ static void end(struct slot *slot, void (*how)(struct wv_set *set))
 
 static bool is_ready(const struct slot *slot)
 {
-	return slot->set && !slot->claim && wv_set_is_complete(slot->set) &&
+	return slot->set && !slot->claim_slot && wv_set_is_complete(slot->set) &&
 	       !slot->set->resources.lost;
 }
 
-static void activate(struct pool *pool, struct wv_published *published)
+static void activate(struct pool *pool, struct wv_published_script *published)
 {
 	memcpy(&pool->script, &published->script, sizeof(pool->script));
-	/* A child of a zygote still has what its parent's were here. */
+	/* In the child of a zygote, these are still the slots of its parent. */
 	memset(pool->slots, 0, sizeof(pool->slots));
 	pool->published = published;
 	pool->failures = 0;
@@ -67,7 +67,7 @@ static void activate(struct pool *pool, struct wv_published *published)
 	pool->active = wv_script_check(&pool->script);
 }
 
-/* Ends what nobody has; whether nothing is left. */
+/* Ends the sets that are not offered. Returns whether the pool is empty then. */
 static bool empty(struct pool *pool)
 {
 	bool any = false;
@@ -75,7 +75,7 @@ static bool empty(struct pool *pool)
 	for (unsigned int i = 0; i < WV_SET_POOL_SETS; i++) {
 		struct slot *slot = &pool->slots[i];
 
-		if (slot->set && !slot->claim)
+		if (slot->set && !slot->claim_slot)
 			end(slot, wv_set_unmake);
 		any = any || slot->set;
 	}
@@ -84,19 +84,19 @@ static bool empty(struct pool *pool)
 
 static bool fits(const struct pool *pool)
 {
-	return __atomic_load_n(&pool->published->misses, __ATOMIC_RELAXED) < WV_PREFORK_MISSES;
+	return __atomic_load_n(&pool->published->misses, __ATOMIC_RELAXED) < WV_SCRIPT_MISSES;
 }
 
-void wv_set_pools_learn(struct wv_prefork_shm *shm)
+void wv_set_pools_learn(struct wv_published_scripts *scripts)
 {
-	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++) {
-		struct wv_published *published = &shm->scripts[i];
+	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++) {
+		struct wv_published_script *published = &scripts->all[i];
 
 		if (__atomic_load_n(&published->phase, __ATOMIC_ACQUIRE) != WV_SCRIPT_THERE)
 			continue;
 		if (!pools[i].active)
 			activate(&pools[i], published);
-		/* The next child may teach something else. */
+		/* Frees the entry: the next child may teach another script. */
 		if (!pools[i].active || (!fits(&pools[i]) && empty(&pools[i]))) {
 			pools[i].active = false;
 			__atomic_store_n(&published->phase, WV_SCRIPT_EMPTY, __ATOMIC_RELEASE);
@@ -104,19 +104,19 @@ void wv_set_pools_learn(struct wv_prefork_shm *shm)
 	}
 }
 
-bool wv_set_pools_have_news(const struct wv_prefork_shm *shm)
+bool wv_set_pools_have_news(const struct wv_published_scripts *scripts)
 {
-	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++)
+	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++)
 		if (!pools[i].active &&
-		    __atomic_load_n(&shm->scripts[i].phase, __ATOMIC_ACQUIRE) == WV_SCRIPT_THERE)
+		    __atomic_load_n(&scripts->all[i].phase, __ATOMIC_ACQUIRE) == WV_SCRIPT_THERE)
 			return true;
 	return false;
 }
 
-/* Whether the child ended before it came to hold its claim; false if that is not known. */
-static bool never_came(const struct wv_claim_slot *claim)
+/* Whether the child ended before it held its claim slot; false if that is not known. */
+static bool never_came(const struct wv_claim_slot *claim_slot)
 {
-	pid_t child = __atomic_load_n(&claim->child, __ATOMIC_RELAXED);
+	pid_t child = __atomic_load_n(&claim_slot->child, __ATOMIC_RELAXED);
 	siginfo_t info = {.si_pid = 0};
 	int result;
 
@@ -132,38 +132,39 @@ static bool is_unused(const struct slot *slot)
 	case WV_CLAIM_SLOT_GIVEN_BACK:
 		return true;
 	case WV_CLAIM_SLOT_HELD:
-		return wv_claim_slot_is_left(slot->claim);
+		return wv_claim_slot_is_unheld(slot->claim_slot);
 	case WV_CLAIM_SLOT_OFFERED:
-		return never_came(slot->claim);
+		return never_came(slot->claim_slot);
 	default:
 		return false;
 	}
 }
 
-/* The set is to be had again, if its child has left it. */
+/* Takes the set back, if its child left it unused. */
 static bool take_back(struct slot *slot)
 {
-	if (!slot->claim)
+	if (!slot->claim_slot)
 		return false;
-	slot->state = __atomic_load_n(&slot->claim->state, __ATOMIC_ACQUIRE);
-	if (!is_unused(slot) || !wv_claim_slot_turn(slot->claim, &slot->state, WV_CLAIM_SLOT_LEFT))
+	slot->state = __atomic_load_n(&slot->claim_slot->state, __ATOMIC_ACQUIRE);
+	if (!is_unused(slot) ||
+	    !wv_claim_slot_advance(slot->claim_slot, &slot->state, WV_CLAIM_SLOT_RETIRED))
 		return false;
-	slot->claim = NULL;
+	slot->claim_slot = NULL;
 	return true;
 }
 
-/* What is to become of a set that was offered; true if it is gone from here. */
+/* Looks at what the child did with a set that was offered. True if the set ended. */
 static bool settle(struct slot *slot, uint64_t now_ms)
 {
-	slot->state = __atomic_load_n(&slot->claim->state, __ATOMIC_ACQUIRE);
+	slot->state = __atomic_load_n(&slot->claim_slot->state, __ATOMIC_ACQUIRE);
 	if (wv_claim_slot_phase(slot->state) == WV_CLAIM_SLOT_CLAIMED) {
-		wv_claim_slot_turn(slot->claim, &slot->state, WV_CLAIM_SLOT_LEFT);
+		wv_claim_slot_advance(slot->claim_slot, &slot->state, WV_CLAIM_SLOT_RETIRED);
 		end(slot, wv_set_abandon);
 		wv_count(&wv_counters.sets_taken);
 		return true;
 	}
 	if (!take_back(slot) && now_ms - slot->since_ms > WV_SET_POOL_PATIENCE_MS &&
-	    wv_claim_slot_turn(slot->claim, &slot->state, WV_CLAIM_SLOT_LEFT)) {
+	    wv_claim_slot_advance(slot->claim_slot, &slot->state, WV_CLAIM_SLOT_RETIRED)) {
 		end(slot, wv_set_unmake);
 		return true;
 	}
@@ -173,9 +174,9 @@ static bool settle(struct slot *slot, uint64_t now_ms)
 int wv_set_pools_settle(uint64_t now_ms)
 {
 	each_set (slot) {
-		if (slot->claim && settle(slot, now_ms))
+		if (slot->claim_slot && settle(slot, now_ms))
 			return 1;
-		if (!slot->claim && slot->set->resources.lost) {
+		if (!slot->claim_slot && slot->set->resources.lost) {
 			end(slot, wv_set_unmake);
 			return 1;
 		}
@@ -183,7 +184,7 @@ int wv_set_pools_settle(uint64_t now_ms)
 	return 0;
 }
 
-/* The set to go on with, or a place for another one. */
+/* The slot of an unfinished set, or an empty slot if more sets are needed. */
 static struct slot *unfinished(struct pool *pool, unsigned int n)
 {
 	struct slot *place = NULL;
@@ -231,7 +232,7 @@ int wv_set_pools_make(const struct wv_set_terms *terms, uint64_t now_ms)
 {
 	bool pauses = false;
 
-	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++) {
+	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++) {
 		struct slot *slot = NULL;
 
 		if (pools[i].active && fits(&pools[i]))
@@ -260,34 +261,34 @@ static void trim(struct pool *pool, unsigned int n)
 			continue;
 		if (n)
 			n--;
-		else if (!slot->claim)
+		else if (!slot->claim_slot)
 			end(slot, wv_set_unmake);
 	}
 }
 
 void wv_set_pools_trim(unsigned int n)
 {
-	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++)
+	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++)
 		if (pools[i].active)
 			trim(&pools[i], n);
 }
 
 void wv_set_pools_retry(void)
 {
-	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++)
+	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++)
 		pools[i].failures = pools[i].pause_until_ms = 0;
 }
 
 void wv_set_pools_part_from_devices(void)
 {
 	each_set (slot)
-		if (!slot->claim && slot->set->n && is_gone(slot->set))
+		if (!slot->claim_slot && slot->set->n && is_gone(slot->set))
 			end(slot, wv_set_unmake);
-	/* What failed before may have been for want of a device. */
+	/* Earlier verbs may have failed because the device was missing. */
 	wv_set_pools_retry();
 }
 
-/* One that waits; else one that a child has left unused, and that was not seen to yet. */
+/* A set that is ready, or else one that a child has just left unused. */
 static struct slot *next_ready(struct pool *pool)
 {
 	for (unsigned int i = 0; pool->active && i < WV_SET_POOL_SETS; i++)
@@ -299,27 +300,27 @@ static struct slot *next_ready(struct pool *pool)
 	return NULL;
 }
 
-static bool offer(struct wv_prefork_shm *shm, struct slot *slot, struct wv_offer *to,
+static bool offer(struct wv_claim_slots *claim_slots, struct slot *slot, struct wv_offer *to,
 		  uint64_t now_ms)
 {
-	slot->claim = wv_claim_slot_issue(shm, &slot->state);
-	if (!slot->claim)
+	slot->claim_slot = wv_claim_slot_issue(claim_slots, &slot->state);
+	if (!slot->claim_slot)
 		return false;
 	slot->since_ms = now_ms;
 	wv_resources_offer(&slot->set->resources);
-	*to = (struct wv_offer){slot->set, slot->claim, slot->state};
+	*to = (struct wv_offer){slot->set, slot->claim_slot, slot->state};
 	return true;
 }
 
-unsigned int wv_set_pools_offer(struct wv_prefork_shm *shm, struct wv_offer offers[WV_CHILD_SETS],
-				uint64_t now_ms)
+unsigned int wv_set_pools_offer(struct wv_claim_slots *claim_slots,
+				struct wv_offer offers[WV_CHILD_SETS], uint64_t now_ms)
 {
 	unsigned int n = 0;
 
-	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++) {
+	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++) {
 		struct slot *slot = next_ready(&pools[i]);
 
-		if (slot && offer(shm, slot, &offers[n], now_ms))
+		if (slot && offer(claim_slots, slot, &offers[n], now_ms))
 			n++;
 	}
 	return n;
@@ -328,7 +329,7 @@ unsigned int wv_set_pools_offer(struct wv_prefork_shm *shm, struct wv_offer offe
 bool wv_set_pools_wait(void)
 {
 	each_set (slot)
-		if (slot->claim)
+		if (slot->claim_slot)
 			return true;
 	return false;
 }
@@ -371,8 +372,8 @@ void wv_set_pools_leave(const struct wv_offer *offers, unsigned int n)
 		wv_resources_unmap(resources, WV_RANGE_IO);
 	}
 	wv_fd_range_flush(&range);
-	/* Only what must be written is: each page of it is copied. */
-	for (unsigned int i = 0; i < WV_PREFORK_SCRIPTS; i++)
+	/* Nothing is written that need not be: the child copies each page that it writes to. */
+	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++)
 		if (pools[i].active)
 			pools[i].active = false;
 }

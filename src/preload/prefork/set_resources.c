@@ -8,7 +8,7 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/* Half of the numbers that a program may have are left to it. */
+/* Leaves the upper half of the descriptor numbers to the program. */
 static bool is_scarce(int fd)
 {
 	struct rlimit limit;
@@ -41,7 +41,9 @@ static void advise(const struct wv_range *range, int advice)
 		madvise((void *)range->start, length(range), advice);
 }
 
-/* The kernel maps downwards, side by side: most of a set ends as one range. */
+/*
+ * The kernel places mappings downwards, one next to the other, so most of a set becomes one range.
+ */
 static bool extend(struct wv_range *range, uintptr_t start, uintptr_t end, enum wv_range_kind kind)
 {
 	if (range->kind != kind || (end != range->start && start != range->end))
@@ -78,10 +80,13 @@ static void add_range(struct wv_resources *resources, void *at, size_t bytes,
 	append(resources, range);
 }
 
-/* Pages of the adapter need care, so what is not known is taken for them. */
+/* Pages of the adapter need more care than others, so unknown mappings are treated as such. */
 static enum wv_range_kind kind_of(int fd)
 {
-	/* Without the lock, which this thread may hold: the context is its own. */
+	/*
+	 * The lock is not taken, because this thread may hold it. No other thread uses this
+	 * context.
+	 */
 	const struct wv_context *c = wv_context_of(fd);
 	const struct wv_provider *provider = c ? wv_provider_find(c->driver_id) : NULL;
 
@@ -142,7 +147,9 @@ void wv_resources_unmap(const struct wv_resources *resources, unsigned int kinds
 			munmap((void *)resources->ranges[i].start, length(&resources->ranges[i]));
 }
 
-/* Queues stay: they may be of a lease, whose memory ended with its command descriptor. */
+/*
+ * Queues stay mapped: they may be memory of a lease, which is unmapped with the command descriptor.
+ */
 void wv_resources_drop(const struct wv_resources *resources)
 {
 	for (unsigned int i = 0; i < resources->n_fds; i++) {

@@ -1,6 +1,6 @@
 /*
- * What of the process a set of objects made ahead holds: descriptors and mappings. A child must
- * keep what it was offered and let go of the rest, since each keeps the kernel's objects alive.
+ * The descriptors and mappings of a set of objects. A child must keep those of the sets that it was
+ * offered and release all others, since each keeps objects of the kernel alive.
  */
 #pragma once
 
@@ -17,46 +17,49 @@ struct wv_range {
 	uint32_t kind; /* enum wv_range_kind */
 };
 
-/* Descriptors are guarded by the lock of the control path, the rest by that of who has the set. */
+/* The lock of the control path guards the descriptors; the owner of the set guards the rest. */
 struct wv_resources {
-	const struct wv_fd_owner *owner; /* who is told when the program closes one of them */
+	const struct wv_fd_owner *owner; /* told when the program closes a descriptor */
 	int fds[WV_RESOURCES_FDS];	 /* -1: the program closed it */
 	uint16_t n_fds, n_ranges;
-	bool closed; /* the program closed a descriptor of it: the number may be its own now */
-	bool lost;   /* so it is, or it takes more than there is */
-	struct wv_range *ranges; /* of malloc() */
+	bool closed;		 /* the program closed a descriptor, and may use its number again */
+	bool lost;		 /* closed, or it needs more descriptors or memory than there are */
+	struct wv_range *ranges; /* from malloc() */
 };
 
 /*
- * Notes a descriptor of libibverbs' that is in the set. Unless it is tracked already it is from now
- * on the preload's own. Takes the lock of the control path.
+ * Adds a descriptor that libibverbs opened for the set. If it is not tracked yet, it is hidden from
+ * the program. Takes the lock of the control path.
  */
 void wv_resources_add_fd(struct wv_resources *resources, int fd);
 
 /*
- * Notes a mapping of @resources, a struct wv_resources, and keeps it from children for now. As of
- * struct wv_maker (core/scope.h).
+ * Adds a mapping to @resources, a struct wv_resources, and withholds it from children. Used as
+ * mapped() of struct wv_maker (core/scope.h).
  */
 void wv_resources_mapped(void *resources, void *at, size_t bytes, int fd);
 
-/* Lets the next child inherit all of it, or no child any more. */
+/* Lets the next child inherit all mappings, or no child from now on. */
 void wv_resources_offer(const struct wv_resources *resources);
 void wv_resources_withhold(const struct wv_resources *resources);
 
-/* The descriptors are the program's now: nothing of ours any more. */
+/* Hands the descriptors over to the program; this library tracks them no more. */
 void wv_resources_give_fds(const struct wv_resources *resources);
 
-/* Whether @fd is one of it, which is then lost. Call with the lock of the control path held. */
+/*
+ * Whether @fd is a descriptor of the set, which then cannot be used any more. Call with the lock of
+ * the control path held.
+ */
 bool wv_resources_lose_fd(struct wv_resources *resources, int fd);
 
-/* Private memory takes the place of the queues, which are another process's. */
+/* Maps private memory in place of the queues, which belong to another process. */
 void wv_resources_part_from_queues(const struct wv_resources *resources);
 
-/* Closes what is left, and unmaps what keeps the kernel's objects alive. */
+/* Closes the descriptors that are left, and unmaps what keeps the kernel's objects alive. */
 void wv_resources_drop(const struct wv_resources *resources);
 
 /*
- * Unmaps ranges of these kinds. A child inherited WV_RANGE_IO of all sets, and WV_RANGE_ALL of what
- * it was offered.
+ * Unmaps the ranges of these kinds. A child inherits WV_RANGE_IO of every set, and WV_RANGE_ALL of
+ * the sets that it was offered.
  */
 void wv_resources_unmap(const struct wv_resources *resources, unsigned int kinds);

@@ -9,10 +9,12 @@
 
 bool wv_child_tracks WV_HOT;
 
-/* All that a child writes to on its way, near together: each page of it is copied for it first. */
+/*
+ * A child writes to all of this, so it lies together: each page that a child writes to is copied.
+ */
 static struct {
 	pthread_mutex_t lock;
-	struct wv_prefork_shm *home; /* of its parent */
+	struct wv_published_scripts *parent_scripts; /* NULL: scripts are not taught */
 	uint32_t n;
 	uint32_t rehearsals; /* under way */
 	struct wv_tracked all[WV_CHILD_SETS];
@@ -47,19 +49,19 @@ bool wv_child_is_locked(void)
 
 static void consider(void)
 {
-	__atomic_store_n(&wv_child_tracks, self.n || self.home || self.rehearsals,
+	__atomic_store_n(&wv_child_tracks, self.n || self.parent_scripts || self.rehearsals,
 			 __ATOMIC_RELAXED);
 }
 
-void wv_tracked_set_home(struct wv_prefork_shm *home)
+void wv_tracked_set_parent_scripts(struct wv_published_scripts *scripts)
 {
-	self.home = home;
+	self.parent_scripts = scripts;
 	consider();
 }
 
-struct wv_prefork_shm *wv_tracked_home(void)
+struct wv_published_scripts *wv_tracked_parent_scripts(void)
 {
-	return self.home;
+	return self.parent_scripts;
 }
 
 void wv_tracked_count_rehearsals(int change)
@@ -118,7 +120,7 @@ void wv_tracked_end(struct wv_tracked *t)
 
 void wv_tracked_finish(struct wv_tracked *t)
 {
-	wv_prefork_shm_publish(t->home, t->set->script, t->home != self.home);
+	wv_scripts_publish(t->scripts, t->set->script, t->scripts != self.parent_scripts);
 	wv_tracked_end(t);
 }
 

@@ -5,31 +5,32 @@
 #include "preload/core/settings.h"
 #include "preload/prefork/device_list.h"
 #include "preload/prefork/fill_thread.h"
+#include "preload/prefork/prefork_shm.h"
 #include "preload/prefork/set_pool.h"
 
 #include <errno.h>
 #include <time.h>
 #include <unistd.h>
 
-#define SOON_MS	 2 /* while children come and take */
+#define SOON_MS	 2 /* while children claim sets */
 #define LATER_MS 250
 #define YIELD_US 20
 
 static pthread_mutex_t lock WV_HOT = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool locked;	      /* by this thread */
-static unsigned int n_waiting WV_HOT; /* forks and pauses: the thread lets them go first */
+static unsigned int n_waiting WV_HOT; /* forks and pauses that the thread lets go first */
 
-static struct wv_prefork_shm *shm WV_HOT;     /* of the children of this process */
-static bool is_set WV_HOT, is_filling WV_HOT; /* how many were asked for; the thread runs */
+static struct wv_prefork_shm *shm WV_HOT;     /* shared with the children of this process */
+static bool is_set WV_HOT, is_filling WV_HOT; /* whether @wanted is set; whether the thread runs */
 static unsigned int wanted;
 static int wait_ms WV_HOT = SOON_MS;
 
-/* Of the fork under way, and of the last one of this thread. */
+/* The offers of the fork that is in progress, and of the last fork of this thread. */
 static struct wv_offer offers[WV_CHILD_SETS] WV_HOT;
 static unsigned int n_offers WV_HOT;
 static __thread struct {
 	unsigned int n;
-	struct wv_offer offers[WV_PREFORK_SCRIPTS];
+	struct wv_offer offers[WV_PUBLISHED_SCRIPTS];
 } last;
 
 static void take_lock(void)
@@ -45,8 +46,8 @@ static void give_lock(void)
 }
 
 /*
- * A mutex is not fair, and a fork must not wait for more than the verb that is being made. While
- * paused nobody comes in.
+ * A mutex is not fair, and a fork must wait for one verb at most. So this waits until no fork wants
+ * the lock and nothing is paused.
  */
 static void take_lock_after_forks(void)
 {
@@ -75,7 +76,7 @@ static unsigned int how_many(void)
 	return n < WV_SET_POOL_SETS ? n : WV_SET_POOL_SETS;
 }
 
-struct wv_prefork_shm *wv_zygote_shm(void)
+struct wv_published_scripts *wv_zygote_scripts(void)
 {
 	struct wv_prefork_shm *made;
 
@@ -84,7 +85,7 @@ struct wv_prefork_shm *wv_zygote_shm(void)
 		shm = wv_prefork_shm_new();
 	made = shm;
 	give_lock();
-	return made;
+	return made ? &made->scripts : NULL;
 }
 
 static int settle_one(void)
@@ -97,10 +98,13 @@ static int settle_one(void)
 	return more;
 }
 
-/* The program closed @fd, which may be of a set that waits here, or of one for this process. */
+/*
+ * The program closed @fd, which may belong to a set that is ready here, or to one that was offered
+ * to this process.
+ */
 static void lose_fd(int fd)
 {
-	/* What ends sets closes their descriptors: that is no loss. */
+	/* This thread is destroying a set, so the program did not close the descriptor. */
 	if (locked)
 		return;
 	wv_child_lose_fd(fd);
@@ -126,12 +130,12 @@ static int make_one(void)
 	return result;
 }
 
-/* What changed since the last time: scripts, devices, how many sets are wanted. */
+/* Takes account of new scripts, changed devices, and another number of wanted sets. */
 static void update(bool devices_changed)
 {
 	take_lock_after_forks();
-	wv_set_pools_learn(shm);
-	wv_claim_slots_collect(shm);
+	wv_set_pools_learn(&shm->scripts);
+	wv_claim_slots_collect(&shm->slots);
 	if (devices_changed) {
 		wv_set_pools_part_from_devices();
 		wv_device_list_forget();
@@ -140,7 +144,7 @@ static void update(bool devices_changed)
 	give_lock();
 }
 
-/* While offers are out, children may take them at any moment, and tell nobody. */
+/* Polls while offers are open, since a child does not notify the parent when it claims one. */
 static int next_time(bool failed)
 {
 	int ms = -1;
@@ -148,7 +152,7 @@ static int next_time(bool failed)
 	take_lock_after_forks();
 	if (failed) {
 		ms = LATER_MS;
-	} else if (wv_set_pools_wait() || wv_set_pools_have_news(shm)) {
+	} else if (wv_set_pools_wait() || wv_set_pools_have_news(&shm->scripts)) {
 		ms = wait_ms;
 		wait_ms = wait_ms < LATER_MS ? wait_ms + (wait_ms + 3) / 4 : LATER_MS;
 	} else {
@@ -170,7 +174,7 @@ static int work(bool devices_changed)
 	return next_time(result < 0);
 }
 
-/* Until all there is to make is made, or something fails. */
+/* Makes all sets that are missing, until a verb fails. */
 static int make_all(void)
 {
 	int result;
@@ -195,7 +199,7 @@ int wv_zygote_keep(unsigned int n)
 
 	if (n > WV_SET_POOL_SETS)
 		return -EINVAL;
-	if (!wv_zygote_shm())
+	if (!wv_zygote_scripts())
 		return -ENOMEM;
 	take_lock_after_forks();
 	is_set = true;
@@ -230,10 +234,10 @@ uint32_t wv_zygote_ready(void)
 	return n;
 }
 
-/* A thread is only worth its while once a child has used RDMA. */
+/* A thread is of use only after a child has used RDMA. */
 static void start_if_taught(void)
 {
-	if (!is_filling && shm && how_many() && wv_set_pools_have_news(shm))
+	if (!is_filling && shm && how_many() && wv_set_pools_have_news(&shm->scripts))
 		start();
 }
 
@@ -243,7 +247,7 @@ void wv_zygote_before_fork(void)
 	take_lock();
 	if (!shm && how_many())
 		shm = wv_prefork_shm_new();
-	n_offers = shm && how_many() ? wv_set_pools_offer(shm, offers, now_ms()) : 0;
+	n_offers = shm && how_many() ? wv_set_pools_offer(&shm->slots, offers, now_ms()) : 0;
 }
 
 void wv_zygote_after_fork(void)
@@ -261,17 +265,17 @@ void wv_zygote_after_fork(void)
 }
 
 /*
- * The claim may have changed hands since. If it does just now, the worst is that a child goes
- * without.
+ * The claim slot may have been issued again since. If that happens right now, the worst outcome is
+ * that a child gets no set.
  */
 static void note_child(struct wv_offer *offer, pid_t pid)
 {
-	uint64_t state = __atomic_load_n(&offer->claim->state, __ATOMIC_ACQUIRE);
+	uint64_t state = __atomic_load_n(&offer->claim_slot->state, __ATOMIC_ACQUIRE);
 
 	if (pid < 0)
-		wv_claim_slot_turn(offer->claim, &offer->state, WV_CLAIM_SLOT_GIVEN_BACK);
+		wv_claim_slot_advance(offer->claim_slot, &offer->state, WV_CLAIM_SLOT_GIVEN_BACK);
 	else if (state >> 8 == offer->state >> 8)
-		__atomic_store_n(&offer->claim->child, pid, __ATOMIC_RELAXED);
+		__atomic_store_n(&offer->claim_slot->child, pid, __ATOMIC_RELAXED);
 }
 
 void wv_zygote_forked(pid_t pid)
@@ -283,7 +287,7 @@ void wv_zygote_forked(pid_t pid)
 void wv_zygote_in_child(void)
 {
 	wv_set_pools_leave(offers, n_offers);
-	wv_child_begin(offers, n_offers, how_many() ? shm : NULL);
+	wv_child_begin(offers, n_offers, shm && how_many() ? &shm->scripts : NULL);
 	wv_fill_thread_leave();
 	shm = NULL;
 	is_set = is_filling = false;

@@ -1,34 +1,35 @@
 /*
- * A process that forks, and keeps sets ready for its children: what happens around a fork, and the
- * thread that makes sets meanwhile.
+ * A process that forks and keeps sets ready for its children: what it does around a fork, and the
+ * thread that makes sets between forks.
  */
 #pragma once
 
-#include "preload/prefork/prefork_shm.h"
+#include "preload/prefork/published_scripts.h"
 #include "preload/prefork/set_pool.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 /*
- * Keeps @n sets of each script ready from now on; 0: none. What is known is made before it returns.
- * 0, or -errno: -EINVAL if @n is too large, -ENOMEM, -EAGAIN (no thread), or that of the first verb
- * that failed. Call with no lock held.
+ * Keeps @n sets of each script ready from now on; 0: none. Makes the sets of all known scripts
+ * before it returns. Returns 0 or -errno: -EINVAL if @n is too large, -ENOMEM, -EAGAIN (no thread),
+ * or the error of the first verb that failed. Call with no lock held.
  */
 int wv_zygote_keep(unsigned int n);
 
-/* What children of this process teach to, made at first use. NULL: no memory. */
-struct wv_prefork_shm *wv_zygote_shm(void);
+/* The scripts that children of this process teach; created at the first call. NULL: no memory. */
+struct wv_published_scripts *wv_zygote_scripts(void);
 
-/* How many sets wait. */
+/* How many sets are ready. */
 uint32_t wv_zygote_ready(void);
 
-/* Keeps none any more, if it does. Call with no lock held. */
+/* Stops keeping sets, if this process keeps any. Call with no lock held. */
 void wv_zygote_release(void);
 
 /*
- * Around fork(2): the first offers sets to the child and keeps the zygote as it is until the second
- * or the third, which makes a zygote without sets of the child.
+ * Around fork(2): the first function offers sets to the child and takes the lock of the zygote. The
+ * second, in the parent, or the third, in the child, releases it. The child becomes a zygote
+ * without sets.
  */
 void wv_zygote_before_fork(void);
 void wv_zygote_after_fork(void);
@@ -37,6 +38,9 @@ void wv_zygote_in_child(void);
 /* fork() has returned @pid to this process, or failed. Call with no lock held. */
 void wv_zygote_forked(pid_t pid);
 
-/* While the program closes many descriptors at once none is opened for sets: it would be lost. */
+/*
+ * While the program closes many descriptors at once, no descriptor is opened for a set, since the
+ * program would close it too.
+ */
 void wv_zygote_pause(void);
 void wv_zygote_resume(void);

@@ -1,4 +1,4 @@
-/* The functions of libmlx5 that programs call beside verbs. */
+/* The interposed functions of libmlx5 that programs call besides verbs. */
 #include "base/base.h"
 #include "preload/core/context.h"
 #include "preload/core/real.h"
@@ -28,7 +28,7 @@ static struct ibv_context *open_by(struct ibv_device *device, void *arg)
 	return opening->real(device, opening->attr);
 }
 
-/* libmlx5's twin of ibv_open_device(), for those who ask for more than a context of its default. */
+/* libmlx5's variant of ibv_open_device(), for programs that want special attributes. */
 WV_PUBLIC struct ibv_context *mlx5dv_open_device(struct ibv_device *device,
 						 struct mlx5dv_context_attr *attr)
 {
@@ -42,7 +42,7 @@ WV_PUBLIC struct ibv_context *mlx5dv_open_device(struct ibv_device *device,
 	return wv_open_device_by(open_by, device, &opening);
 }
 
-/* Memory that the provider has from this library must not come to be freed by the program. */
+/* Without this, the program would free memory that the provider has from this library. */
 WV_PUBLIC int mlx5dv_set_context_attr(struct ibv_context *verbs, enum mlx5dv_set_ctx_attr_type type,
 				      void *attr)
 {
