@@ -47,6 +47,7 @@ def record(runs):
         "environment": environment(built),
         "warm": {name: value for name, value in figures.items() if name not in NOT_HELD},
     }
+    RECORDED.parent.mkdir(exist_ok=True)
     RECORDED.write_text(json.dumps(found, indent=2) + "\n")
     say(f"recorded in {RECORDED.relative_to(ROOT)}")
     return OK
