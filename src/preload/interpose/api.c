@@ -4,7 +4,6 @@
 #include "preload/client/lease_request.h"
 #include "preload/client/pool_request.h"
 #include "preload/core/counters.h"
-#include "preload/core/real.h"
 #include "preload/core/settings.h"
 #include "preload/interpose/prepare.h"
 #include "preload/lease/open_outcome.h"
@@ -112,7 +111,11 @@ WV_PUBLIC int wv_prefork(unsigned int sets, int (*rehearse)(void *arg), void *ar
 	if (sets > WV_SET_POOL_SETS)
 		return EINVAL;
 	wv_prepare();
-	wv_real_verbs(); /* bound before a lock is taken */
+	/*
+	 * Verbs are not bound here: that may load libibverbs, and the child of a thread that forks
+	 * meanwhile would have half of it. @rehearse may do it, since no other thread forks while
+	 * it runs, and so may the zygote's thread, for which forks wait.
+	 */
 	if (rehearse && sets)
 		error = learn(rehearse, arg);
 	if (!error)
