@@ -18,8 +18,10 @@ BENCH = BENCHES["phases"]
 RECORDED = ROOT / "bench" / "recorded" / f"{BENCH.name}.json"
 # What the figures depend on in the tree. The record names the last commit that changed it.
 MEASURED = ("src", "include", "bench", "meson.build", ":!bench/recorded")
-# The median of 9 runs moves by 1.5 % at most in get_device_list, which waits for the daemon, and by less in other rows.
+# get_device_list, which waits for the daemon, moves by 2 % from boot to boot, and other rows by less. So a figure that
+# is above must be above in two boots.
 RUNS = 9
+BOOTS = 2
 # Pinning the program's memory is the kernel's work, with and without warmverbs, and scatters by 2 %.
 NOT_HELD = ("reg_mr",)
 TOLERANCE = 0.03
@@ -61,10 +63,15 @@ def check(runs):
         print("skipped: the recorded figures are those of another environment", *other, sep="\n  ")
         return SKIPPED
     runs = runs or RUNS
-    rows = compare(recorded["warm"], warm(run.measure(BENCH, built, runs)))
+    found, rows = {}, []
+    for _ in range(BOOTS):
+        found = lower(found, warm(run.measure(BENCH, built, runs)))
+        rows = compare(recorded["warm"], found)
+        if not is_above(rows):
+            break
     heading = f"{BENCH.name}: {BENCH.unit}, warm, medians of {runs}; recorded at {recorded['commit']}"
     print(heading, *table(rows), conclusion(rows), sep="\n")
-    return ABOVE if any(verdict == "above" for *_, verdict in rows) else OK
+    return ABOVE if is_above(rows) else OK
 
 
 def environment(built):
@@ -88,6 +95,14 @@ def differences(recorded, found):
 
 def warm(result):
     return {each["name"]: each["warm"] for each in result["rows"]}
+
+
+def lower(before, now):
+    return {name: min(value, before.get(name, value)) for name, value in now.items()}
+
+
+def is_above(rows):
+    return any(verdict == "above" for *_, verdict in rows)
 
 
 def compare(recorded, found):
