@@ -2,18 +2,14 @@
 
 import argparse
 import json
-import os
-import pathlib
 import subprocess
-import sys
-import tempfile
 
 import products
 import session
+from lab.report import LabError
 
-from . import plot, results
+from . import plot, ratchet, results, run
 from .catalogue import BENCHES
-from .places import HERE
 from .say import say
 
 DESCRIPTION = """\
@@ -23,6 +19,10 @@ all modes in turn; figures are medians.
 
 Without NAME, lists the benchmarks. `tools/bench plot RESULT...` draws results of --json to docs/plots, for the
 benchmarks that have a plot.
+
+`tools/bench check` takes phases with few runs and fails where a figure of the side with warmverbs is more than 3 % (and
+0.5 us) above the one in bench/recorded. Where the lab's kernel, rdma-core, libc, QEMU, the compiler or its options are
+not those of the record, the check is skipped. `tools/bench record` takes phases and records its figures.
 """
 
 EPILOG = """\
@@ -35,11 +35,20 @@ beds:
              times of its commands are published figures or assumptions; see tests/standin/models and
              docs/benchmarks.md.
 
-Progress goes to stderr. Exit status: 0, or 1 if something could not be built, run or measured.
+Progress goes to stderr. Exit status: 0; 1 if something could not be built, run or measured, or if check found a
+figure above the record; 77 if check was skipped.
 """
 
 PLOT = "plot"
-INSIDE = pathlib.Path(__file__).parent / "inside.py"
+ERRORS = (
+    products.BuildError,
+    session.SessionError,
+    ratchet.UncommittedError,
+    LabError,
+    subprocess.CalledProcessError,
+    OSError,
+)
+RATCHET = {"record": ratchet.record, "check": ratchet.check}
 
 
 def parse(arguments):
@@ -49,13 +58,14 @@ def parse(arguments):
         epilog=EPILOG,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("name", nargs="?", choices=[*BENCHES, PLOT], metavar="NAME", help="the benchmark to run")
+    names = [*BENCHES, PLOT, *RATCHET]
+    parser.add_argument("name", nargs="?", choices=names, metavar="NAME", help="the benchmark to run")
     parser.add_argument("results", nargs="*", metavar="RESULT", help="files to plot")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    parser.add_argument("--runs", type=positive, metavar="N", help="runs in each mode (default: that of the benchmark)")
+    parser.add_argument("--runs", type=positive, metavar="N", help="runs in each mode (default: the benchmark's own)")
     options = parser.parse_args(arguments)
-    if options.json and not options.name:
-        parser.error("--json needs a NAME")
+    if options.json and options.name not in BENCHES:
+        parser.error("--json needs the NAME of a benchmark")
     if bool(options.results) != (options.name == PLOT):
         parser.error("plot, and nothing else, takes RESULTs")
     return options
@@ -73,25 +83,6 @@ def listing():
     return "\n".join(f"{bench.name:<{width}}  {bench.summary} ({bench.bed})" for bench in BENCHES.values())
 
 
-def measure(bench, runs):
-    built = products.build("build-release", say, "--buildtype=release")
-    rows = []
-    for number, (place, function) in enumerate(bench.parts):
-        rows += function(built, runs) if place is HERE else elsewhere(place, bench, number, built, runs)
-    return {"bench": bench.name, "unit": bench.unit, "runs": runs, "bed": bench.bed, "rows": rows}
-
-
-def elsewhere(place, bench, number, built, runs):
-    with tempfile.TemporaryDirectory(prefix="warmverbs-bench-") as out:
-        inside = [sys.executable, INSIDE, bench.name, str(number), built.folder, str(runs)]
-        status = subprocess.run(
-            [*place(built, out), *inside], env={**os.environ, "LAB_OUT": out}, stdout=sys.stderr, check=False
-        ).returncode
-        if status:
-            raise session.SessionError(f"measuring failed ({status}), see above")
-        return json.loads(pathlib.Path(out, "rows.json").read_text())
-
-
 def main(arguments=None):
     options = parse(arguments)
     if not options.name:
@@ -102,9 +93,11 @@ def main(arguments=None):
             products.install(say)
             plot.plot(options.results)
             return 0
+        if options.name in RATCHET:
+            return RATCHET[options.name](options.runs)
         bench = BENCHES[options.name]
-        result = measure(bench, options.runs or bench.runs)
-    except (products.BuildError, session.SessionError, subprocess.CalledProcessError, OSError) as error:
+        result = run.measure(bench, run.build(), options.runs or bench.runs)
+    except ERRORS as error:
         say(error)
         return 1
     print(json.dumps(result, indent=2) if options.json else results.table(result))

@@ -55,7 +55,11 @@ class Image:
 def ready():
     """An image to boot: with the cached kernel, which needs no network, or else with the one that apt offers."""
     check_machine()
-    return make(newest_cached_version() or offered_version())
+    return make(chosen_version())
+
+
+def chosen_version():
+    return newest_cached_version() or offered_version()
 
 
 def prepare():
