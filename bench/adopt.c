@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The cost of answering a command from a lease: turns a recorded program (tests/fixtures) into a
  * lease with a simulated kernel, then adopts the same commands over and over. Needs no device, and

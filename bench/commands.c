@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Counts the uverbs commands that reach the kernel: runs a program under ptrace with a seccomp
  * filter that stops it at RDMA_VERBS_IOCTL only, and reads each command from the program's memory.

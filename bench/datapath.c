@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The cost of a work request once everything is set up, over an RC queue pair connected to itself.
  * An ordinary program: it knows nothing of warmverbs.

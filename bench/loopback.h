@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * RC queue pairs that are connected to themselves, for which one process and one device suffice, or
  * to each other.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Queue pairs of the kinds that become ready without a peer, and the moves that make them ready.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What every program here needs: a clock, medians, and one way to give up. These programs print
  * "NAME VALUE" lines on stdout, times in nanoseconds; tools/bench reads them.

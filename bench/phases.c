@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Goes through what a verbs program does until its queue pairs are ready, and prints how long each
  * phase took. An ordinary program: it knows nothing of warmverbs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Makes one queue pair ready, and prints how long each verb took. It exits without destroying
  * anything, so that every counted command was needed to get there. An ordinary program: it knows

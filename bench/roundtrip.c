@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What requesting a lease costs a program, apart from the daemon's own work: connects to another
  * process, sends a request with a descriptor, and receives a lease of the given size with its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The cost of preloaded libraries in a program that does not use them: runs it over and over,
  * plainly and with each library in turn, and prints the median time from start to end for each.

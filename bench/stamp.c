@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Runs a program and tells timer.c in it when it was started: stamp PROGRAM ARGUMENTS... */
 #include "stamp.h"
 

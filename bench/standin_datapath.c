@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How many instructions the provider takes to post work requests and to poll their completions, in
  * this process alone. An ordinary program: it knows nothing of warmverbs.

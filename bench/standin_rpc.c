@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The time that the stand-in itself adds to each system call that it emulates, since its kernel is
  * another process: a refused ioctl, opening and closing the device, mapping a page of it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a small RC program does first: from the device list to one queue pair in INIT, verb by verb,
  * and then one RDMA READ.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Counts the instructions of parts of a program. The program runs in a child, which its parent
  * takes through those parts in single steps, so that nothing else on the machine affects the

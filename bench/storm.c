@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A process with registered memory that forks many children at once. Each child opens the device
  * and does an RDMA READ. Prints how long fork() took, and the time from there to a child's first

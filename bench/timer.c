@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A stopwatch for unmodified programs, preloaded in front of all other libraries: measures the time
  * from the first ibv_get_device_list(), and from the start if stamp.c started the program, until

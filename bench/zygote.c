@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A process that uses no RDMA and forks children that do: prints the median time of fork(), and of
  * each verb of the children up to a queue pair in INIT. The children then do an RDMA READ. An

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The function: connects to the memory server, reads from it by RDMA, checks the data, and answers.
  * It is started for one request, kept for many, or forked from a process that has not used RDMA.

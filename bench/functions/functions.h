@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A small function runtime: a launcher starts functions. Each reads some bytes from a memory server
  * by RDMA, and answers. All are ordinary programs, which know nothing of warmverbs.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The launcher: keeps a given number of requests in progress, starts a function for each in one of
  * three ways, and prints how many were answered per second, and how long an answer took.

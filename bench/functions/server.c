@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The memory server: functions connect to it and read its memory by RDMA. Each thread serves one
  * function at a time with its own queue pair, which waits in INIT, so that functions wait as little

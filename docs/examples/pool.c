@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Requests a pool of eight leases for programs like this one, waits until the leases are ready, and
  * keeps the request until its input ends. In its first run warmverbsd does not know the program

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A server whose children find their RDMA objects in place. It forks four children; each opens the
  * device, finds its objects, and says so.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program that uses a device only if its argument says so ("release device"). When it no longer
  * needs RDMA, it gives back what is kept for it, and continues: here, until its input ends.

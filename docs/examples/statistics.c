@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Creates and destroys some verbs objects, and prints who answered the commands for that.
  *

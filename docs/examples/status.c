@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Opens an RDMA device, and prints why it was or was not opened from a lease.
  *

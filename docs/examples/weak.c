@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Runs with warmverbs and without it. The program is not linked with the library, but sees whether
  * the library was preloaded.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "abi/abi.h"
 
 #include "abi/rows.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What warmverbs knows of the uverbs ABI, as data.
  *

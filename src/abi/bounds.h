@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a recipe may ask for, and what it costs. Only the daemon needs this.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "abi/compose.h"
 
 #include <errno.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Commands that warmverbs itself gives to the kernel, and answers that it gives in the kernel's
  * stead.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The commands of the uverbs core, and of the drivers that add nothing to them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The commands of the data path, for providers that ring doorbells or arm CQs by a command. Every
  * post of such a provider passes here, so all of it is inline, without a search in the table.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "abi/drivers.h"
 
 #include "base/base.h"

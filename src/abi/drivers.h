@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Kernel drivers: the user-space provider library of each, and what each needs of the kernel.
  */

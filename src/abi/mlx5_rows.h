@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * mlx5: queues and doorbell records are in the program's memory, and commands name a UAR page by
  * the number that its allocation answered (rdma/mlx5-abi.h, rdma/mlx5_user_ioctl_cmds.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Names, for people, of what the rest of the table knows by number. Not linked into programs.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Queue pairs: how far one may be moved before the program asks, and what the commands that move or
  * read one say about its state.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Macros that the rows of the ABI table are written with. Only for abi.c, which includes abi.h
  * first.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Back-off: how long to wait before an attempt that failed is repeated.
  */

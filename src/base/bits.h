@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Sets of small numbers, as bits of 64-bit words. */
 #pragma once
 

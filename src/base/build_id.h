@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Identities of the files mapped into this process, read from memory without opening any file.
  */

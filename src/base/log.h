@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a long-running process has to say: to the journal when standard error is the journal, else
  * to standard error. A message names the cause and, where there is one, the remedy. errno is kept.

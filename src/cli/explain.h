@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The subcommand `explain`: runs a program and reports how its commands were answered. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Arrays of JSON objects as tables, and access to nested objects.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Running a program under warmverbs, for `run` and `explain`.
  */

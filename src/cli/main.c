@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/base.h"
 #include "cli/complain.h"
 #include "cli/explain.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The daemon's answers about recipes, for people. Each function takes the answer's document.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The subcommand `recipes`: lists, shows and forgets recipes. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The subcommand `run`: runs a program under warmverbs. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The subcommand `status`: prints what the daemon holds. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the subcommands have in common. Each has a file of its own and a row in main.c.
  */

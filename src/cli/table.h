@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Text in aligned columns. libsmartcols lays it out, and writes control characters as \xNN, so that
  * a program's name cannot change the terminal.

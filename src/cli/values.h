@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Printing the values inside commands that mean something to people (abi/names.h).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Adoption: answering a program's commands from its lease. This makes no system call; the caller
  * holds the lock that guards the lease.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmdlog/allocations.h"
 
 void wv_allocations_add(struct wv_allocations *a, const void *at, size_t bytes)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Memory that a program's provider allocated for its queues, while the program is recorded.
  */

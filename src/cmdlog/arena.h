@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The memory for the queues of one lease: a sealed memfd, so that it can be given to one program,
  * which maps it at any address.

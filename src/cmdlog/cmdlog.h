@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A command log: a sequence of uverbs commands in canonical form, packed into one block of bytes
  * that can be sent, stored and used in place.

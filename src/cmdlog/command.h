@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Commands in the kernel's form: made from a step, and read by the rows of the ABI table.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmdlog/difference.h"
 
 const char *wv_why_name(enum wv_why why)

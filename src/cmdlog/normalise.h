@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * From a WV_RECORD command log to a WV_RECIPE.
  */

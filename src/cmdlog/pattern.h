@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The initial pattern of a queue: what the provider writes before it creates the queue. That is
  * nearly all zeros, with marks at even distances, such as the invalid opcode of each empty CQE or

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmdlog/qp_steps.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Steps about queue pairs: how far one may be moved ahead, and the state that a move asks for.
  */

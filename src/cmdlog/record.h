@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * From a program's commands to the steps of a WV_RECORD command log.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmdlog/replay.h"
 
 #include "base/base.h"

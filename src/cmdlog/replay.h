@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Carrying out a recipe in a new ufile, which makes a lease.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Unadopted objects whose queues lie in memory that a command names.
  */

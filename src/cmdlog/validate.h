@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A recipe is input from an untrusted program. This decides whether the daemon may carry it out,
  * and estimates its cost.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Building a command log, in the caller's memory, by appending steps. When the memory is used up,
  * `full` is set and the open step is dropped; the command log stays well-formed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * warmverbsd: reads the settings, opens what needs privileges, drops the privileges, serves.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "store/catalog.h"
 
 #include <stdlib.h>

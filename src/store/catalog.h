@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * All recipes in memory, by user, and the choice of the recipe that a program gets. The catalog
  * touches neither files nor leases: it tells its owner when a recipe is dropped.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A recipe as the daemon keeps it: the program it is for, how it has served, and the command log.
  */

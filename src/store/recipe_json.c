@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "store/recipe_json.h"
 
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A recipe as a JSON document, as in its file, and back.
  */

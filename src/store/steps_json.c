@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Kinds and classes are written for human readers only. Reading takes them from the ABI table, and
  * checks the result like any command log from an untrusted source.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Recipes on disk: one file each, DIR/<uid>/<id>.json, which is complete or does not exist.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The preload's trace for `warmverbs explain`: one record per control-plane command, appended to
  * the file that WARMVERBS_TRACE names. Times are CLOCK_MONOTONIC, in nanoseconds.

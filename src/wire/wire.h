@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The whole protocol between a program (or the command line) and warmverbsd.
  *

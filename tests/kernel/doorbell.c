@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The provider of soft-RoCE rings the doorbell by write(). ioctl() can ring it too, also in a
  * process that has not opened the device.

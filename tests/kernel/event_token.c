@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * An event carries the user handle that its object was made with, even if that is no address: this
  * test replaces the library's handle on its way to the kernel.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A handle is the lowest free number of its ufile, whatever the kind of object. */
 #include "kernel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the tests of the kernel share: raw uverbs commands, without a verbs library. Each test
  * checks one fact that warmverbs relies on; where that is impossible, it skips and prints the

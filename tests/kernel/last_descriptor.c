@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Objects live as long as any descriptor of their ufile: a copy, or one in a message that is not
  * yet received. When the message is dropped, its descriptor is closed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The queue of an rxe object can be mapped once: the maker of a lease must leave it to the user. */
 #include "kernel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A ufile from another process takes every ioctl(), but refuses write(). */
 #include "kernel.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Anybody can open the node with O_PATH, and fstat() does not tell such a descriptor from a real
  * one. Its flags do, and ioctl() refuses it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A queue pair can move to INIT, RESET and INIT, and from INIT to INIT. rxe keeps the access flags
  * and the port of INIT through RESET; a program that never asked for INIT must not see these.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* QUERY_DEVICE without buffers, by which libibverbs probes for INVOKE_WRITE, answers ENOSPC. */
 #include "kernel.h"
 

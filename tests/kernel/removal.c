@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Removing a device first deletes its node, then waits until all its ufiles are closed: a process
  * that watches the node can close its own in time.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* One message from a queue pair to itself, through libibverbs and the device's provider. */
 #pragma once
 

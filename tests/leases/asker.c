@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Asks for a pool and then does something that might keep the pool too long or end it too early.
  * Usage: asker WHAT. After a line "@..." it waits for a line of input.

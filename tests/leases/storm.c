@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Threads open a device and make objects, while another thread makes processes in every way. */
 #include "support/check.h"
 

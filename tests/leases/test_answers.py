@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Answers that are the same for all programs are asked of the device once per node; others, each time."""
 
 from support import bed

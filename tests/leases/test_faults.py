@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Commands fail in the daemon or the program, or the daemon ends: programs get plain verbs, and nothing is left."""
 
 import errno

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """A program with a lease forks; its children end in every way, and use what they inherit."""
 
 from support import bed

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """The device disappears while a daemon and a program have leases. The test kills the stand-in's server for this."""
 
 import os

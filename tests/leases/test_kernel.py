@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """What the kernel tells of its driver decides whether the device is leased: sysfs is the stand-in's, but for that."""
 
 import os

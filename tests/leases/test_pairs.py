@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Real servers and clients, with leases on both sides and on one."""
 
 import shutil

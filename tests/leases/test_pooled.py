@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """With a pooled lease a program gives no firmware command before its queue pairs need a peer."""
 
 import unittest

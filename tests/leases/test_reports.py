@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """When the daemon is told what a program did, and how a lease served it: not on the way to RTS, and yet never lost."""
 
 from support import bed

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """A lease gives a program no capability that it lacks, and takes its capabilities away for one run at most.
 
 The daemon runs as root here, and so do programs unless a case says otherwise. As the driver does, the stand-in keeps

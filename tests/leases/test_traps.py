@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Programs that diverge from their recording still get correct results.
 
 Each case runs a program plainly, has the daemon learn another run of it, and runs it with a lease of that other run:

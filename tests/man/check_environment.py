@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Compares the environment variables that the sources use with those in the section ENVIRONMENT of a man page.
 
     check_environment.py PAGE.scd SOURCE_FOLDER [--but FOLDER]

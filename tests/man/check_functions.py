@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Compares the public functions and values: those declared, those explained, those exported.
 
     check_functions.py PAGE.scd HEADER.h LIBRARY.map

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Compares the options that a program's --help prints with those that its man page explains, both ways.
 
     check_options.py PROGRAM PAGE.scd [COMMAND...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program that links with warmverbs and calls wv_prefork() for its children. Runs with the
  * stand-in preloaded; its exit status is 0 if all checks pass.

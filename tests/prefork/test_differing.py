@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """A child that takes a set and then diverges from its script still gets what it asks for."""
 
 import zygotes

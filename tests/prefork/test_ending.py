@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Children and zygotes that end, fork or close descriptors in every way: no set is lost, and nothing is left."""
 
 import os

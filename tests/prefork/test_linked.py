@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Programs that link with warmverbs and tell it what their children will do."""
 
 import subprocess

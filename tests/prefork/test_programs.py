@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Programs that fork workers and know nothing of warmverbs: a pre-fork server, and Python's multiprocessing."""
 
 import subprocess

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Ten thousand forks with random kills leave no object, descriptor, mapping, thread or process behind."""
 
 import os

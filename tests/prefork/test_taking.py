@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Each child takes a set of its own without a system call; children without a set use a lease or plain verbs."""
 
 import errno

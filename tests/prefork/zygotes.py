@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Zygotes on the stand-in HCA: parents that keep sets of objects for their children."""
 
 import pathlib

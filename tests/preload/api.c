@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The public functions in a program that is linked with the library, and has it preloaded or not:
  * what they tell of opens and commands, and that there is one library only.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 // The public header in a C++ program.
 #include "warmverbs.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A second preload, for behind warmverbs' or in front of it: counts the calls that reach it, and
  * plays a device node, so that what the preload does with one can be tried without RDMA.

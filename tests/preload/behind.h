@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What tests ask of the second preload, behind.c. */
 #pragma once
 

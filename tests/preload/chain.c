@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Every interposed call reaches the preload behind ours exactly once, with its result intact. */
 #include "behind.h"
 

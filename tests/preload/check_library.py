@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """What a library that is loaded into every process may contain.
 
 usage: check_library.py LIBRARY EXPORTS ARCHIVE

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Programs that have nothing to do with RDMA do the same with the preload.
 
 usage: check_programs.py LIBRARY

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A plugin whose constructor uses the library while another thread is in it: the constructor has
  * the loader's lock and wants the library's, so the library must not want the loader's while it has

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* As much of libibverbs as loader.c calls. */
 #include <infiniband/verbs.h>
 

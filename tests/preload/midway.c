@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A fork while another thread is in the middle of opening a device, and so holds the preload's
  * lock.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Threads that open, copy, replace and close devices and pipes at once, while others fork: every
  * byte must arrive where it was sent. For the thread sanitizer too.

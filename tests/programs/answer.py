@@ -1,4 +1,5 @@
 #!/usr/bin/python3
+# SPDX-License-Identifier: BSD-2-Clause
 """A Python program that gives each request a process of its own, which uses the device by itself.
 
 usage: answer.py pool|processes|crashes NUMBER_OF_REQUESTS

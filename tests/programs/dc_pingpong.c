@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Ping-pong over dynamically connected transport, like ibv_rc_pingpong: a server, and a client that
  * gets the server's name. Each sends to the other, writes into its memory, reads from it, and

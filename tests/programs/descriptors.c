@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The descriptor of an opened device is closed, moved, or its number used for another file. The
  * environment variable DESCRIPTORS says how; without it the program only uses the device.

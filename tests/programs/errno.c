@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Sets errno to a value that is no error, and prints it after calls that succeed. */
 #include "kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program with an opened device makes processes. The environment variable FORKS says how; without
  * it the program only uses the device. An alarm ends a deadlock.

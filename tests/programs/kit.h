@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the programs here share. They are plain verbs programs that know nothing of warmverbs. They
  * check every result, and print the same in every run without an error.

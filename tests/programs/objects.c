@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Makes verbs objects, sends data through them, checks data, events and every result, and destroys
  * all. The options are in the environment variable OBJECTS, so that two runs with different options

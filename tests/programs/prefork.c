@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A pre-fork server and its client, as ordinary programs. The server forks workers at its start.
  * Each serves some requests over queue pairs of its own and ends; another takes its place until all

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Prints the attributes of a queue pair and errors, which must be the same with and without
  * warmverbs. The environment variable STATES says what to do; without it the program makes a queue

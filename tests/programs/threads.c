@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Threads that make, use and destroy objects at the same time. The environment variable THREADS:
  * the number of threads, how often each does so, and "shared" if they share one context, else each

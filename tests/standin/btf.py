@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Writes the kernel's types as a kernel with the driver mlx5_ib has them in /sys/kernel/btf.
 
     btf.py FOLDER [--without-mm]

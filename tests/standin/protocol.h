@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The protocol between preload and server. Each thread of a program has a SOCK_SEQPACKET connection
  * of its own; a request is one message, and so is its reply. Preload and server are built from the

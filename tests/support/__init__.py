@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """What the tests in Python share (PYTHONPATH is tests/).
 
 bed: a daemon and programs on the stand-in. zygote: a parent that forks, and its children. trace: what the preload did.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """A daemon on the stand-in HCA, programs with and without it, and what the stand-in counted for them.
 
 For tests that tests/standin/run starts: they find the socket of the stand-in in the environment.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Checks of the test programs in C: a failed one says where and what, and exits with 1. */
 #pragma once
 

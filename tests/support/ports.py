@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """TCP ports of this machine, which pairs of programs meet on."""
 
 import contextlib

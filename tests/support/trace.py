@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """What the preload did, from its trace (struct wv_trace in src/wire/trace_record.h)."""
 
 import errno

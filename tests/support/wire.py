@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The protocol of src/wire/wire.h, by hand: messages of a client, and a fake daemon."""
 
 import os

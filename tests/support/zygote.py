@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """A zygote (tests/programs/zygote), and the children that it forks."""
 
 import contextlib

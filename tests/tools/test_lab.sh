@@ -1,4 +1,5 @@
 #!/bin/bash
+# SPDX-License-Identifier: BSD-2-Clause
 # Tests tools/lab itself: output, environment, exit statuses, signals, and RDMA in its guest. Takes
 # about 80 s under emulation. Exit status: 0 passed, 1 failed, 77 skipped.
 # shellcheck disable=SC2016  # The scripts in single quotes are for the guest's shell.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "btf_files.h"
 
 #include "fixture.h"

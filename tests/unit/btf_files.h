@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Files with the types of a kernel, as in /sys/kernel/btf, made by libbpf.
  */

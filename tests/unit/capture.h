@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Text that a test prints, and what it is to be. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon_bench.h"
 
 #include <fcntl.h>

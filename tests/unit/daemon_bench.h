@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A daemon in this process, its clients, and a kernel in memory. /dev/null plays the device node.
  */

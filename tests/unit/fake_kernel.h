@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * As much of the kernel as the codec relies on, in memory: one ufile with one table of handles
  * (lowest free number, all kinds of object in it), real descriptors, the states of a QP, EBUSY;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the codec's tests share: recorded command logs, and commands built by hand.
  *

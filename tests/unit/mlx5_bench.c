@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "mlx5_bench.h"
 
 #include <sys/mman.h>

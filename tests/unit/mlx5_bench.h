@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The way of a made-up program on mlx5: recorded in one kernel, carried out in another, and run
  * again on what was made there, through the preload's own control path.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "mlx5_program.h"
 
 #include <rdma/mlx5_user_ioctl_cmds.h>

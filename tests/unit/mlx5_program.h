@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program on mlx5, made up: the commands of its provider (rdma-core 44, providers/mlx5/verbs.c,
  * cq.c, srq.c, dbrec.c) in their order, with queues in memory that it allocates.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The preload's own control path (src/preload/lease/control_path.c, repair.c) on a fake kernel:
  * what stands between a program and the kernel, without a device and without a preload.

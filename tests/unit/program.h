@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program that does again what a record says, with pointers, handles and descriptors of its own.
  */

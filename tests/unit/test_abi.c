@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The ABI table against itself, the installed kernel headers, and the list of what libibverbs 44
  * and its rxe and mlx5 providers issue (rdma-core 44: libibverbs/cmd*.c, device.c, verbs.c,

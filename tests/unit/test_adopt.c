@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program on a lease: what it receives, what it is sent to the kernel for, and that both are the
  * same to it. Commands pass through the preload's own control path

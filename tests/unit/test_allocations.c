@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Memory that a recorded program's provider allocated. */
 #include "cmdlog/allocations.h"
 

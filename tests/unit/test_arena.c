@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The memory of one lease: sealed, and nothing beside it within reach. */
 #include "cmdlog/arena.h"
 

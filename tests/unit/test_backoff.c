@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Pauses between attempts. */
 #include <setjmp.h>
 #include <stdarg.h>

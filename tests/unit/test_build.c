@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Leases are made beside the event loop, by several builders, and things happen meanwhile. */
 #include "daemon_bench.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Identity of mapped files, against what readelf says of them. */
 #include "base/build_id.h"
 

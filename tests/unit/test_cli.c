@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The pure parts of the command line: from the daemon's documents to what a user reads. */
 #include "capture.h"
 #include "cli/program.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A command log that passed the check can be walked; what is not a command log does not pass. */
 #include "fixture.h"
 

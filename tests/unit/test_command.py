@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """What the command line does as a process: environment, exit status, what it says, and its talk with a daemon.
 
     test_command.py WARMVERBS LIBRARY [unittest's arguments]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Commands that warmverbs itself gives to the kernel, answers that it gives in the kernel's stead,
  * and what it hides of a queue pair that it put back.

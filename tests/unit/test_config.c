@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The settings, and the file they come from. */
 #include <setjmp.h>
 #include <stdarg.h>

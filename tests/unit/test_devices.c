@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The devices of a node that is made up: sysfs in a folder of our own, and /dev in a mount
  * namespace of our own, where /dev/null plays the device node.

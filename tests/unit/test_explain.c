@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What `warmverbs explain` makes of a trace. */
 #include "capture.h"
 #include "cli/report_json.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Which descriptor numbers the preload tracks: few in a small table, all others in one made later.
  */
 #include "preload/core/fd_range.h"

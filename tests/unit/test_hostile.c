@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Tapes that were tampered with, through everything that the daemon and the preload do with them:
  * whatever is accepted must be walkable, harmless to carry out, and never leak a descriptor. The

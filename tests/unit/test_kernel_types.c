@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What the kernel tells of its types: true, false, nothing, and nonsense. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Queues in memory of the program: from its allocations to steps, to memory of a lease, and to the
  * program again. And recipes of it from programs that nobody trusts.

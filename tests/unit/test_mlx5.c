@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Every kind of field of mlx5's rows: what must be equal to be the same command, and what may
  * differ.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* From what a program did to what may be done ahead of it. */
 #include "fake_kernel.h"
 #include "fixture.h"

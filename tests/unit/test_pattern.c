@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What providers write into queues, as series; and what programs that nobody trusts say of it. */
 #include "cmdlog/pattern.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* How many leases wait, with a clock of our own. */
 #include <setjmp.h>
 #include <stdarg.h>

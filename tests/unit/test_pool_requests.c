@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Pools of a size that programs ask for. */
 #include "daemon_bench.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Scripts, claims of a set, and the memory that parent and child share, without a device. */
 #include "abi/qp.h"
 #include "preload/prefork/prefork_shm.h"

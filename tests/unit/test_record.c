@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* From a command, built as libibverbs builds it, to a step. */
 #include "fixture.h"
 

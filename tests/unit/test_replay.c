@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Carrying a recipe out, in a kernel that keeps handles and descriptors as the real one does. */
 #include "cmdlog/replay.h"
 

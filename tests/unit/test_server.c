@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The daemon towards its clients, the well-behaved and the others. */
 #include "daemon_bench.h"
 

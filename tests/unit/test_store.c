@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Recipes on disk and in memory: round trips, crashes, and files that are not what they seem. */
 #include "fixture.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What may be carried out for a program that nobody trusts. */
 #include "cmdlog/validate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Messages of exactly their size, and descriptors that never leak. */
 #include "fixture.h"
 #include "wire/wire.h"

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Keeps files in memory. In the lab's virtual machine the first read of a file, and every open of a file of the host,
 waits for the host; this time is not the program's and must not be measured."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Builds, and knows where the built files are."""
 
 import dataclasses

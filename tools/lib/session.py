@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """A private node for tests, demo and benchmarks: its daemon, and programs that run there plainly, with the provider
 preload alone, or warm."""
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The daemon's settings. One table of options serves the command line, the configuration file, the
  * defaults and --help.

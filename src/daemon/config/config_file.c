@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/config/config_file.h"
 
 #include "base/log.h"

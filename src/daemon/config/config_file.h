@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The configuration file: an INI file of at most one section, [warmverbsd]. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Privileges that the daemon must not have, and the limit that it needs.
  */

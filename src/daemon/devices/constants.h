@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Constant answers: what a device answers in the same way to everybody for as long as it exists. A
  * program without a lease gets them, so that it need not ask the hardware when it opens the device.

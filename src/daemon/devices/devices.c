@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/devices/devices.h"
 
 #include "abi/drivers.h"

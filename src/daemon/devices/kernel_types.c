@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * libbpf reads BTF. A module's file extends the kernel's own, "vmlinux".
  */

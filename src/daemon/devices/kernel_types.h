@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Asks for types of the running kernel: the kernel describes its own and its modules' data types in
  * BTF files, which everybody may read.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/devices/leasable.h"
 
 #include "abi/abi.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * libmnl builds and parses the messages. The first request lists the devices with their indices;
  * then one request for each index asks for the character device of type "uverbs".

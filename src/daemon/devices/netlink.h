@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Asks the RDMA subsystem for its devices over netlink, which needs no privilege.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The providers file (wire/wire.h), which tells programs which provider libraries the devices of
  * this node need.

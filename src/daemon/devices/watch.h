@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Notices devices that come and go, and keeps the list of devices and the providers file current.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Accepts new connections: limits, and what happens when descriptors run out.
  */

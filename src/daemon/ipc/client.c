@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/ipc/client.h"
 
 #include <ctype.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A client, which is a program or the command line, as the handlers of its messages see it.
  */

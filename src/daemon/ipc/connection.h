@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Connections of clients: receives their messages and gives them to the handlers.
  */

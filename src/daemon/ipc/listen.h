@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The listening socket: systemd's, or the daemon's own.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a program tells after it was answered: its recording, or how well the lease fitted.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/ipc/pool_requests.h"
 
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Pool requests: a program asks that a given number of leases be kept for programs started like
  * itself. A pool request stands as long as its connection, so the kernel ends it with the program.

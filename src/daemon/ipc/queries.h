@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Questions of the command line and their answers, both JSON. An ID is 16 hexadecimal digits.
  *   {"op": "status"}

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/ipc/status_json.h"
 
 #include "abi/abi.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The status document (queries.h): what the daemon keeps, for whom, and how it serves.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The event loop: its clocks, its timers and the order of its sources.
  *

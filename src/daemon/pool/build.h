@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Builders: threads that make leases. Each command of a recipe takes an adapter's firmware 0.1 to
  * 20 ms, and a program waits at most WV_WAIT_MS for its answer, so the loop must not carry recipes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/pool/build_results.h"
 
 #include "base/backoff.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Takes the results of builders: a new lease goes to its pool, a failure is noted there.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Applies the policy (policy.h) to the pools of all recipes.
  */

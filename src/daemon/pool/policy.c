@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/pool/policy.h"
 
 static uint32_t idle_periods(int64_t since_us, int64_t now_us, int64_t idle_us)

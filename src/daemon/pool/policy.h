@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The policy: how many leases of each recipe should wait. It is pure: the time is passed in, in
  * microseconds of a steady clock, and nothing but the arguments is changed.

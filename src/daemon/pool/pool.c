@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/pool/pool.h"
 
 #include "base/base.h"

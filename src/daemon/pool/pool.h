@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The pool of one recipe: the leases that wait, and how making them has gone.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A pooled lease: a recipe carried out ahead of time, not yet handed to a program.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The reaper: a thread that closes leases. Closing a ufile destroys each of its objects, which
  * takes an adapter's firmware as long as creating them did, and the loop must not wait for that.

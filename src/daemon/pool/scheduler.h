@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The scheduler keeps the pools at their targets while nobody is being served: in each idle
  * iteration of the loop it starts or closes one lease, or writes one file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The connection to warmverbsd: connects, describes this program, and waits for an answer. No
  * function waits longer than its caller says.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/client/lease_request.h"
 
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Asks warmverbsd for a lease. This process does not ask a daemon again that is absent, old or
  * hung. Call all functions but the first two with the lock of the control path held.

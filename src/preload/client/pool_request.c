@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/client/pool_request.h"
 
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The pool that this process requested. The request lasts as long as its connection. All functions
  * take the lock, except the last, which is called with it held.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/client/provider_list.h"
 
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * libibverbs finds a device's provider by loading all installed ones, unless a fitting one is
  * loaded already. The daemon leaves a list of the node's devices and their providers next to its

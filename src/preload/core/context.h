@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One opened RDMA device of this process: plain, being recorded, or answered from a lease.
  * preload/lease decides what that means for its commands.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What this process has done so far, for wv_query_statistics(). Only commands and opens are
  * counted; the data path counts nothing.

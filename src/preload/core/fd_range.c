@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/core/fd_range.h"
 
 #include "preload/core/fd_table.h"

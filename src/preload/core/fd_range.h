@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Closes descriptors, most of which are consecutive numbers, with few system calls. */
 #pragma once
 

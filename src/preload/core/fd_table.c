@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/core/fd_table.h"
 
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The descriptors of this process that this library looks at, and the context or owner of each.
  *

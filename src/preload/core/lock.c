@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/core/lock.h"
 
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The lock of the control path: guards every context and the messages to the daemon. The data path
  * never takes it.

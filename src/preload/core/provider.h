@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a provider module (preload/NAME) does for the contexts of its driver. preload/providers.c
  * lists the modules; src/abi holds what is known of a driver's commands.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The functions behind those that this library interposes: the next definitions in the search
  * order, so that other preloaded libraries and libc are still called.

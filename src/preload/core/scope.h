@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What a thread is doing while it runs code of libibverbs or of a provider. That code calls
  * functions of this library whose arguments cannot tell them (open(), mmap(), ioctl(), an

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/core/settings.h"
 
 #include "wire/trace_record.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The environment variables of the preload, read once, at the first use. See warmverbs(7). */
 #pragma once
 

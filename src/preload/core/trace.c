@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/core/trace.h"
 
 #include "abi/qp.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Records for `warmverbs explain`. Without WARMVERBS_TRACE, each call is a single test. */
 #pragma once
 

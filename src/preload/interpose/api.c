@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The public functions: thin wrappers. */
 #include "base/base.h"
 #include "preload/client/daemon_connection.h"

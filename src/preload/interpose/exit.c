@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Interposes the end of the process, to send the daemon what was not sent yet: some programs never
  * close their device.

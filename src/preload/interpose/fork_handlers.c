@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/interpose/fork_handlers.h"
 
 #include "base/base.h"

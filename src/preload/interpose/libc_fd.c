@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Interposes every call that closes a descriptor or makes it refer to another file. The kernel
  * reuses numbers at once: without this, a pipe that gets the former number of a ufile would be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fopen(), for files that a provider reads at every open without need. */
 #undef _FILE_OFFSET_BITS
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* fork(), for a process that keeps sets ready for its children. */
 #include "base/base.h"
 #include "preload/core/real.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The calls that libibverbs and its providers make on an open ufile. */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* mmap(), for a thread that makes objects ahead: what a provider maps belongs to their set. */
 #undef _FILE_OFFSET_BITS
 

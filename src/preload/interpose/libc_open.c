@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * open() and its variants. libibverbs opens /dev/infiniband/uverbsN for reading and writing
  * (util/open_cdev.c); all other opens are passed on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Every interposed function that deals with devices calls this first, before any lock of this
  * library is taken. Nothing is done when the library is loaded, since it is preloaded into programs

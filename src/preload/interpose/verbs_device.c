@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The verbs that list, open and close devices. */
 #include "base/base.h"
 #include "preload/client/lease_request.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/interpose/verbs_ex.h"
 
 #include "preload/prefork/child_verbs.h"

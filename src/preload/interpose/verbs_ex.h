@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The verbs with _ex that replace a context's own, see prefork/context_ops.h. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A provider withholds memory from children of fork() (IBV_FORK_SAFE, ibv_fork_init()). Blocks of
  * this library are shared with children on purpose, so they are left out.

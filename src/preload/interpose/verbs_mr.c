@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Registration of memory: interposed for a trace, and for WARMVERBS_SHARE_MR. */
 #include "base/base.h"
 #include "preload/core/real.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The verbs that create, move, query and destroy objects, interposed only for sets and scripts. In
  * any other process, each is one test and a call of libibverbs' own verb.

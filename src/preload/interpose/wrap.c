@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * This library never calls its own interposed functions. The linker redirects such calls, in this
  * library and in all that is linked into it, to the functions below (--wrap, see meson.build),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/lease/capabilities.h"
 
 #include <linux/capability.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The capabilities that this process may have and the daemon has given up. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The control path: adopts or records each ioctl on a ufile, or passes it to the kernel. */
 #pragma once
 

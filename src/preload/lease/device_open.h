@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Opens a device node for the program: from a lease if there is one. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/lease/device_verbs.h"
 
 #include "preload/client/lease_request.h"

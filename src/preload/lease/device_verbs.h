@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Lists and opens devices with the genuine verbs of libibverbs, and requests and uses a lease
  * meanwhile. Call with no lock held, after wv_prepare() (interpose/prepare.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/lease/doorbell.h"
 
 #include "abi/data_path.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Some providers ring their doorbell with write() on the command descriptor. The kernel allows this
  * only with the credentials of the process that opened the ufile (ib_safe_file_access(),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/lease/event_handles.h"
 
 #include "preload/core/context.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Events carry the user handle of the object. The daemon gave the objects of a lease handles of its
  * own. These functions replace them with the program's own handles before the program sees the

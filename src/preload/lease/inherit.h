@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What is left of a lease at fork() is shared by parent and child. Either may move a queue pair
  * that the lease moved ahead, or destroy unadopted objects; without a shared state, the other

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/lease/lease_end.h"
 
 #include "preload/client/daemon_connection.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * How a context stops being recorded or leased. Call all functions with the lock of the control
  * path held, unless they say otherwise.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/lease/open_outcome.h"
 
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The outcome of each open of a device, for wv_query_status() and wv_query_statistics(). */
 #pragma once
 

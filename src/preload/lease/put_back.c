@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/lease/put_back.h"
 
 bool wv_put_back(const struct wv_put_back *how, int *error)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Puts back a queue pair that was moved ahead, to the state that its owner has moved it to: moves
  * it to RESET, and then repeats the owner's own moves. The caller says how, since a lease does this

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Undoes, in the kernel, what a lease did ahead, because the program diverged. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The mappings of this process (/proc/self/maps). */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Memory for queues. A child of fork() must see it as the adapter does, so it is shared, and
  * neither copied nor withheld. Blocks are found by address, because a provider frees memory and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Registered memory that children of fork() share (WARMVERBS_SHARE_MR). The adapter reads and
  * writes the pages that were registered, but a child gets a copy of them, unless they are shared

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/memory/stale_mr.h"
 
 #include "preload/core/context.h"

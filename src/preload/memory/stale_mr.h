@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * For a trace: finds posts by a forked child that use memory which was registered before the fork
  * and of which the child has a copy. The adapter reads and writes the parent's pages, which is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * At every open, libmlx5 reads all of /proc/cpuinfo to learn whether the processor is a Sandy
  * Bridge (mlx5.c, mlx5_is_sandy_bridge()). The time for that grows with the number of processors,

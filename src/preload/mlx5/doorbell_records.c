@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/mlx5/doorbell_records.h"
 
 #include "abi/compose.h"

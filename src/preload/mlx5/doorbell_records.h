@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Doorbell records in a forked child. libmlx5 keeps many of them in one page, and each process has
  * its own list of free ones. The pages are shared, so a queue created by the child and one created

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/mlx5/mlx5.h"
 
 #include "preload/mlx5/cpuinfo.h"

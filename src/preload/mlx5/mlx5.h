@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * mlx5: queues and doorbell records are in memory of the program, and pages of the adapter are
  * mapped from the ufile.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/mlx5/queues.h"
 
 #include "base/base.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Memory for queues, which libmlx5 takes from this library: from a lease that brings it, or memory
  * that children of fork() share (memory/shared_blocks.h). Allocations are noted while a program is

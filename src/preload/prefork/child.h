@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The sets that this process was offered by its parent, and the scripts that it teaches. These
  * functions list, open and close devices while wv_child_is_tracking() is true.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/prefork/child_verbs.h"
 
 #include "abi/qp.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The verbs that create, move, query and destroy objects of tracked contexts. Call with no lock
  * held.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/prefork/claim_slot.h"
 
 #include <linux/futex.h>

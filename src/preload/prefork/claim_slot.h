@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Claim slots, in memory that a process shares with its children: with each set that it offers to a
  * child, a process issues a slot, through which parent and child agree who has the set. A child is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/prefork/context_ops.h"
 
 static const struct wv_context_ops *ours;

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Verbs with _ex are inline functions of verbs.h that call through the context. They are interposed
  * there, in tracked contexts only.

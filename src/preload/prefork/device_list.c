@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/prefork/device_list.h"
 
 #include "preload/core/real.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The RDMA devices that sets are made of. The zygote lists them once, and its children inherit the
  * list.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The thread of a zygote. It sleeps until there is something to do, and takes the lock of the
  * zygote for one verb at a time.

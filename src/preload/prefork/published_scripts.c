@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/prefork/published_scripts.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The scripts that children have taught, in memory that a process shares with its children. A child
  * publishes scripts and reports whether they fit; the parent makes sets of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A verb that creates an object or moves a queue pair, as plain data: without addresses, and
  * without what differs between two children that do the same. Two verbs are equal if their bytes

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A set: the objects that this process created by a script, and what the owner has claimed of them.
  * No verb is called here, and the caller guards the set and its claims.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Creates and destroys sets with the genuine verbs. The caller guards the set, and must not hold
  * the lock of the control path.

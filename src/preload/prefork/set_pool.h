@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The sets of a zygote, by script. Call everything here with the lock of the zygote held. */
 #pragma once
 

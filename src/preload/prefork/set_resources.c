@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/prefork/set_resources.h"
 
 #include "preload/core/context.h"

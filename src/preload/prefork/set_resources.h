@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The descriptors and mappings of a set of objects. A child must keep those of the sets that it was
  * offered and release all others, since each keeps objects of the kernel alive.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The contexts of this process that belong to a set or a script: offered by the parent, claimed, or
  * learned from. If there are none, and nothing to teach, wv_child_tracks is false, and verbs go

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A process that forks and keeps sets ready for its children: what it does around a fork, and the
  * thread that makes sets between forks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/rxe/rxe.h"
 
 #include <rdma/ib_user_ioctl_verbs.h>

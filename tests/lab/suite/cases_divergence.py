@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """A program that diverges from its recipe still gets what it asks for."""
 
 from support import trace

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Daemons and programs die or hang; devices and permissions go away."""
 
 import subprocess

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The facts of the kernel that warmverbs relies on (tests/kernel); in the virtual machine none may be skipped."""
 
 import os

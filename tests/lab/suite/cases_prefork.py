@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """A parent that keeps sets of objects for its children: children of every kind, on soft-RoCE."""
 
 import subprocess

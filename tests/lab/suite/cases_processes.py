@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Descriptors that are closed, copied and used again, and processes that are forked."""
 
 import pathlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Real programs: with warmverbs they do what they do without."""
 
 import shutil

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Peers that break the protocol: a daemon that answers nonsense, clients that send it."""
 
 import os

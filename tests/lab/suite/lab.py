@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """What a case works with: a daemon, programs, and the check that they leave nothing behind."""
 
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Runs cases one after the other and prints the result of each."""
 
 import fnmatch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """RDMA objects and descriptors that exist."""
 
 import os

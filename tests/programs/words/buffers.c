@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Words about registered memory: does the adapter use the parent's or the child's? */
 #include "words.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The word that makes the program's libmlx5 look like a later version. */
 #include "words.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Words that modify and query queue pairs. */
 #include "words.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Words that make objects, and destroy them. */
 #include "words.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Words for rarer things: events, allocators, devx, flows, children. */
 #include "words.h"
 

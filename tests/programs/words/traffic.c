@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Sends and checks messages, from a queue pair to itself or from a DC initiator to a target. */
 #include "words.h"
 

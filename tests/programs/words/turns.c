@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Parent and child take turns at doing the words. */
 #include "words.h"
 

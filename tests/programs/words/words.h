@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A program whose arguments are words. It does them in their order; each is a verb or two and
  * prints one line with its result, so that a run with a lease can be compared with a plain one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Many children, each of which may be killed at any moment. */
 #pragma once
 

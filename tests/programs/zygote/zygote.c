@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A process that forks others on request. Its standard input is a SOCK_SEQPACKET socket. A request
  *is one message of words, each ended by a NUL; the answer is one number.

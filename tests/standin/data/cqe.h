@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Completion queue entries of mlx5, written from plain structs. Pure.
  */

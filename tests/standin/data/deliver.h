@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The receiving side: finds the queue pair, moves the data, completes the receive.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The thread that carries out what was posted, and the functions by which the model calls it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Receive queues: a queue pair's own, or its SRQ.
  */

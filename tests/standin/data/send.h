@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Send queues: takes what is posted, carries it out in order, completes it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Work queue elements of mlx5, read into plain structs. Pure: the caller provides the bytes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Commands: ioctls on a uverbs file. They are passed to the server, which knows what they mean. */
 #include "memory.h"
 #include "next.h"

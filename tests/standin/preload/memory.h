@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Where memory that a command names is: the server's view of get_user_pages(). */
 #pragma once
 

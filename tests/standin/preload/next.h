@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The next definition of a function that this library defines too. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The device node, which does not exist, and everything else that shows a program a device. */
 #include "next.h"
 #include "rpc.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The connection to the server, one for each thread. */
 #pragma once
 

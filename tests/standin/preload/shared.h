@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Anonymous memory that is shared with children. It becomes a file, so that the server can have a
  * descriptor of it: pinned pages outlive the process that pinned them.

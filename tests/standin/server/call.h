@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * One command of a program: its attributes, checked against what the kernel declares for the
  * command, and the answers to them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The commands that the stand-in knows: a row for each. */
 #pragma once
 

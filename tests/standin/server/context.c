@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Contexts, and the event files that belong to one. */
 #include "commands.h"
 

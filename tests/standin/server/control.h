@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* What tests ask of a running stand-in. */
 #pragma once
 

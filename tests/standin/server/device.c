@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Attributes of adapter and port: a ConnectX-5 on Ethernet, with the link up. */
 #include "commands.h"
 

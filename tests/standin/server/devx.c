@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Raw firmware commands, as far as opening a device and the rules of privileges need them. */
 #include "commands.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Event files: pipes in packet mode, so that each read gets one record, as from the kernel. A
  * record counts as reported when a program has read it. When an object is destroyed, its unread

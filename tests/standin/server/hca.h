@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The stand-in's model of an mlx5 adapter and of the kernel objects in front of it: plain
  * structures and functions, without sockets, so that the tests can use them without a server.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The kernel's side of the stand-in, which the data path does not use: ufiles, handles, event
  * files, pins. Everything here is called with hca->lock held.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * standin-hca serve --socket PATH [--model FILE]: plays the kernel and an mlx5 adapter to processes
  * that have libstandin.so preloaded. Prints "ready" when it can be asked.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What tests ask and set: which process gave which commands, which firmware commands these caused,
  * which commands are to fail, and how long each takes.

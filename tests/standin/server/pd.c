@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Protection domains, memory regions and address handles. */
 #include "address.h"
 #include "commands.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Queue pairs: creation and end. */
 #include "commands.h"
 #include "uar.h"

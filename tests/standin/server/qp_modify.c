@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* MODIFY_QP and QUERY_QP. */
 #include "address.h"
 #include "commands.h"

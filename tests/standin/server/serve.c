@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Connections: each belongs to one thread of a program, and has a thread here. */
 #include "serve.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * As the kernel has them: for RC, UC, UD and raw packets in the table of drivers/infiniband/core/
  * verbs.c, for DCI and DCT in drivers/infiniband/hw/mlx5/qp.c.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Attributes that a queue pair may and must be given at each change of state. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * User access regions: pages of the adapter in which programs ring doorbells. What is written there
  * is ignored: the data path reads the doorbell records in memory.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """Runs a program as server and as its own client, on the stand-in that this runs on.
 
     both_sides.py [--fails TEXT] PROGRAM [ARGUMENT...]

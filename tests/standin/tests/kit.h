@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the tests of the stand-in share: the device and its objects, made by the real library, the
  * server's view of them, and a hook for each command on its way to the server.

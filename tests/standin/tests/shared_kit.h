@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* One kit for a test, or for a group of tests; at the end none of its objects may be left. */
 #pragma once
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The firmware commands of each verb, as the driver of Linux 6.1 gives them. They are the measure
  * of what a program saves that adopts a lease.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The data path on a model made by hand: two queue pairs and one memory region, in this process and
  * without threads. Byte by byte, the tests write what a provider library would.

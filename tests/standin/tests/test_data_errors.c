@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Errors as a program sees them through the provider library: two queue pairs of this process, on
  * the stand-in.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Elements of work queues and completion queues: from bytes to plain structs, and back. */
 #include "data/cqe.h"
 #include "data/wqe.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The device can be found, opened and queried. */
 #include "kit.h"
 

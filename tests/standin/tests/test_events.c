@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Completion channels and async event files, as programs read them. */
 #include "shared_kit.h"
 

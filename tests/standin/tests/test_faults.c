@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* A test can make any command fail with any errno, in any process. */
 #include "shared_kit.h"
 

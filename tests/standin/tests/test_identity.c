@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * All descriptors of a uverbs file name the same file, in any process and under any number. The
  * file lives as long as one of them or a mapping of it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* Each kind of object can be made and destroyed, but not destroyed while it is used. */
 #include "shared_kit.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What the kernel and its driver refuse. Each row takes a command of the real library and changes
  * one thing in it on the way; unchanged, the command is accepted.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Firmware gives a context the capabilities of the process that made it. Who gets a descriptor of a
  * context that root made, gets these too.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
 """tests/standin/run: it does not change the command's run, and leaves nothing behind.
 
 usage: test_run.py RUN BUILD

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The state machine: each step without each attribute that it needs, and with one too many. */
 #include "shared_kit.h"
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Adoption natively: bench/adopt.c and bench/roundtrip.c, which need no device."""
 
 import subprocess

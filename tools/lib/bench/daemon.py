@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """What a lease costs warmverbsd: CPU time to hand it out and to make the next one, and memory while it waits."""
 
 import os

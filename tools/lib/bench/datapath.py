@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Work requests: bench/datapath.c and perftest, on a descriptor that the program opened and on a leased one."""
 
 import session

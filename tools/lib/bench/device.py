@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The RDMA device to measure on: the GID index to use, and the address of that GID."""
 
 import ipaddress

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Children of a process that forks, bench/zygote.c: time to their first queue pair, time of fork(), system calls."""
 
 import collections

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """A small function runtime, bench/functions: each request starts a function, uses one that was kept, or forks one."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """What tools/bench runs at a place (places.py): inside.py NAME PART BUILD-FOLDER RUNS. Writes $LAB_OUT/rows.json."""
 
 import json

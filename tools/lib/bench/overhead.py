@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """What the preload costs where it saves nothing: a program without RDMA, and the first run of a program."""
 
 import subprocess

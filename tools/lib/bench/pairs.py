@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The real, unmodified programs that are run: a server and a client each."""
 
 import dataclasses

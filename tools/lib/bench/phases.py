@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Phases of a program's start: bench/phases.c, run in all modes in turn."""
 
 import session

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Where a part of a benchmark is measured: HERE, or a function that takes the built programs and a folder for results,
 and returns the words to put before the command that measures."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Plots of results, by gnuplot: tools/bench plot RESULT.json... writes docs/plots/NAME.svg."""
 
 import collections

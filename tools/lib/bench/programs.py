@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Real, unmodified programs: time to the first queue pair in INIT and in RTS, and the commands that reach the kernel.
 Figures are the client's, because a server's time to RTS depends on when its client connects."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Turns the output of programs into medians, ratios and a table."""
 
 import statistics

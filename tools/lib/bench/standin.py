@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """A modelled mlx5 device with the real libibverbs and libmlx5 (tests/standin): bench/ready.c, real programs, and
 bench/standin_datapath.c. The model defines how long each command takes."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Many children at once, of a parent with registered memory: bench/storm.c."""
 
 import functools

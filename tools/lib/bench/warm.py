@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """A node that is ready to measure on, and runs on it in all modes in turn."""
 
 import contextlib

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """What tools/demo runs inside the lab: inside.py BUILD-FOLDER."""
 
 import os

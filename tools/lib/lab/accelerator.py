@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Which kind of CPU the guest gets: real (KVM) where a probe shows that it works, else emulated (TCG)."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The cache folder: what `prepare` makes, and the lock that keeps lab runs on a machine apart."""
 
 import contextlib

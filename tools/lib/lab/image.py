@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The guest's kernel and initramfs, made from Debian's kernel package and kept in the cache."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """What is to run, and the little script that runs it in the guest."""
 
 import dataclasses

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """One virtual machine: its QEMU command line, and the run of a job in it."""
 
 import dataclasses

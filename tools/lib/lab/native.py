@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Runs a job on this machine itself, if it has an RDMA device or can make a software one."""
 
 import contextlib

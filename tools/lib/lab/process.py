@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """Child processes that never outlive the lab."""
 
 import ctypes

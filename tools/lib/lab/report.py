@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The lab's messages, its exit codes, and the exceptions that carry them."""
 
 import sys

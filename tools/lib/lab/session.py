@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: BSD-2-Clause
 """The output of a guest: its reports, and the job's two outputs, which are passed on to ours."""
 
 import collections

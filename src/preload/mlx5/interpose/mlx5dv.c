@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
 /* The interposed functions of libmlx5 that programs call besides verbs. */
 #include "base/base.h"
 #include "preload/core/context.h"
