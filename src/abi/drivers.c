@@ -41,7 +41,7 @@ static const struct wv_driver_need needs[] = {
      */
     {RDMA_DRIVER_MLX5, "mlx5_ib", "mlx5_ib_user_db_page", "mm",
      "keep the doorbell pages of processes apart",
-     "use Linux 5.15, an older one to which that was ported back, or a later one",
+     "use Linux 5.15 or later, or an older kernel to which that was ported back",
      "use a kernel with BTF of its modules (CONFIG_DEBUG_INFO_BTF_MODULES); or, if it does, as "
      "Linux 5.15 and later do, set --trust-kernel=yes"},
 };
