@@ -127,9 +127,9 @@ def conclusion(rows):
     verdicts = [verdict for *_, verdict in rows]
     limit = f"more than {TOLERANCE:.0%} and {TOLERANCE_US} us"
     if "above" in verdicts:
-        return f"{verdicts.count('above')} rows are {limit} above the record"
+        return f"rows {limit} above the record: {verdicts.count('above')}"
     if "below" in verdicts:
-        return f"{verdicts.count('below')} rows are {limit} below the record; hold them there: tools/bench record"
+        return f"rows {limit} below the record: {verdicts.count('below')}; hold them there: tools/bench record"
     return f"no row is {limit} above the record"
 
 
