@@ -48,10 +48,10 @@ static inline uint32_t *wv_fd_word(int fd)
 {
 	uint32_t *more;
 
-	if ((unsigned int)fd < WV_FEW_FDS)
+	if (fd >= 0 && fd < WV_FEW_FDS)
 		return &wv_few_fds[fd];
 	more = __atomic_load_n(&wv_more_fds, __ATOMIC_ACQUIRE);
-	return more && (unsigned int)fd < WV_MAX_FD ? &more[fd] : NULL;
+	return more && fd >= 0 && fd < WV_MAX_FD ? &more[fd] : NULL;
 }
 
 static inline struct wv_fd_entry wv_fd_get(int fd)
