@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a library that is loaded into every process may contain.
 
-usage: check_library.py LIBRARY EXPORTS ARCHIVE
+usage: check_library.py LIBRARY EXPORTS ARCHIVE NAME...
 
-ARCHIVE is the static library that it is made of.
+ARCHIVE is the static library that it is made of; the linker redirects calls of NAME within the library (--wrap).
 """
 
 import pathlib
@@ -42,23 +42,30 @@ def constructors(library):
     return 0
 
 
-def called_in(archive):
-    """What functions of the preload call and do not define."""
-    lines = subprocess.run(["nm", "-Au", archive], capture_output=True, text=True, check=True).stdout.splitlines()
-    return {line.split()[-1] for line in lines if ":preload_" in line or ":base_" in line or ":wire_" in line}
+def of_objects(archive, which):
+    """{object: its external names}"""
+    names = {}
+    for line in output("nm", "-A", "--extern-only", which, archive):
+        words = line.split()
+        names.setdefault(words[0].rpartition(":")[0], set()).add(words[-1])
+    return names
 
 
-def defined(library):
-    return {line.split()[-1] for line in output("nm", "--defined-only", library)}
+def called_in(archive, library):
+    """What the objects of @archive that are in @library call and do not define."""
+    linked = {line.split()[-1] for line in output("nm", "--defined-only", library)}
+    defined = of_objects(archive, "--defined-only")
+    called = of_objects(archive, "--undefined-only")
+    return set().union(*(called.get(name, set()) for name in defined if defined[name] & linked))
 
 
 def main():
     library, expected, archive = sys.argv[1], pathlib.Path(sys.argv[2]).read_text().split(), sys.argv[3]
+    redirected = sys.argv[4:]
     wrong = []
     # Interposed functions take locks that their caller, this library, may hold.
-    for name in sorted(called_in(archive) & set(expected)):
-        if f"__wrap_{name}" not in defined(library):
-            wrong.append(f"it calls its own {name}(): add it to src/preload/interpose/wrap.c")
+    for name in sorted((called_in(archive, library) & set(expected)) - set(redirected)):
+        wrong.append(f"it calls its own {name}(): add that to `wrapped` in src/preload/meson.build")
     for name in sorted(set(exports(library)) ^ set(expected)):
         wrong.append(f"{name} is {'missing' if name in expected else 'exported, but not expected'}")
     if set(needed(library)) - {"libc.so.6", "ld-linux-x86-64.so.2"}:
