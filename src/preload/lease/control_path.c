@@ -267,7 +267,7 @@ static void after_kernel(const struct passage *p)
 static int ask_kernel(struct passage *p)
 {
 	struct wv_difference d;
-	int result, purged;
+	int result;
 	int saved = errno;
 
 	wv_lock();
@@ -278,11 +278,11 @@ static int ask_kernel(struct passage *p)
 	result = issue(p->fd, p->cmd);
 	if (is_busy(p, result)) {
 		wv_lock();
-		purged = wv_rollback_purge(p->fd, &p->context->lease, p->target);
+		wv_rollback_purge(p->fd, &p->context->lease, p->target);
 		wv_unlock();
-		errno = purged ? saved : EBUSY;
-		if (purged)
-			result = issue(p->fd, p->cmd);
+		errno = saved;
+		/* Also if nothing was left to destroy: another thread may just have done it. */
+		result = issue(p->fd, p->cmd);
 	}
 	if (!result && p->context->mode == WV_LEASED && p->target != WV_NONE)
 		after_kernel(p);
