@@ -40,24 +40,21 @@ static int destroy(int ufile, uint32_t driver_id, const struct wv_step *create, 
 	return err;
 }
 
-/* Destroys an unadopted object, after the objects that use it. Returns how many were destroyed. */
-static int purge_object(int ufile, struct wv_lease *lease, struct wv_step *step)
+/* Destroys an unadopted object, after the objects that use it. */
+static void purge_object(int ufile, struct wv_lease *lease, struct wv_step *step)
 {
-	int purged = wv_rollback_purge(ufile, lease, step->new_handle);
-
+	wv_rollback_purge(ufile, lease, step->new_handle);
 	wv_lease_kill_handle(lease, step->new_handle);
 	step->state = WV_GONE;
-	return purged + !destroy(ufile, lease->cmdlog->driver_id, step, step->new_handle);
+	destroy(ufile, lease->cmdlog->driver_id, step, step->new_handle);
 }
 
-int wv_rollback_purge(int ufile, struct wv_lease *lease, uint32_t handle)
+void wv_rollback_purge(int ufile, struct wv_lease *lease, uint32_t handle)
 {
-	int purged = 0;
 	struct wv_step *user;
 
 	while ((user = wv_lease_user(lease, handle)))
-		purged += purge_object(ufile, lease, user);
-	return purged;
+		purge_object(ufile, lease, user);
 }
 
 void wv_rollback_rivals(int ufile, struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,

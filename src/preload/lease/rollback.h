@@ -22,6 +22,6 @@ void wv_rollback_rivals(int ufile, struct wv_lease *lease, const struct ib_uverb
 
 /*
  * Destroys the unadopted objects that use @handle, the latest first, and each one after the objects
- * that use it. Returns how many were destroyed.
+ * that use it.
  */
-int wv_rollback_purge(int ufile, struct wv_lease *lease, uint32_t handle);
+void wv_rollback_purge(int ufile, struct wv_lease *lease, uint32_t handle);
