@@ -36,6 +36,7 @@ static inline void wv_close_fd(int *fd)
 {
 	if (*fd >= 0)
 		close(*fd);
+	*fd = -1;
 }
 
 static inline void wv_free_ptr(void *p)

@@ -254,7 +254,6 @@ void wv_server_finish(struct wv_server *s)
 	wv_catalog_finish(&s->catalog);
 	wv_constants_drop_all(&s->constants);
 	wv_close_fd(&s->listen_fd);
-	s->listen_fd = -1;
 	s->event = sd_event_unref(s->event);
 }
 

@@ -57,7 +57,6 @@ int wv_store_open(struct wv_store *store, const char *path)
 void wv_store_close(struct wv_store *store)
 {
 	wv_close_fd(&store->dir);
-	store->dir = -1;
 }
 
 /* Opens the user's directory, and makes it first if @make. A descriptor or -errno. */

@@ -141,5 +141,4 @@ void wv_accept_stop(struct wv_acceptor *a)
 	a->listen_source = sd_event_source_disable_unref(a->listen_source);
 	a->pause_timer = sd_event_source_disable_unref(a->pause_timer);
 	wv_close_fd(&a->spare_fd);
-	a->spare_fd = -1;
 }

@@ -10,10 +10,12 @@
 #include <string.h>
 
 #define SECOND_US INT64_C(1000000)
-#define MOST_POSTPONED                                                                             \
-	10		   /* refill delays, after which work is done though requests never pause  \
-			    */
-#define ACCURACY_US   1000 /* sd-event's default is longer than the refill delay */
+/* In refill delays: how long work is put off at most while requests never pause. */
+#define MOST_POSTPONED 10
+
+/* sd-event's default is longer than the refill delay. */
+#define ACCURACY_US 1000
+
 #define LOOK_AGAIN_US (30 * SECOND_US)
 
 static int64_t delay_us(const struct wv_scheduler *s)

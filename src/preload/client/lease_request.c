@@ -94,7 +94,6 @@ static void begin(const char *path)
 		r->node = -1;
 	} else if (r->sock < 0) {
 		wv_close_fd(&r->node);
-		r->node = -1;
 	} else {
 		wv_fd_hide(r->node, &owner);
 		wv_fd_hide(r->sock, &owner);

@@ -54,18 +54,19 @@ static void unmap_memory(struct wv_context *c)
 	c->lease.memory = NULL;
 }
 
-static void end_lease(struct wv_context *c)
+/* Nothing more is adopted or recorded, and the daemon knows how it went. */
+static void stop(struct wv_context *c)
 {
 	wv_lease_settle(c);
 	c->stopped = true;
 	close_unasked(c);
-	unmap_memory(c);
-	wv_inherit_end(c);
 }
 
 void wv_lease_end(struct wv_context *c)
 {
-	end_lease(c);
+	stop(c);
+	unmap_memory(c);
+	wv_inherit_end(c);
 	wv_fd_close_private(&c->node);
 }
 
@@ -75,11 +76,8 @@ void wv_lease_complete(int fd)
 
 	wv_lock();
 	c = wv_context_of(fd);
-	if (c) {
-		wv_lease_settle(c);
-		c->stopped = true;
-		close_unasked(c);
-	}
+	if (c)
+		stop(c);
 	wv_unlock();
 }
 
@@ -92,8 +90,7 @@ void wv_lease_give_back(struct wv_context *c, int fd)
 {
 	if (c->node < 0 || dup3(c->node, fd, O_CLOEXEC) < 0)
 		return;
-	end_lease(c);
-	wv_fd_close_private(&c->node);
+	wv_lease_end(c);
 	c->mode = WV_PLAIN;
 }
 
