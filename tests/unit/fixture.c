@@ -73,7 +73,7 @@ struct wv_step *tape_step(struct wv_cmdlog *cmdlog, unsigned int index)
 	wv_each_step (cmdlog, step)
 		if (!index--)
 			return step;
-	fail_msg("the tape is too short");
+	fail_msg("the command log is too short");
 	return NULL;
 }
 

@@ -378,5 +378,5 @@ int main(void)
 	    cmocka_unit_test(test_short_payloads_are_padded_with_zeroes),
 	};
 
-	return cmocka_run_group_tests_name("tape", tests, NULL, NULL);
+	return cmocka_run_group_tests_name("cmdlog", tests, NULL, NULL);
 }

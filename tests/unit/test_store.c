@@ -343,7 +343,7 @@ static const struct wrong wrongs[] = {
     {"attrs is a number", {"steps", "0", "attrs"}, "7"},
     {"unknown attribute", {"steps", "1", "attrs", "0", "id"}, "3999"},
     {"attribute's len is not its bytes'", {"steps", "1", "attrs", "0", "len"}, "3"},
-    {"attribute longer than a tape", {"steps", "1", "attrs", "0", "len"}, "65535"},
+    {"attribute longer than a command log", {"steps", "1", "attrs", "0", "len"}, "65535"},
     {"flags out of range", {"steps", "1", "attrs", "0", "flags"}, "65536"},
 };
 
