@@ -30,6 +30,22 @@ static void on_drop(void *data, struct wv_recipe *recipe)
 	wv_scheduler_drop_recipe(&s->scheduler, recipe);
 }
 
+/* Called by the catalog. */
+static bool on_join(void *data, struct wv_user *user)
+{
+	struct wv_server *s = data;
+
+	user->tenant = wv_tenant_get(&s->tenants, user->uid, 0);
+	return user->tenant;
+}
+
+/* Called by the catalog. */
+static void on_leave(void *data, struct wv_user *user)
+{
+	(void)data;
+	wv_tenant_put(user->tenant);
+}
+
 /* Called by the store. */
 static void on_loaded(void *data, struct wv_recipe *recipe)
 {
@@ -79,6 +95,18 @@ struct wv_scan_options wv_server_scan_options(const struct wv_server *s)
 	    .provider_dir = s->config.provider_dir,
 	    .trust_kernel = s->config.trust_kernel,
 	};
+}
+
+static void compose_catalog(struct wv_server *s)
+{
+	const struct wv_catalog_owner owner = {
+	    .arg = s,
+	    .drop = on_drop,
+	    .join = on_join,
+	    .leave = on_leave,
+	};
+
+	wv_catalog_init(&s->catalog, s->config.max_recipes_per_user, &owner);
 }
 
 static void compose_watch(struct wv_server *s)
@@ -216,7 +244,8 @@ int wv_server_init(struct wv_server *s, int listen_fd)
 	int err = sd_event_default(&s->event);
 
 	s->listen_fd = listen_fd;
-	wv_catalog_init(&s->catalog, s->config.max_recipes_per_user, on_drop, s);
+	wv_tenants_init(&s->tenants);
+	compose_catalog(s);
 	compose_watch(s);
 	compose_planner(s);
 	compose_pools(s);
@@ -252,6 +281,7 @@ void wv_server_finish(struct wv_server *s)
 	wv_reaper_stop(&s->reaper);
 	wv_save_all(&s->saver);
 	wv_catalog_finish(&s->catalog);
+	wv_tenants_finish(&s->tenants);
 	wv_constants_drop_all(&s->constants);
 	wv_close_fd(&s->listen_fd);
 	s->event = sd_event_unref(s->event);

@@ -21,6 +21,7 @@
 #include "daemon/pool/reaper.h"
 #include "daemon/pool/save.h"
 #include "daemon/pool/scheduler.h"
+#include "daemon/tenants/tenant.h"
 #include "store/catalog.h"
 #include "store/store.h"
 
@@ -34,6 +35,7 @@ struct wv_server {
 
 	sd_event *event;
 	int listen_fd;
+	struct wv_tenants tenants;
 	struct wv_catalog catalog;
 	struct wv_all_constants constants;
 	struct wv_watch watch;

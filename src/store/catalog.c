@@ -6,16 +6,17 @@
 #define PATIENCE_GROWTH 8
 #define PATIENCE_MOST	4096
 
-void wv_catalog_init(struct wv_catalog *c, unsigned int max_recipes, wv_catalog_drop_fn drop,
-		     void *arg)
+void wv_catalog_init(struct wv_catalog *c, unsigned int max_recipes,
+		     const struct wv_catalog_owner *owner)
 {
-	*c = (struct wv_catalog){.max_recipes = max_recipes, .drop = drop, .arg = arg};
+	*c = (struct wv_catalog){.max_recipes = max_recipes, .owner = *owner};
 	LIST_INIT(&c->users);
 }
 
-static void free_user(struct wv_user *user)
+static void free_user(struct wv_catalog *c, struct wv_user *user)
 {
 	LIST_REMOVE(user, link);
+	c->owner.leave(c->owner.arg, user);
 	free(user);
 }
 
@@ -29,7 +30,7 @@ void wv_catalog_finish(struct wv_catalog *c)
 			TAILQ_REMOVE(&user->recipes, recipe, link);
 			wv_recipe_free(recipe);
 		}
-		free_user(user);
+		free_user(c, user);
 	}
 }
 
@@ -45,14 +46,18 @@ struct wv_user *wv_catalog_user(struct wv_catalog *c, uid_t uid, bool make)
 		return NULL;
 	user->uid = uid;
 	TAILQ_INIT(&user->recipes);
+	if (!c->owner.join(c->owner.arg, user)) {
+		free(user);
+		return NULL;
+	}
 	LIST_INSERT_HEAD(&c->users, user, link);
 	return user;
 }
 
-void wv_catalog_tidy_user(struct wv_user *user)
+void wv_catalog_tidy_user(struct wv_catalog *c, struct wv_user *user)
 {
 	if (!user->n_recipes && !user->n_clients)
-		free_user(user);
+		free_user(c, user);
 }
 
 struct wv_recipe *wv_catalog_find(struct wv_catalog *c, uid_t uid, uint64_t id)
@@ -143,7 +148,7 @@ void wv_catalog_remove(struct wv_catalog *c, struct wv_recipe *recipe)
 {
 	struct wv_user *user = wv_catalog_user(c, recipe->uid, false);
 
-	c->drop(c->arg, recipe);
+	c->owner.drop(c->owner.arg, recipe);
 	TAILQ_REMOVE(&user->recipes, recipe, link);
 	user->n_recipes--;
 	wv_recipe_free(recipe);

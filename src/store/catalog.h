@@ -21,20 +21,28 @@ struct wv_user {
 	uid_t uid;
 	struct wv_recipes recipes; /* most recently used first */
 	unsigned int n_recipes;
-	unsigned int n_clients; /* the owner's: open connections */
+	unsigned int n_clients;	  /* the owner's: open connections */
+	struct wv_tenant *tenant; /* the owner's: who is charged for this user */
 };
 
 LIST_HEAD(wv_users, wv_user);
 
-/* Called before @recipe is freed for good: its file and its leases must go too. */
-typedef void (*wv_catalog_drop_fn)(void *arg, struct wv_recipe *recipe);
+/* What the catalog calls its owner for. */
+struct wv_catalog_owner {
+	void *arg;
+	/* @recipe is about to be freed for good: its file and its leases must go too. */
+	void (*drop)(void *arg, struct wv_recipe *recipe);
+	/* @user is new. False: it cannot be kept, for memory is short. */
+	bool (*join)(void *arg, struct wv_user *user);
+	/* @user is about to be freed. */
+	void (*leave)(void *arg, struct wv_user *user);
+};
 
 struct wv_catalog {
 	struct wv_users users;
 	unsigned int max_recipes; /* of one user */
 	uint64_t successes;
-	wv_catalog_drop_fn drop;
-	void *arg;
+	struct wv_catalog_owner owner;
 };
 
 enum wv_choice {
@@ -44,10 +52,10 @@ enum wv_choice {
 };
 
 /* Initialises an empty catalog. @max_recipes limits the recipes of one user. */
-void wv_catalog_init(struct wv_catalog *c, unsigned int max_recipes, wv_catalog_drop_fn drop,
-		     void *arg);
+void wv_catalog_init(struct wv_catalog *c, unsigned int max_recipes,
+		     const struct wv_catalog_owner *owner);
 
-/* Frees everything without calling the owner. */
+/* Frees everything; the owner is told of users, but not of recipes. */
 void wv_catalog_finish(struct wv_catalog *c);
 
 /*
@@ -57,7 +65,7 @@ void wv_catalog_finish(struct wv_catalog *c);
 struct wv_user *wv_catalog_user(struct wv_catalog *c, uid_t uid, bool make);
 
 /* Frees the entry if it has neither recipes nor clients. */
-void wv_catalog_tidy_user(struct wv_user *user);
+void wv_catalog_tidy_user(struct wv_catalog *c, struct wv_user *user);
 
 /* The recipe @id of user @uid, or NULL. */
 struct wv_recipe *wv_catalog_find(struct wv_catalog *c, uid_t uid, uint64_t id);

@@ -587,11 +587,30 @@ static void on_drop(void *arg, struct wv_recipe *recipe)
 	shelf->dropped[shelf->n_dropped++] = recipe->id;
 }
 
+static bool on_join(void *arg, struct wv_user *user)
+{
+	(void)arg;
+	(void)user;
+	return true;
+}
+
+static void on_leave(void *arg, struct wv_user *user)
+{
+	(void)arg;
+	(void)user;
+}
+
 static int shelf_set_up(void **state)
 {
 	struct shelf *shelf = calloc(1, sizeof(*shelf));
+	const struct wv_catalog_owner owner = {
+	    .arg = shelf,
+	    .drop = on_drop,
+	    .join = on_join,
+	    .leave = on_leave,
+	};
 
-	wv_catalog_init(&shelf->catalog, 20, on_drop, shelf);
+	wv_catalog_init(&shelf->catalog, 20, &owner);
 	*state = shelf;
 	return 0;
 }
@@ -850,7 +869,7 @@ static void test_users_are_tidied(void **state)
 	assert_non_null(user);
 	assert_null(wv_catalog_user(&shelf->catalog, UID + 1, false));
 	wv_catalog_remove(&shelf->catalog, record(shelf, "rc_pingpong", "", 1));
-	wv_catalog_tidy_user(user);
+	wv_catalog_tidy_user(&shelf->catalog, user);
 	assert_null(wv_catalog_user(&shelf->catalog, UID, false));
 }
 

@@ -51,7 +51,7 @@ static void admit(struct wv_acceptor *a, int fd)
 	if (!has_room(a, user)) {
 		s->tally.over_limit++;
 		close(fd);
-		wv_catalog_tidy_user(user);
+		wv_catalog_tidy_user(s->catalog, user);
 		return;
 	}
 	wv_connection_start(a->connections, fd, user);

@@ -43,7 +43,7 @@ static void close_connection(struct wv_connection *cn)
 	LIST_REMOVE(cn, link);
 	c->service->n_clients--;
 	c->user->n_clients--;
-	wv_catalog_tidy_user(c->user);
+	wv_catalog_tidy_user(c->service->catalog, c->user);
 	free(cn);
 }
 
@@ -187,7 +187,7 @@ void wv_connection_start(struct wv_connections *cs, int fd, struct wv_user *user
 
 	if (!cn) {
 		close(fd);
-		wv_catalog_tidy_user(user);
+		wv_catalog_tidy_user(cs->service->catalog, user);
 		return;
 	}
 	cn->all = cs;

@@ -75,7 +75,7 @@ static unsigned int forget_all(struct wv_service *s, uid_t who)
 			continue;
 		for (; (recipe = TAILQ_FIRST(&user->recipes)); n++)
 			wv_catalog_remove(s->catalog, recipe);
-		wv_catalog_tidy_user(user);
+		wv_catalog_tidy_user(s->catalog, user);
 	}
 	return n;
 }

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Tenants: who is charged for what the daemon spends. A tenant is a user of the kernel, together
+ * with the subordinate users that are lent to that user; or, where the administrator says so, such
+ * a user in one container.
+ *
+ * Recipes belong to users (store/catalog.h), and only what they cost belongs to tenants.
+ */
+#pragma once
+
+#include "daemon/tenants/share.h"
+#include "daemon/tenants/subordinate.h"
+
+#include <stdint.h>
+#include <sys/queue.h>
+
+struct wv_tenant {
+	LIST_ENTRY(wv_tenant) link;
+	uid_t uid;	    /* not a subordinate one */
+	uint64_t container; /* number of its cgroup; 0: containers are not told apart */
+	unsigned int n_refs;
+	/* The accounts. Each is kept by the module that spends. */
+	unsigned int n_clients; /* open connections */
+	uint32_t in_flight;	/* descriptors in answers that were not read yet */
+	struct wv_share turns;	/* time of the loop */
+	struct wv_share builds; /* time of builders */
+};
+
+struct wv_tenants {
+	LIST_HEAD(, wv_tenant) all;
+	struct wv_subordinates subordinates;
+};
+
+/* Reads who lends users to whom. @t must be zeroed. */
+void wv_tenants_init(struct wv_tenants *t);
+
+/* Frees all tenants. */
+void wv_tenants_finish(struct wv_tenants *t);
+
+/*
+ * The tenant that is charged for @uid in @container, which is made if there is none. The caller
+ * gives it back with wv_tenant_put(). NULL if memory is short.
+ */
+struct wv_tenant *wv_tenant_get(struct wv_tenants *t, uid_t uid, uint64_t container);
+
+/* @tenant may be NULL. */
+void wv_tenant_put(struct wv_tenant *tenant);
