@@ -17,16 +17,15 @@
 #define MIB	    (UINT64_C(1) << 20)
 #define MAX_CLIENTS 4096
 #define SPARE_FDS   64 /* of RLIMIT_NOFILE, for files, libraries and the like */
+/* How long the end waits for the disk: less than systemd waits for the end. */
+#define LAST_SAVES_US 10000000
 
 /* Called by the catalog: the recipe's leases and file go with it. */
 static void on_drop(void *data, struct wv_recipe *recipe)
 {
 	struct wv_server *s = data;
-	int err = recipe->refused ? 0 : wv_store_remove(&s->store, recipe->uid, recipe->id);
 
-	if (err)
-		wv_log(WV_WARNING, "recipe %016llx of user %u cannot be removed from %s: %s",
-		       (unsigned long long)recipe->id, recipe->uid, s->store.path, strerror(-err));
+	wv_save_drop(&s->saver, recipe);
 	wv_scheduler_drop_recipe(&s->scheduler, recipe);
 }
 
@@ -73,8 +72,8 @@ static void on_rescanned(void *data)
 	wv_scheduler_retry(&s->scheduler);
 }
 
-/* Called by the build results. */
-static void on_taken(void *data)
+/* Called where threads have results: there is room for more work. */
+static void on_results(void *data)
 {
 	struct wv_server *s = data;
 
@@ -143,10 +142,16 @@ static void compose_pools(struct wv_server *s)
 	    .builders = &s->builders,
 	    .reaper = &s->reaper,
 	    .constants = &s->constants,
-	    .taken = on_taken,
+	    .taken = on_results,
 	    .arg = s,
 	};
-	s->saver = (struct wv_saver){.event = s->event, .catalog = &s->catalog, .store = &s->store};
+	s->saver = (struct wv_saver){
+	    .event = s->event,
+	    .catalog = &s->catalog,
+	    .store = &s->store,
+	    .done = on_results,
+	    .arg = s,
+	};
 	s->scheduler = (struct wv_scheduler){
 	    .event = s->event,
 	    .planner = &s->planner,
@@ -213,11 +218,13 @@ static int start_threads(struct wv_server *s)
 
 	if (!err)
 		err = wv_reaper_start(&s->reaper);
-	if (err)
+	if (!err)
+		err = wv_saver_start(&s->saver);
+	if (err < 0)
 		wv_log(WV_ERROR,
 		       "%u threads cannot be started: %s: raise TasksMax= or the limit on "
 		       "processes",
-		       WV_BUILDERS + 1, strerror(-err));
+		       WV_BUILDERS + 2, strerror(-err));
 	return err;
 }
 
@@ -279,7 +286,7 @@ void wv_server_finish(struct wv_server *s)
 	wv_builders_stop(&s->builders);
 	end_leases(s);
 	wv_reaper_stop(&s->reaper);
-	wv_save_all(&s->saver);
+	wv_saver_stop(&s->saver, LAST_SAVES_US);
 	wv_catalog_finish(&s->catalog);
 	wv_tenants_finish(&s->tenants);
 	wv_constants_drop_all(&s->constants);

@@ -124,6 +124,7 @@ static void load_file(const struct place *p, const char *name)
 		wv_recipe_free(recipe);
 		set_aside(p, name, "the content belongs to another recipe");
 	} else {
+		recipe->stored = true;
 		p->take(p->arg, recipe);
 	}
 }

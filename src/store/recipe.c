@@ -64,6 +64,22 @@ int wv_recipe_new(uid_t uid, const struct wv_key *key, const struct wv_build_id 
 	return wv_recipe_assemble(uid, key, provider, copy, recipe);
 }
 
+struct wv_recipe *wv_recipe_copy(const struct wv_recipe *recipe)
+{
+	struct wv_recipe *copy = malloc(sizeof(*copy));
+	struct wv_cmdlog *cmdlog = malloc(recipe->cmdlog->bytes);
+
+	if (!copy || !cmdlog) {
+		free(copy);
+		free(cmdlog);
+		return NULL;
+	}
+	*copy = *recipe;
+	copy->cmdlog = memcpy(cmdlog, recipe->cmdlog, recipe->cmdlog->bytes);
+	copy->pool = NULL;
+	return copy;
+}
+
 void wv_recipe_free(struct wv_recipe *recipe)
 {
 	free(recipe->cmdlog);

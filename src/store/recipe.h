@@ -75,6 +75,7 @@ struct wv_recipe {
 	uint64_t success;     /* order of the last success among all recipes; not stored */
 	bool dirty;	      /* differs from its file: save it soon */
 	bool stale;	      /* counters and times differ from its file: save it some time */
+	bool stored;	      /* there may be a file of it */
 	struct wv_pool *pool; /* the daemon's */
 };
 
@@ -89,6 +90,9 @@ int wv_recipe_new(uid_t uid, const struct wv_key *key, const struct wv_build_id 
 /* The same, but @cmdlog itself becomes the recipe's; on failure it is freed. */
 int wv_recipe_assemble(uid_t uid, const struct wv_key *key, const struct wv_build_id *provider,
 		       struct wv_cmdlog *cmdlog, struct wv_recipe **recipe);
+
+/* A copy of @recipe without its pool, the caller's; NULL if memory is short. */
+struct wv_recipe *wv_recipe_copy(const struct wv_recipe *recipe);
 
 /* Frees @recipe and its command log; the pool must be gone. */
 void wv_recipe_free(struct wv_recipe *recipe);

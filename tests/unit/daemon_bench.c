@@ -183,12 +183,12 @@ static bool is_settled(struct wv_server *s, unsigned int n)
 				return false;
 		}
 	}
-	return !wv_builders_busy(&s->builders) && !wv_reaper_busy(&s->reaper);
+	return !wv_builders_busy(&s->builders) && !wv_reaper_busy(&s->reaper) &&
+	       !wv_save_thread_busy(s->saver.thread);
 }
 
-/* Runs the daemon, which fills its pools, until it is as the caller wants it. */
-static void run_until(struct daemon_bench *b, bool (*is_so)(struct wv_server *s, unsigned int n),
-		      unsigned int n)
+void bench_run_until(struct daemon_bench *b, bool (*is_so)(struct wv_server *s, unsigned int n),
+		     unsigned int n)
 {
 	struct wv_server *s = b->server;
 
@@ -203,7 +203,15 @@ static void run_until(struct daemon_bench *b, bool (*is_so)(struct wv_server *s,
 
 void bench_settle(struct daemon_bench *b)
 {
-	run_until(b, is_settled, 0);
+	bench_run_until(b, is_settled, 0);
+}
+
+void bench_save(struct daemon_bench *b)
+{
+	struct wv_saver *saver = &b->server->saver;
+
+	while (wv_save_one(saver) || wv_save_thread_busy(saver->thread))
+		sd_event_run(b->server->event, 1000);
 }
 
 void bench_await_ends(struct daemon_bench *b)
@@ -220,7 +228,7 @@ static bool commands_wait(struct wv_server *s, unsigned int n)
 
 void bench_await_commands(struct daemon_bench *b, unsigned int n)
 {
-	run_until(b, commands_wait, n);
+	bench_run_until(b, commands_wait, n);
 }
 
 int bench_connect(struct daemon_bench *b)

@@ -33,6 +33,11 @@ void bench_stop(struct daemon_bench *b);
 void bench_run(struct daemon_bench *b);
 /* Runs it until all pools are full and no builder is at work. */
 void bench_settle(struct daemon_bench *b);
+/* Runs it, which fills its pools, until it is as the caller wants it. */
+void bench_run_until(struct daemon_bench *b, bool (*is_so)(struct wv_server *s, unsigned int n),
+		     unsigned int n);
+/* Runs it until the disk is as the catalog is; pools stay as they are. */
+void bench_save(struct daemon_bench *b);
 /* Waits, without running the loop, until the leases that were given up have ended. */
 void bench_await_ends(struct daemon_bench *b);
 

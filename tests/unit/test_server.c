@@ -692,7 +692,7 @@ static void test_a_kernel_that_contradicts(void **state)
 
 	bench_record(b, 1, "rc_pingpong");
 	/* On a busy disk this takes longer than the pause between two tries. */
-	wv_save_all(&b->server->saver);
+	bench_save(b);
 	recipe = bench_recipe(b);
 	before = count_fds();
 	for (unsigned int i = 0; i < 4; i++) {
@@ -716,7 +716,7 @@ static void test_a_kernel_that_is_short_of_memory(void **state)
 	struct wv_recipe *recipe;
 
 	bench_record(b, 1, "rc_pingpong");
-	wv_save_all(&b->server->saver); /* likewise */
+	bench_save(b); /* likewise */
 	recipe = bench_recipe(b);
 	for (unsigned int i = 0; i < 10; i++) {
 		bench_kernel.fail_at = (int)bench_kernel.issued + 3;
@@ -929,6 +929,7 @@ static void test_show_and_forget(void **state)
 	json = bench_question(b, question);
 	assert_int_equal(json_integer_value(json_object_get(json, "forgotten")), 1);
 	json_decref(json);
+	bench_save(b);
 	assert_int_not_equal(access(path, F_OK), 0);
 	expect_error(b, question);
 	assert_null(wv_catalog_user(&b->server->catalog, getuid(), false));

@@ -11,6 +11,14 @@ int64_t wv_now(sd_event *event)
 	return (int64_t)now;
 }
 
+int64_t wv_steady_clock(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
+}
+
 uint64_t wv_wall_clock(void)
 {
 	return (uint64_t)time(NULL);

@@ -24,6 +24,9 @@ enum wv_priority {
 /* The loop's steady clock, in microseconds: the time at which the current iteration began. */
 int64_t wv_now(sd_event *event);
 
+/* The same clock, now. Any thread may ask. */
+int64_t wv_steady_clock(void);
+
 /* Seconds since the epoch. */
 uint64_t wv_wall_clock(void);
 

@@ -2,20 +2,12 @@
 #include "daemon/pool/build.h"
 
 #include "base/base.h"
+#include "daemon/loop/loop.h"
 #include "daemon/loop/thread.h"
 
 #include <errno.h>
 #include <string.h>
 #include <sys/eventfd.h>
-#include <time.h>
-
-static int64_t now_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
-}
 
 /* False: the thread is to end. */
 static bool await_order(struct wv_job *job)
@@ -34,11 +26,11 @@ static bool await_order(struct wv_job *job)
 static void carry_out(struct wv_job *job)
 {
 	const struct wv_issuer issuer = {.issue = job->issue, .cancelled = &job->cancelled};
-	int64_t start = now_us();
+	int64_t start = wv_steady_clock();
 
 	job->err = wv_pooled_lease_make(job->recipe, &job->device, &issuer, &job->lease, job->why,
 					sizeof(job->why));
-	job->build_us = (uint32_t)(now_us() - start);
+	job->build_us = (uint32_t)(wv_steady_clock() - start);
 }
 
 static void deliver(struct wv_job *job)

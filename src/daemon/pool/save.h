@@ -1,26 +1,41 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Decides when recipes are written to disk.
+ * Decides when recipes are written to disk, which the save thread does.
  */
 #pragma once
 
+#include "daemon/pool/save_thread.h"
 #include "store/catalog.h"
 #include "store/store.h"
 
 #include <systemd/sd-event.h>
 
 struct wv_saver {
-	/* Set by the owner; all of it outlives the saver. */
+	/* Set by the owner before wv_saver_start(); all of it outlives the saver. */
 	sd_event *event;
 	struct wv_catalog *catalog;
 	struct wv_store *store;
+	/* Orders were carried out: there is room for others. */
+	void (*done)(void *arg);
+	void *arg;
 
+	struct wv_save_thread *thread; /* NULL: not started */
+	sd_event_source *source;
 	int64_t retry_us;    /* saving failed: no attempt before this time */
 	int64_t counters_us; /* counters are saved next at this time */
 };
 
-/* Saves one recipe that is due. True if it did. */
+/* Starts the thread. 0 or -errno. */
+int wv_saver_start(struct wv_saver *s);
+
+/*
+ * Saves everything that has changed, whatever the time, and stops. Gives up at the first failure,
+ * and after @timeout_us in all; says so then. Harmless if the saver was not started.
+ */
+void wv_saver_stop(struct wv_saver *s, int64_t timeout_us);
+
+/* Has one recipe that is due saved. True if it did. */
 bool wv_save_one(struct wv_saver *s);
 
-/* Saves everything that has changed, whatever the time; gives up at the first failure. */
-void wv_save_all(struct wv_saver *s);
+/* @recipe is dropped: has its file removed. */
+void wv_save_drop(struct wv_saver *s, const struct wv_recipe *recipe);
