@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Tests tools/lab itself: output, environment, exit statuses, signals, and RDMA in its guest. Takes
-# about 80 s under emulation. Exit status: 0 passed, 1 failed, 77 skipped.
+# Tests tools/lab itself: output, environment, exit statuses, signals, and RDMA and systemd in its guest. Takes
+# about 100 s under emulation. Exit status: 0 passed, 1 failed, 77 skipped.
 # shellcheck disable=SC2016  # The scripts in single quotes are for the guest's shell.
 set -u
 
@@ -128,6 +128,27 @@ test_count() {
 	is "--count-instructions refuses two CPUs" 125 "$status"
 }
 
+test_systemd() {
+	in_lab --systemd -- sh -c 'ps -o comm= 1; systemctl is-system-running --wait; systemctl is-active multi-user.target
+		systemctl show --value --property=Names "$(ps -o unit= $$)"; uname -n; ls /sys/class/infiniband
+		systemctl list-units --type=service --state=running --plain --no-legend | cut -d " " -f 1
+		journalctl --quiet --unit=lab.service --output=cat
+		printf to-err >&2; exit 42'
+	is "--systemd: exit status" 42 "$status"
+	is "--systemd: stderr has stderr only" to-err "$(cat stderr)"
+	is "--systemd: process 1, its state, the unit, the host name, the device, services, the journal" "systemd
+running
+active
+lab.service
+lab
+rxe0
+lab.service
+systemd-journald.service
+Started lab.service - Command of the lab." "$(cat stdout)"
+	in_lab --systemd --native -- true
+	is "--systemd refuses --native" 125 "$status"
+}
+
 test_timeout() {
 	in_lab --timeout 2 -- sh -c 'echo started; sleep 1000'
 	is "a command that takes too long is 124" 124 "$status"
@@ -194,6 +215,7 @@ test_environment
 test_rdma
 test_native_device
 test_count
+test_systemd
 test_timeout
 test_panic
 test_signal INT 130

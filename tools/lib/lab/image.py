@@ -18,6 +18,7 @@ from .report import LabError, Progress
 META_PACKAGE = "linux-image-amd64"
 BUSYBOX = pathlib.Path("/bin/busybox")
 GUEST = pathlib.Path(__file__).parent / "guest"
+GUEST_FILES = [GUEST / name for name in ("init", "session", "lab.service")]
 
 # What the guest loads before it sees the host's files; what these need is found with modprobe.
 MODULES = (
@@ -127,7 +128,7 @@ def image_of(version):
 def generator_hash():
     """A hash of everything that decides what is in an initramfs, except the kernel."""
     digest = hashlib.sha256()
-    for path in (pathlib.Path(__file__), GUEST / "init", GUEST / "session", BUSYBOX):
+    for path in (pathlib.Path(__file__), *GUEST_FILES, BUSYBOX):
         digest.update(hashlib.sha256(path.read_bytes()).digest())
     return digest.hexdigest()[:12]
 
@@ -182,8 +183,8 @@ def build_initrd(version, building):
     (tree / "bin").mkdir(parents=True)
     (tree / "modules").mkdir()
     shutil.copy(BUSYBOX, tree / "bin" / "busybox")
-    shutil.copy(GUEST / "init", tree / "init")
-    shutil.copy(GUEST / "session", tree / "session")
+    for path in GUEST_FILES:
+        shutil.copy(path, tree)
     copy_modules(version, tree / "modules")
     (building / "initrd.gz").write_bytes(gzip.compress(archive(tree), compresslevel=1))
     shutil.rmtree(tree)

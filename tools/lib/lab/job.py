@@ -20,6 +20,7 @@ class Job:
     timeout: int
     out: pathlib.Path  # On the host: the folder that the command knows as LAB_OUT.
     cwd: pathlib.Path = dataclasses.field(default_factory=pathlib.Path.cwd)
+    systemd: bool = False  # whether process 1 of the guest is systemd
 
 
 def lab_environment(kind, device, out):

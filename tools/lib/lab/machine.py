@@ -17,7 +17,7 @@ QEMU = "qemu-system-x86_64"
 DEVICE = "rxe0"
 GUEST_OUT = "/run/lab/out"
 GUEST_OWN = ("/dev", "/proc", "/run", "/sys")
-BOOT_SECONDS = 120
+BOOT_SECONDS = 300
 CONSOLE_TAIL_LINES = 80  # A panic message takes up to 50 lines.
 KERNEL_OPTIONS = (
     "console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off audit=0 tsc=reliable nokaslr"
@@ -80,6 +80,8 @@ def write_job(folder, job, mark):
     (folder / "mark").write_text(mark)
     if below(job.cwd, "/tmp"):
         (folder / "keep-tmp").touch()
+    if job.systemd:
+        (folder / "systemd").touch()
 
 
 def boot(image, job, settings, shares, mark):

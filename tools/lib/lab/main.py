@@ -14,6 +14,7 @@ from .job import Job
 from .report import EXIT_LAB_FAILED, EXIT_SIGNAL_BASE, Ended, GuestError, LabError, Progress, warn
 from .session import STDERR
 
+SYSTEMD = pathlib.Path("/lib/systemd/systemd")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 DESCRIPTION = "Run a command where RDMA exists: in a throw-away virtual machine, or right here."
@@ -51,11 +52,15 @@ files in DIR, besides those of COMMAND:
 what is special in a virtual machine:
   /dev, /proc, /run and /sys are its own, and so is /tmp, unless the current
   folder is below it. There is no network but the loopback and dummy0.
+  With --systemd, process 1 is this machine's systemd, with a journal in
+  memory. None of the units that are enabled here is started, and there is
+  neither udev nor D-Bus. COMMAND begins after multi-user.target.
 
 examples:
   tools/lab run -- ibv_devinfo
   tools/lab run --out results -- sh -c 'ibv_devinfo -v >$LAB_OUT/devinfo'
   tools/lab run --count-instructions -- ibv_devices
+  tools/lab run --systemd -- systemctl status
 """
 
 
@@ -94,6 +99,7 @@ def add_run(commands):
     number = functools.partial(run.add_argument, type=positive)
     flag("--native", help="on this machine, as the caller; adds rxe0 if there is no device")
     flag("--count-instructions", help="one CPU, 1 ns an instruction: repeatable times")
+    flag("--systemd", help="boot systemd, and run COMMAND as its service lab.service")
     number("--nodes", metavar="N", default=1, help="number of machines; only 1 for now")
     run.add_argument("--mem", metavar="M", default="3G", help="memory (default: %(default)s)")
     number("--cpus", metavar="N", help="CPUs (default: as many as here, at most 2)")
@@ -114,7 +120,7 @@ def run(options):
     check(options)
     with contextlib.ExitStack() as stack:
         stack.enter_context(cache.locked())
-        job = Job(options.command, options.timeout, out_folder(options.out, stack))
+        job = Job(options.command, options.timeout, out_folder(options.out, stack), systemd=options.systemd)
         if options.native:
             return native.run(job)
         return run_in_machine(job, options)
@@ -136,6 +142,10 @@ def check(options):
         raise LabError("a lab of more than one node does not exist yet; use --nodes 1")
     if options.count_instructions and (options.native or options.cpus not in (None, 1)):
         raise LabError("--count-instructions needs a virtual machine with one CPU")
+    if options.systemd and options.native:
+        raise LabError("--systemd needs a virtual machine; leave out --native")
+    if options.systemd and not SYSTEMD.exists():
+        raise LabError(f"not installed: {SYSTEMD}; run tools/install-deps")
 
 
 def cpus(options):
