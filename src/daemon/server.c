@@ -17,6 +17,8 @@
 #define MIB	    (UINT64_C(1) << 20)
 #define MAX_CLIENTS 4096
 #define SPARE_FDS   64 /* of RLIMIT_NOFILE, for files, libraries and the like */
+/* Of memory for the recipes of all, for each that there may be: most are smaller. */
+#define RECIPE_BYTES (UINT64_C(16) << 10)
 /* How long the end waits for the disk: less than systemd waits for the end. */
 #define LAST_SAVES_US 10000000
 
@@ -35,6 +37,8 @@ static bool on_join(void *data, struct wv_user *user)
 	struct wv_server *s = data;
 
 	user->tenant = wv_tenant_get(&s->tenants, user->uid, 0);
+	if (user->tenant)
+		user->account = &user->tenant->recipes;
 	return user->tenant;
 }
 
@@ -104,8 +108,13 @@ static void compose_catalog(struct wv_server *s)
 	    .join = on_join,
 	    .leave = on_leave,
 	};
+	const struct wv_catalog_limits limits = {
+	    .recipes_of_one = s->config.max_recipes_per_user,
+	    .recipes = s->config.max_recipes,
+	    .bytes = s->config.max_recipes * RECIPE_BYTES,
+	};
 
-	wv_catalog_init(&s->catalog, s->config.max_recipes_per_user, &owner);
+	wv_catalog_init(&s->catalog, &limits, &owner);
 }
 
 static void compose_watch(struct wv_server *s)

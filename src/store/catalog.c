@@ -1,15 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "store/catalog.h"
 
+#include "store/evict.h"
+
 #include <stdlib.h>
 
 #define PATIENCE_GROWTH 8
 #define PATIENCE_MOST	4096
 
-void wv_catalog_init(struct wv_catalog *c, unsigned int max_recipes,
+void wv_catalog_init(struct wv_catalog *c, const struct wv_catalog_limits *limits,
 		     const struct wv_catalog_owner *owner)
 {
-	*c = (struct wv_catalog){.max_recipes = max_recipes, .owner = *owner};
+	*c = (struct wv_catalog){.limits = *limits, .owner = *owner};
 	LIST_INIT(&c->users);
 }
 
@@ -83,20 +85,16 @@ static struct wv_recipe *find_equal(struct wv_user *user, const struct wv_recipe
 	return NULL;
 }
 
-/* The least used variant of @newest other than itself; NULL if there are not too many variants. */
-static struct wv_recipe *surplus_variant(struct wv_user *user, const struct wv_recipe *newest)
+static void charge(struct wv_recipe_account *account, const struct wv_recipe *recipe)
 {
-	struct wv_recipe *recipe, *least = NULL;
-	unsigned int n = 0;
+	account->n++;
+	account->bytes += wv_recipe_bytes(recipe);
+}
 
-	TAILQ_FOREACH (recipe, &user->recipes, link) {
-		if (!wv_key_equal(&recipe->key, &newest->key))
-			continue;
-		n++;
-		if (recipe != newest && (!least || recipe->counters.hits <= least->counters.hits))
-			least = recipe;
-	}
-	return n > WV_MAX_VARIANTS ? least : NULL;
+static void uncharge(struct wv_recipe_account *account, const struct wv_recipe *recipe)
+{
+	account->n--;
+	account->bytes -= wv_recipe_bytes(recipe);
 }
 
 static void insert(struct wv_catalog *c, struct wv_user *user, struct wv_recipe *recipe)
@@ -112,21 +110,21 @@ static void insert(struct wv_catalog *c, struct wv_user *user, struct wv_recipe 
 	else
 		TAILQ_INSERT_TAIL(&user->recipes, recipe, link);
 	user->n_recipes++;
+	charge(user->account, recipe);
+	charge(&c->all, recipe);
 }
 
-static void make_room(struct wv_catalog *c, struct wv_user *user, struct wv_recipe *newest)
+/* Other users than @user that have nothing left are freed. */
+static void make_room(struct wv_catalog *c, struct wv_user *user, const struct wv_recipe *newest)
 {
-	struct wv_recipe *surplus = surplus_variant(user, newest);
+	struct wv_recipe *surplus;
 
-	if (surplus)
+	while ((surplus = wv_catalog_surplus(c, user, newest))) {
+		struct wv_user *of = wv_catalog_user(c, surplus->uid, false);
+
 		wv_catalog_remove(c, surplus);
-	while (user->n_recipes > c->max_recipes) {
-		surplus = TAILQ_LAST(&user->recipes, wv_recipes);
-		if (surplus == newest)
-			surplus = TAILQ_PREV(surplus, wv_recipes, link);
-		if (!surplus)
-			return;
-		wv_catalog_remove(c, surplus);
+		if (of != user)
+			wv_catalog_tidy_user(c, of);
 	}
 }
 
@@ -151,6 +149,8 @@ void wv_catalog_remove(struct wv_catalog *c, struct wv_recipe *recipe)
 	c->owner.drop(c->owner.arg, recipe);
 	TAILQ_REMOVE(&user->recipes, recipe, link);
 	user->n_recipes--;
+	uncharge(user->account, recipe);
+	uncharge(&c->all, recipe);
 	wv_recipe_free(recipe);
 }
 
@@ -281,7 +281,13 @@ void wv_catalog_refuse(struct wv_catalog *c, uid_t uid, const struct wv_key *key
 
 	if (!user)
 		return;
-	TAILQ_FOREACH (recipe, &user->recipes, link)
-		if (wv_key_equal(&recipe->key, key))
-			recipe->refused = why;
+	TAILQ_FOREACH (recipe, &user->recipes, link) {
+		if (!wv_key_equal(&recipe->key, key))
+			continue;
+		uncharge(user->account, recipe);
+		uncharge(&c->all, recipe);
+		wv_recipe_refuse(recipe, why);
+		charge(user->account, recipe);
+		charge(&c->all, recipe);
+	}
 }

@@ -16,6 +16,12 @@
 
 TAILQ_HEAD(wv_recipes, wv_recipe);
 
+/* How many recipes there are, and the memory that they take. */
+struct wv_recipe_account {
+	unsigned int n;
+	uint64_t bytes;
+};
+
 struct wv_user {
 	LIST_ENTRY(wv_user) link; /* of the catalog's users */
 	uid_t uid;
@@ -23,6 +29,8 @@ struct wv_user {
 	unsigned int n_recipes;
 	unsigned int n_clients;	  /* the owner's: open connections */
 	struct wv_tenant *tenant; /* the owner's: who is charged for this user */
+	/* Of all users who are charged together. The owner provides it when the user joins. */
+	struct wv_recipe_account *account;
 };
 
 LIST_HEAD(wv_users, wv_user);
@@ -32,15 +40,22 @@ struct wv_catalog_owner {
 	void *arg;
 	/* @recipe is about to be freed for good: its file and its leases must go too. */
 	void (*drop)(void *arg, struct wv_recipe *recipe);
-	/* @user is new. False: it cannot be kept, for memory is short. */
+	/* @user is new, and gets its account. False: it cannot be kept, for memory is short. */
 	bool (*join)(void *arg, struct wv_user *user);
 	/* @user is about to be freed. */
 	void (*leave)(void *arg, struct wv_user *user);
 };
 
+struct wv_catalog_limits {
+	unsigned int recipes_of_one; /* account */
+	unsigned int recipes;	     /* of all */
+	uint64_t bytes;		     /* of all */
+};
+
 struct wv_catalog {
 	struct wv_users users;
-	unsigned int max_recipes; /* of one user */
+	struct wv_catalog_limits limits;
+	struct wv_recipe_account all;
 	uint64_t successes;
 	struct wv_catalog_owner owner;
 };
@@ -51,8 +66,8 @@ enum wv_choice {
 	WV_CHOICE_UNFIT,  /* what the program does cannot be prepared */
 };
 
-/* Initialises an empty catalog. @max_recipes limits the recipes of one user. */
-void wv_catalog_init(struct wv_catalog *c, unsigned int max_recipes,
+/* Initialises an empty catalog. */
+void wv_catalog_init(struct wv_catalog *c, const struct wv_catalog_limits *limits,
 		     const struct wv_catalog_owner *owner);
 
 /* Frees everything; the owner is told of users, but not of recipes. */
@@ -73,7 +88,8 @@ struct wv_recipe *wv_catalog_find(struct wv_catalog *c, uid_t uid, uint64_t id);
 /*
  * Adds @recipe, which becomes the catalog's. If there is an equal recipe already, @recipe is freed.
  * Recipes in excess of the limits are dropped: the least used variants and the least recently used
- * recipes first. Returns the recipe that is kept, or NULL (and frees @recipe) if memory is short.
+ * recipes first, and beyond the limits of all recipes, first those of the account that has most.
+ * Returns the recipe that is kept, or NULL (and frees @recipe) if memory is short.
  */
 struct wv_recipe *wv_catalog_add(struct wv_catalog *c, struct wv_recipe *recipe);
 
@@ -101,7 +117,10 @@ void wv_catalog_recorded(struct wv_catalog *c, struct wv_recipe *recipe, uint64_
 void wv_catalog_served(struct wv_catalog *c, struct wv_recipe *recipe, uint64_t argv,
 		       bool diverged);
 
-/* Forbids to carry out any variant of @key from now on; @why must stay valid. */
+/*
+ * Forbids to carry out any variant of @key from now on, and frees the command logs; @why must stay
+ * valid.
+ */
 void wv_catalog_refuse(struct wv_catalog *c, uid_t uid, const struct wv_key *key, const char *why);
 
 /* Notes that the kernel contradicts @recipe: its programs are asked to record again, once. */

@@ -48,7 +48,7 @@ int wv_recipe_assemble(uid_t uid, const struct wv_key *key, const struct wv_buil
 	r->id = recipe_id(r);
 	r->created = r->used = (uint64_t)time(NULL);
 	if (wv_validate(r->cmdlog, &r->cost, &why))
-		r->refused = why;
+		wv_recipe_refuse(r, why);
 	*recipe = r;
 	return 0;
 }
@@ -86,6 +86,26 @@ void wv_recipe_free(struct wv_recipe *recipe)
 	free(recipe);
 }
 
+void wv_recipe_refuse(struct wv_recipe *recipe, const char *why)
+{
+	recipe->refused = why;
+	free(recipe->cmdlog);
+	recipe->cmdlog = NULL;
+}
+
+size_t wv_recipe_bytes(const struct wv_recipe *recipe)
+{
+	return sizeof(*recipe) + (recipe->cmdlog ? recipe->cmdlog->bytes : 0);
+}
+
+static bool cmdlogs_equal(const struct wv_recipe *a, const struct wv_recipe *b)
+{
+	if (!a->cmdlog || !b->cmdlog)
+		return a->id == b->id;
+	return a->cmdlog->bytes == b->cmdlog->bytes &&
+	       !memcmp(a->cmdlog, b->cmdlog, a->cmdlog->bytes);
+}
+
 bool wv_key_equal(const struct wv_key *a, const struct wv_key *b)
 {
 	return !memcmp(&a->program, &b->program, sizeof(a->program)) &&
@@ -98,9 +118,7 @@ bool wv_key_equal(const struct wv_key *a, const struct wv_key *b)
 bool wv_recipe_equal(const struct wv_recipe *a, const struct wv_recipe *b)
 {
 	return a->uid == b->uid && wv_key_equal(&a->key, &b->key) &&
-	       !memcmp(&a->provider, &b->provider, sizeof(a->provider)) &&
-	       a->cmdlog->bytes == b->cmdlog->bytes &&
-	       !memcmp(a->cmdlog, b->cmdlog, a->cmdlog->bytes);
+	       !memcmp(&a->provider, &b->provider, sizeof(a->provider)) && cmdlogs_equal(a, b);
 }
 
 struct wv_argv *wv_recipe_argv(struct wv_recipe *recipe, uint64_t hash)

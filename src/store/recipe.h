@@ -66,12 +66,11 @@ struct wv_recipe {
 	uint64_t created, used; /* seconds since the epoch */
 	struct wv_counters counters;
 	struct wv_divergence divergence;
-	struct wv_cmdlog *cmdlog; /* WV_RECIPE, owned */
+	struct wv_cmdlog *cmdlog; /* WV_RECIPE, owned; NULL if refused */
 	unsigned int n_steps;
 	struct wv_cost cost;
-	const char
-	    *refused; /* why the command log may not be carried out, or NULL; such are not stored */
-	bool unfit;   /* the kernel does not carry it out as recorded */
+	const char *refused;  /* why it may not be carried out, or NULL; such are not stored */
+	bool unfit;	      /* the kernel does not carry it out as recorded */
 	uint64_t success;     /* order of the last success among all recipes; not stored */
 	bool dirty;	      /* differs from its file: save it soon */
 	bool stale;	      /* counters and times differ from its file: save it some time */
@@ -81,8 +80,8 @@ struct wv_recipe {
 
 /*
  * Makes a recipe for @uid from a copy of @cmdlog, which wv_normalise() wrote and wv_cmdlog_check()
- * passed. If the command log may not be carried out, `refused` says why. 0 and *@recipe, which is
- * the caller's; or -ENOMEM.
+ * passed. If the command log may not be carried out, `refused` says why, and the command log is not
+ * kept. 0 and *@recipe, which is the caller's; or -ENOMEM.
  */
 int wv_recipe_new(uid_t uid, const struct wv_key *key, const struct wv_build_id *provider,
 		  const struct wv_cmdlog *cmdlog, struct wv_recipe **recipe);
@@ -91,16 +90,25 @@ int wv_recipe_new(uid_t uid, const struct wv_key *key, const struct wv_build_id 
 int wv_recipe_assemble(uid_t uid, const struct wv_key *key, const struct wv_build_id *provider,
 		       struct wv_cmdlog *cmdlog, struct wv_recipe **recipe);
 
-/* A copy of @recipe without its pool, the caller's; NULL if memory is short. */
+/* A copy of @recipe, which is not refused, without its pool; the caller's. NULL: out of memory. */
 struct wv_recipe *wv_recipe_copy(const struct wv_recipe *recipe);
 
 /* Frees @recipe and its command log; the pool must be gone. */
 void wv_recipe_free(struct wv_recipe *recipe);
 
+/* @recipe may not be carried out, for the reason @why, which must stay valid. */
+void wv_recipe_refuse(struct wv_recipe *recipe, const char *why);
+
+/* The memory that @recipe takes. */
+size_t wv_recipe_bytes(const struct wv_recipe *recipe);
+
 /* Whether both keys name the same program on the same device. */
 bool wv_key_equal(const struct wv_key *a, const struct wv_key *b);
 
-/* Whether both recipes have the same user, key, provider and command log. */
+/*
+ * Whether both recipes have the same user, key, provider and command log. Of a refused one only the
+ * id tells.
+ */
 bool wv_recipe_equal(const struct wv_recipe *a, const struct wv_recipe *b);
 
 /* The entry of the argument vector @hash, or NULL. */

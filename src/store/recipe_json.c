@@ -80,6 +80,12 @@ static json_t *argv_to_json(const struct wv_recipe *r)
 	return json;
 }
 
+/* A refused recipe has none. */
+static json_t *steps_to_json(const struct wv_recipe *r)
+{
+	return r->cmdlog ? wv_steps_to_json(r->cmdlog) : json_array();
+}
+
 json_t *wv_recipe_to_json(const struct wv_recipe *r)
 {
 	char id[17];
@@ -89,7 +95,7 @@ json_t *wv_recipe_to_json(const struct wv_recipe *r)
 			 WV_RECIPE_FORMAT, "id", id, "key", key_to_json(r), "comm", r->comm, "argv",
 			 argv_to_json(r), "created", (json_int_t)r->created, "used",
 			 (json_int_t)r->used, "counters", counters_to_json(&r->counters), "steps",
-			 wv_steps_to_json(r->cmdlog));
+			 steps_to_json(r));
 }
 
 struct reader {

@@ -135,6 +135,25 @@ static void test_so_many_recipes_wait_for_the_disk(void **state)
 	assert_true(is_on_disk(b, recipe));
 }
 
+static void test_what_is_refused_is_not_on_disk(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *recipe;
+	json_t *json;
+
+	bench_record(b, 1, "rc_pingpong");
+	recipe = bench_recipe(b);
+	bench_save(b);
+	assert_true(is_on_disk(b, recipe));
+	wv_catalog_refuse(&b->server->catalog, getuid(), &recipe->key, "a reason");
+	bench_save(b);
+	assert_false(is_on_disk(b, recipe));
+	bench_settle(b);
+	json = bench_question(b, "{\"op\": \"status\"}");
+	assert_int_equal(json_array_size(json_object_get(json, "recipes")), 1);
+	json_decref(json);
+}
+
 static void test_the_end_waits_for_the_disk(void **state)
 {
 	struct daemon_bench *b = *state;
@@ -173,6 +192,7 @@ int main(void)
 	    TEST(test_what_is_forgotten_while_it_is_saved),
 	    TEST(test_what_was_never_saved_is_not_removed),
 	    TEST(test_so_many_recipes_wait_for_the_disk),
+	    TEST(test_what_is_refused_is_not_on_disk),
 	    TEST(test_the_end_waits_for_the_disk),
 	    TEST(test_the_end_does_not_wait_for_ever),
 	};

@@ -39,16 +39,21 @@ static struct wv_key key_named(const char *name)
 	return key;
 }
 
-static struct wv_recipe *make(const char *fixture, const char *name)
+static struct wv_recipe *make_of(uid_t uid, const char *fixture, const char *name)
 {
 	wv_auto_free struct wv_cmdlog *cmdlog = fixture_recipe(fixture);
 	struct wv_build_id provider = {.bytes = {1, 2, 3}};
 	struct wv_key key = key_named(name);
 	struct wv_recipe *recipe;
 
-	assert_int_equal(wv_recipe_new(UID, &key, &provider, cmdlog, &recipe), 0);
+	assert_int_equal(wv_recipe_new(uid, &key, &provider, cmdlog, &recipe), 0);
 	strcpy(recipe->comm, "program");
 	return recipe;
+}
+
+static struct wv_recipe *make(const char *fixture, const char *name)
+{
+	return make_of(UID, fixture, name);
 }
 
 static int set_up(void **state)
@@ -577,7 +582,8 @@ static void test_a_read_only_disk(void **state)
 struct shelf {
 	struct wv_catalog catalog;
 	uint64_t dropped[64];
-	unsigned int n_dropped;
+	unsigned int n_dropped, n_dropped_files;
+	struct wv_recipe_account accounts[4]; /* of UID and those after it */
 };
 
 static void on_drop(void *arg, struct wv_recipe *recipe)
@@ -585,12 +591,14 @@ static void on_drop(void *arg, struct wv_recipe *recipe)
 	struct shelf *shelf = arg;
 
 	shelf->dropped[shelf->n_dropped++] = recipe->id;
+	shelf->n_dropped_files += recipe->stored;
 }
 
 static bool on_join(void *arg, struct wv_user *user)
 {
-	(void)arg;
-	(void)user;
+	struct shelf *shelf = arg;
+
+	user->account = &shelf->accounts[user->uid - UID];
 	return true;
 }
 
@@ -603,6 +611,8 @@ static void on_leave(void *arg, struct wv_user *user)
 static int shelf_set_up(void **state)
 {
 	struct shelf *shelf = calloc(1, sizeof(*shelf));
+	const struct wv_catalog_limits limits = {
+	    .recipes_of_one = 20, .recipes = 100, .bytes = 1 << 20};
 	const struct wv_catalog_owner owner = {
 	    .arg = shelf,
 	    .drop = on_drop,
@@ -610,7 +620,7 @@ static int shelf_set_up(void **state)
 	    .leave = on_leave,
 	};
 
-	wv_catalog_init(&shelf->catalog, 20, &owner);
+	wv_catalog_init(&shelf->catalog, &limits, &owner);
 	*state = shelf;
 	return 0;
 }
@@ -850,6 +860,132 @@ static void test_the_least_used_variant_goes(void **state)
 	assert_int_equal(shelf->dropped[0], least);
 }
 
+/* One more recipe of @uid, used at @used. */
+static struct wv_recipe *add(struct shelf *shelf, uid_t uid, unsigned int used)
+{
+	char name[16];
+	struct wv_recipe *recipe;
+
+	snprintf(name, sizeof(name), "at %u", used);
+	recipe = make_of(uid, "rc_pingpong", name);
+	recipe->used = used;
+	assert_ptr_equal(wv_catalog_add(&shelf->catalog, recipe), recipe);
+	return recipe;
+}
+
+static void test_who_has_most_gives_way(void **state)
+{
+	struct shelf *shelf = *state;
+	unsigned int used = 1;
+	struct wv_recipe *first;
+
+	shelf->catalog.limits.recipes = 10;
+	first = add(shelf, UID + 1, used++);
+	while (used <= 10)
+		add(shelf, UID, used++);
+	assert_int_equal(shelf->n_dropped, 0);
+	add(shelf, UID, used++);
+	assert_int_equal(shelf->n_dropped, 1);
+	assert_non_null(wv_catalog_find(&shelf->catalog, UID + 1, first->id));
+	assert_int_equal(shelf->accounts[0].n, 9);
+	while (shelf->accounts[1].n < 5)
+		add(shelf, UID + 1, used++);
+	assert_int_equal(shelf->accounts[0].n, 5);
+	add(shelf, UID + 1, used++); /* as many, and older: others first */
+	assert_int_equal(shelf->accounts[0].n + shelf->accounts[1].n, 10);
+	add(shelf, UID + 1, used++);
+	assert_int_equal(shelf->accounts[0].n, 5);
+	assert_int_equal(shelf->catalog.all.n, 10);
+}
+
+static void test_who_has_most_bytes_gives_way(void **state)
+{
+	struct shelf *shelf = *state;
+	size_t each;
+
+	add(shelf, UID + 1, 1);
+	each = shelf->catalog.all.bytes;
+	shelf->catalog.limits.bytes = 4 * each;
+	for (unsigned int used = 2; used < 20; used++)
+		add(shelf, UID, used);
+	assert_int_equal(shelf->accounts[0].n, 3);
+	assert_int_equal(shelf->accounts[1].n, 1);
+	assert_true(shelf->catalog.all.bytes <= 4 * each);
+}
+
+static void test_many_users_do_not_push_out_the_newest(void **state)
+{
+	struct shelf *shelf = *state;
+
+	shelf->catalog.limits.recipes = 2;
+	add(shelf, UID, 1);
+	add(shelf, UID + 1, 2);
+	add(shelf, UID + 2, 3);
+	assert_null(wv_catalog_user(&shelf->catalog, UID, false));
+	assert_int_equal(shelf->accounts[2].n, 1);
+}
+
+static void test_users_who_are_charged_together(void **state)
+{
+	struct shelf *shelf = *state;
+
+	wv_catalog_user(&shelf->catalog, UID + 1, true)->account = &shelf->accounts[0];
+	for (unsigned int used = 1; used <= 20; used++)
+		add(shelf, UID + used % 2, used);
+	assert_int_equal(shelf->n_dropped, 0);
+	add(shelf, UID, 21);
+	assert_int_equal(shelf->n_dropped, 1);
+	assert_int_equal(shelf->accounts[0].n, 20);
+	assert_int_equal(wv_catalog_user(&shelf->catalog, UID + 1, false)->n_recipes, 9);
+}
+
+static void take_to_shelf(void *arg, struct wv_recipe *recipe)
+{
+	struct shelf *shelf = arg;
+
+	wv_catalog_add(&shelf->catalog, recipe);
+}
+
+static void test_loading_keeps_the_limits(void **state)
+{
+	struct shelf *shelf = *state;
+	void *disk;
+	struct bench *b;
+
+	shelf->catalog.limits.recipes = 2;
+	set_up(&disk);
+	b = disk;
+	for (unsigned int i = 0; i < 5; i++) {
+		char name[2] = {(char)('a' + i)};
+		struct wv_recipe *recipe = make("rc_pingpong", name);
+
+		assert_int_equal(wv_store_save(&b->store, recipe), 0);
+		wv_recipe_free(recipe);
+	}
+	wv_store_load(&b->store, take_to_shelf, shelf);
+	assert_int_equal(shelf->catalog.all.n, 2);
+	assert_int_equal(shelf->n_dropped_files, 3);
+	tear_down(&disk);
+}
+
+static void test_what_is_refused_has_only_its_reason(void **state)
+{
+	struct shelf *shelf = *state;
+	struct wv_recipe *recipe = wv_catalog_add(&shelf->catalog, make_variant(UINT32_MAX));
+
+	assert_null(recipe->cmdlog);
+	assert_int_equal(shelf->catalog.all.bytes, sizeof(*recipe));
+	assert_ptr_equal(wv_catalog_add(&shelf->catalog, make_variant(UINT32_MAX)), recipe);
+	recipe = wv_catalog_add(&shelf->catalog, make("rc_pingpong", ""));
+	assert_true(shelf->catalog.all.bytes > 2 * sizeof(*recipe));
+	wv_catalog_refuse(&shelf->catalog, UID, &recipe->key, "a reason");
+	assert_null(recipe->cmdlog);
+	assert_int_equal(shelf->catalog.all.bytes, 2 * sizeof(*recipe));
+	assert_ptr_equal(wv_catalog_add(&shelf->catalog, make("rc_pingpong", "")), recipe);
+	wv_catalog_remove(&shelf->catalog, recipe);
+	assert_int_equal(shelf->accounts[0].bytes, sizeof(*recipe));
+}
+
 static void test_what_may_not_be_carried_out_is_remembered(void **state)
 {
 	struct shelf *shelf = *state;
@@ -909,6 +1045,12 @@ int main(void)
 	    cmocka_unit_test(test_arguments_are_bounded),
 	    ON_SHELF(test_the_least_recently_used_goes),
 	    ON_SHELF(test_the_least_used_variant_goes),
+	    ON_SHELF(test_who_has_most_gives_way),
+	    ON_SHELF(test_who_has_most_bytes_gives_way),
+	    ON_SHELF(test_many_users_do_not_push_out_the_newest),
+	    ON_SHELF(test_users_who_are_charged_together),
+	    ON_SHELF(test_loading_keeps_the_limits),
+	    ON_SHELF(test_what_is_refused_has_only_its_reason),
 	    ON_SHELF(test_what_may_not_be_carried_out_is_remembered),
 	    ON_SHELF(test_users_are_tidied),
 	};

@@ -104,6 +104,7 @@ static const struct setting settings[] = {
      TO(max_memory)},
     {"max-recipes-per-user", "N", "Recipes kept of one user, the most recently used", "128",
      parse_positive, TO(max_recipes_per_user)},
+    {"max-recipes", "N", "Recipes kept of all users", "1024", parse_positive, TO(max_recipes)},
     {"idle-time", "SECONDS", "Time without use after which a pool is halved", "600", parse_positive,
      TO(idle_time)},
     {"refill-delay", "MS", "Time without requests before pools are refilled", "20", parse_number,

@@ -19,7 +19,7 @@ struct wv_config {
 	uint32_t log_level; /* enum wv_log_level */
 	uint32_t max_leases_per_recipe, max_leases_per_user, max_leases;
 	uint32_t max_memory_per_user, max_memory; /* MiB */
-	uint32_t max_recipes_per_user;
+	uint32_t max_recipes_per_user, max_recipes;
 	uint32_t idle_time;    /* s */
 	uint32_t refill_delay; /* ms */
 	bool trust_kernel;

@@ -11,7 +11,7 @@
  *   devices   [{name, node, driver, driver_id, provider, leased, leases,
  *              unleased_because: why no leases are made of the device, or null}]
  *   budgets   {leases_per_recipe, leases_per_user, leases, memory_per_user, memory, descriptors,
- *              recipes_per_user}
+ *              recipes_per_user, recipes}
  *   use       {leases, memory, descriptors}, of all users
  *   clients   {connected, accepted, malformed, silent, over_limit, denied}
  *   users     [{uid, clients, recipes, use}]

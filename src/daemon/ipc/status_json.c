@@ -58,11 +58,13 @@ static json_t *budgets(const struct wv_service *s)
 {
 	const struct wv_limits *l = &s->planner->limits;
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "leases_per_recipe",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "leases_per_recipe",
 			 number(l->leases_per_recipe), "leases_per_user", number(l->user.leases),
 			 "leases", number(l->total.leases), "memory_per_user",
 			 number(l->user.bytes), "memory", number(l->total.bytes), "descriptors",
-			 number(l->total.fds), "recipes_per_user", number(s->catalog->max_recipes));
+			 number(l->total.fds), "recipes_per_user",
+			 number(s->catalog->limits.recipes_of_one), "recipes",
+			 number(s->catalog->limits.recipes));
 }
 
 static json_t *use(const struct wv_service *s, const struct wv_user *only)

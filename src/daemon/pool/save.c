@@ -70,7 +70,9 @@ int wv_saver_start(struct wv_saver *s)
 
 static bool is_unsaved(const struct wv_recipe *recipe, bool also_stale)
 {
-	return !recipe->refused && (recipe->dirty || (also_stale && recipe->stale));
+	if (recipe->refused)
+		return recipe->stored;
+	return recipe->dirty || (also_stale && recipe->stale);
 }
 
 static struct wv_recipe *find_unsaved(struct wv_saver *s, bool also_stale)
@@ -85,15 +87,23 @@ static struct wv_recipe *find_unsaved(struct wv_saver *s, bool also_stale)
 	return NULL;
 }
 
-/* 0, -EAGAIN or -ENOMEM. */
+static int order(struct wv_saver *s, const struct wv_recipe *recipe)
+{
+	if (s->store->dir < 0)
+		return 0;
+	return recipe->refused ? wv_save_thread_remove(s->thread, recipe->uid, recipe->id)
+			       : wv_save_thread_save(s->thread, recipe);
+}
+
+/* Makes the disk agree with @recipe. 0, -EAGAIN or -ENOMEM. */
 static int order_save(struct wv_saver *s, struct wv_recipe *recipe)
 {
-	int err = s->store->dir < 0 ? 0 : wv_save_thread_save(s->thread, recipe);
+	int err = order(s, recipe);
 
 	if (err)
 		return err;
 	recipe->dirty = recipe->stale = false;
-	recipe->stored = s->store->dir >= 0;
+	recipe->stored = !recipe->refused && s->store->dir >= 0;
 	return 0;
 }
 

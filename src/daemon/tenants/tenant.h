@@ -11,6 +11,8 @@
 #include "daemon/tenants/share.h"
 #include "daemon/tenants/subordinate.h"
 
+#include "store/catalog.h"
+
 #include <stdint.h>
 #include <sys/queue.h>
 
@@ -21,6 +23,7 @@ struct wv_tenant {
 	unsigned int n_refs;
 	/* The accounts. Each is kept by the module that spends. */
 	unsigned int n_clients; /* open connections */
+	struct wv_recipe_account recipes;
 	uint32_t in_flight;	/* descriptors in answers that were not read yet */
 	struct wv_share turns;	/* time of the loop */
 	struct wv_share builds; /* time of builders */
