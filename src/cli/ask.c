@@ -70,25 +70,38 @@ static int send_question(int sock, json_t *question)
 	return wv_send(sock, &head, sizeof(head), text, strlen(text), NULL, 0);
 }
 
-/* Returns the descriptor of the answer's memory, for the caller to close; or -errno. */
-static int receive(int sock)
+/* An answer of the daemon: one of the two. */
+struct received {
+	char *text;
+	int memory;
+};
+
+static int take_message(const struct wv_msg *msg, ssize_t got, unsigned int n_fds,
+			struct received *answer)
 {
+	size_t bytes = (size_t)got - sizeof(*msg);
+
+	if (wv_msg_check(msg, (size_t)got) != WV_MSG_CONTROL || !bytes == !n_fds)
+		return -EPROTO;
+	if (bytes)
+		answer->text = strndup((const char *)(msg + 1), bytes);
+	return bytes && !answer->text ? -ENOMEM : 0;
+}
+
+/* Both parts of *@answer are the caller's, after an error too. */
+static int receive(int sock, struct received *answer)
+{
+	static _Alignas(struct wv_msg) char message[WV_WIRE_MAX];
 	struct pollfd wait = {.fd = sock, .events = POLLIN};
 	unsigned int n_fds;
-	struct wv_msg head;
-	int memory;
 	ssize_t got;
 
 	if (poll(&wait, 1, WAIT_MS) <= 0)
 		return -ETIMEDOUT;
-	got = wv_recv(sock, &head, sizeof(head), &memory, 1, &n_fds);
+	got = wv_recv(sock, message, sizeof(message), &answer->memory, 1, &n_fds);
 	if (got <= 0)
 		return got < 0 ? (int)got : -ECONNRESET;
-	if (wv_msg_check(&head, (size_t)got) == WV_MSG_CONTROL && n_fds == 1)
-		return memory;
-	if (n_fds)
-		close(memory);
-	return -EPROTO;
+	return take_message((const struct wv_msg *)message, got, n_fds, answer);
 }
 
 /* Reads the whole of @memory as text, wherever the sender left its file offset. */
@@ -120,15 +133,15 @@ static int read_text(int memory, char **text)
 static int converse(const char *path, json_t *question, struct wv_answer *answer)
 {
 	wv_auto_fd sock = connect_to(path);
-	wv_auto_fd memory = -1;
+	struct received received = {.memory = -1};
 	int err = sock < 0 ? sock : send_question(sock, question);
 
-	if (err)
-		return err;
-	memory = receive(sock);
-	if (memory < 0)
-		return memory;
-	err = read_text(memory, &answer->text);
+	if (!err)
+		err = receive(sock, &received);
+	if (!err && !received.text)
+		err = read_text(received.memory, &received.text);
+	wv_close_fd(&received.memory);
+	answer->text = received.text;
 	if (err)
 		return err;
 	answer->document = json_loads(answer->text, 0, NULL);

@@ -16,7 +16,8 @@
 
 #define MIB	    (UINT64_C(1) << 20)
 #define MAX_CLIENTS 4096
-#define SPARE_FDS   64 /* of RLIMIT_NOFILE, for files, libraries and the like */
+/* Of RLIMIT_NOFILE: for a message with as many descriptors as there can be, files, libraries. */
+#define SPARE_FDS (WV_WIRE_ANY_FDS + 64)
 /* Of memory for the recipes of all, for each that there may be: most are smaller. */
 #define RECIPE_BYTES (UINT64_C(16) << 10)
 /* How long the end waits for the disk: less than systemd waits for the end. */
@@ -181,6 +182,7 @@ static void compose_service(struct wv_server *s)
 	    .planner = &s->planner,
 	    .scheduler = &s->scheduler,
 	    .reaper = &s->reaper,
+	    .closer = &s->closer,
 	    .socket = s->listener.socket,
 	    .start_us = wv_now(s->event),
 	};
@@ -201,8 +203,9 @@ static void set_limits(struct wv_server *s)
 
 	getrlimit(RLIMIT_NOFILE, &files);
 	n_fds = files.rlim_cur < (1u << 20) ? (uint32_t)files.rlim_cur : 1u << 20;
-	n_fds = n_fds > 2 * SPARE_FDS ? n_fds - SPARE_FDS : SPARE_FDS;
+	n_fds = n_fds > 2 * SPARE_FDS ? n_fds - SPARE_FDS : n_fds / 2;
 	s->acceptor.max_clients = n_fds / 2 < MAX_CLIENTS ? n_fds / 2 : MAX_CLIENTS;
+	s->service.max_in_flight = n_fds / 2;
 	n_fds -= s->acceptor.max_clients;
 	s->planner.limits = (struct wv_limits){
 	    .leases_per_recipe = c->max_leases_per_recipe,
@@ -229,6 +232,8 @@ static int start_threads(struct wv_server *s)
 		err = wv_reaper_start(&s->reaper);
 	if (!err)
 		err = wv_saver_start(&s->saver);
+	if (err >= 0)
+		err = wv_closer_start(&s->closer);
 	if (err < 0)
 		wv_log(WV_ERROR,
 		       "%u threads cannot be started: %s: raise TasksMax= or the limit on "
@@ -285,6 +290,18 @@ static void end_leases(struct wv_server *s)
 			wv_scheduler_drop_recipe(&s->scheduler, recipe);
 }
 
+static void stop_closer(struct wv_server *s)
+{
+	unsigned int left = wv_closer_stop(&s->closer);
+
+	if (left)
+		wv_log(
+		    WV_WARNING,
+		    "%u threads still close descriptors of clients: file systems in user space or "
+		    "sockets hold them up",
+		    left);
+}
+
 void wv_server_finish(struct wv_server *s)
 {
 	wv_accept_stop(&s->acceptor);
@@ -296,6 +313,7 @@ void wv_server_finish(struct wv_server *s)
 	end_leases(s);
 	wv_reaper_stop(&s->reaper);
 	wv_saver_stop(&s->saver, LAST_SAVES_US);
+	stop_closer(s);
 	wv_catalog_finish(&s->catalog);
 	wv_tenants_finish(&s->tenants);
 	wv_constants_drop_all(&s->constants);

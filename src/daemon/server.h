@@ -42,6 +42,7 @@ struct wv_server {
 	struct wv_planner planner;
 	struct wv_builders builders;
 	struct wv_reaper reaper;
+	struct wv_closer closer;
 	struct wv_build_results results;
 	struct wv_saver saver;
 	struct wv_scheduler scheduler;

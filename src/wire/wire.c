@@ -89,32 +89,43 @@ static unsigned int received_fds(struct msghdr *msg, int *all)
 	return n;
 }
 
-ssize_t wv_recv(int sock, void *data, size_t capacity, int *fds, unsigned int max_fds,
-		unsigned int *n_fds)
+ssize_t wv_recv_any(int sock, void *data, size_t capacity, int fds[static WV_WIRE_ANY_FDS],
+		    unsigned int *n_fds)
 {
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int) * WV_WIRE_MAX_FDS)];
-	int all[WV_WIRE_MAX_FDS];
+	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int) * WV_WIRE_ANY_FDS)];
 	struct iovec part = {.iov_base = data, .iov_len = capacity};
 	struct msghdr msg = {
 	    .msg_iov = &part,
 	    .msg_iovlen = 1,
 	    .msg_control = control,
 	    /* CMSG_SPACE() is rounded up: the kernel would put one descriptor more into it. */
-	    .msg_controllen = CMSG_LEN(sizeof(all)),
+	    .msg_controllen = CMSG_LEN(sizeof(int) * WV_WIRE_ANY_FDS),
 	};
 	ssize_t got = recvmsg(sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-	unsigned int n;
 
 	*n_fds = 0;
 	if (got < 0)
 		return -errno;
-	n = received_fds(&msg, all);
-	if (got == 0 || msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) || n > max_fds) {
+	*n_fds = received_fds(&msg, fds);
+	return msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? -EPROTO : got;
+}
+
+ssize_t wv_recv(int sock, void *data, size_t capacity, int *fds, unsigned int max_fds,
+		unsigned int *n_fds)
+{
+	int all[WV_WIRE_ANY_FDS];
+	unsigned int n;
+	ssize_t got = wv_recv_any(sock, data, capacity, all, &n);
+
+	*n_fds = 0;
+	if (n > max_fds)
+		got = -EPROTO;
+	if (got <= 0) {
 		for (unsigned int i = 0; i < n; i++)
 			close(all[i]);
-		return got == 0 ? 0 : -EPROTO;
+		return got;
 	}
-	for (*n_fds = 0; *n_fds < n; ++*n_fds)
+	for (; *n_fds < n; ++*n_fds)
 		fds[*n_fds] = all[*n_fds];
 	return got;
 }

@@ -17,7 +17,9 @@
  *
  *   command line                     daemon
  *   WV_MSG_CONTROL, JSON text        ->
- *                                    <- WV_MSG_CONTROL + memfd holding JSON text, then close
+ *                                    <- WV_MSG_CONTROL, JSON text; text that is too long for a
+ *                                       message is in a memfd that it carries
+ *   close
  */
 #pragma once
 
@@ -28,9 +30,10 @@
 #include <sys/types.h>
 
 #define WV_WIRE_MAGIC	0x42525657u /* "WVRB" */
-#define WV_WIRE_VERSION 3
+#define WV_WIRE_VERSION 4
 #define WV_WIRE_MAX	(WV_CMDLOG_MAX_BYTES + 512)
 #define WV_WIRE_MAX_FDS (WV_CMDLOG_MAX_FDS + 2)
+#define WV_WIRE_ANY_FDS 253 /* SCM_MAX_FD: what a message can carry at all (unix(7)) */
 
 #define WV_SOCKET_DEFAULT "/run/warmverbs/socket"
 #define WV_SOCKET_ENV	  "WARMVERBS_SOCKET"
@@ -175,3 +178,10 @@ int wv_send(int sock, const void *head, size_t head_bytes, const void *tail, siz
  */
 ssize_t wv_recv(int sock, void *data, size_t capacity, int *fds, unsigned int max_fds,
 		unsigned int *n_fds);
+
+/*
+ * The same with all descriptors that the message carries, whatever else is wrong with it: none is
+ * closed. They are the caller's after an error, too.
+ */
+ssize_t wv_recv_any(int sock, void *data, size_t capacity, int fds[static WV_WIRE_ANY_FDS],
+		    unsigned int *n_fds);

@@ -275,7 +275,7 @@ static int forget_from_afar(struct daemon_bench *b)
 	fcntl(sock, F_SETFL, 0);
 	memcpy(msg.text, question, sizeof(msg.text));
 	bench_send(sock, WV_MSG_CONTROL, &msg, sizeof(msg), NULL, 0);
-	return recv(sock, &msg, sizeof(msg), 0) == sizeof(msg.msg) ? 0 : 98;
+	return recv(sock, &msg, sizeof(msg), 0) > (ssize_t)sizeof(msg.msg) ? 0 : 98;
 }
 
 static void test_nobody_forgets_another_user_s_recipes(void **state)
@@ -496,8 +496,7 @@ static void test_a_silent_client_is_closed(void **state)
 
 	bench_run(b);
 	assert_int_equal(s->service.n_clients, 2);
-	/* Newest first: the first one's time is up. */
-	LIST_NEXT(LIST_FIRST(&s->connections.all), link)->client.since_us -= WV_FIRST_MESSAGE_US;
+	TAILQ_FIRST(&s->connections.all)->client.since_us -= WV_FIRST_MESSAGE_US;
 	sd_event_source_set_time(s->connections.silence_timer, 0);
 	bench_receive(b, sock, &answer);
 	assert_int_equal(answer.bytes, 0);
@@ -516,7 +515,8 @@ static void test_a_recording_program_may_be_silent(void **state)
 
 	bench_run(b);
 	sock = bench_ask(b, 1, &answer);
-	LIST_FIRST(&s->connections.all)->client.since_us -= 10 * WV_FIRST_MESSAGE_US;
+	TAILQ_LAST(&s->connections.all, wv_connections_list)->client.since_us -=
+	    10 * WV_FIRST_MESSAGE_US;
 	sd_event_source_set_time(s->connections.silence_timer, 0);
 	bench_run(b);
 	assert_int_equal(s->service.n_clients, 2);
@@ -537,7 +537,7 @@ static void test_who_owes_a_report_makes_room(void **state)
 	leased = bench_ask(b, 1, &answer);
 	assert_int_equal(bench_reason(&answer), 0);
 	bench_close_fds(&answer);
-	b->server->acceptor.max_clients = service->n_clients;
+	b->server->acceptor.max_clients = 2 * service->n_clients; /* a tenant has half of it */
 	sock = bench_connect(b);
 	bench_run(b);
 	assert_int_equal(service->n_clients, 1);
@@ -553,7 +553,7 @@ static void test_too_many_clients(void **state)
 	struct daemon_bench *b = *state;
 	int socks[30];
 
-	b->server->acceptor.max_clients = 10;
+	b->server->acceptor.max_clients = 20; /* a tenant has half of it */
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(socks); i++)
 		socks[i] = bench_connect(b);
 	bench_run(b);
@@ -564,6 +564,76 @@ static void test_too_many_clients(void **state)
 	bench_run(b);
 	assert_int_equal(b->server->service.n_clients, 0);
 	bench_record(b, 1, "rc_pingpong");
+}
+
+/* What is not read. */
+
+static void put_question(int sock, const char *question)
+{
+	size_t bytes = sizeof(struct wv_msg) + strlen(question);
+	wv_auto_free struct wv_msg *msg = calloc(1, bytes);
+
+	memcpy(msg + 1, question, strlen(question));
+	bench_send(sock, WV_MSG_CONTROL, msg, bytes, NULL, 0);
+}
+
+static void test_an_answer_keeps_its_connection_until_it_is_read(void **state)
+{
+	struct daemon_bench *b = *state;
+	int socks[10];
+
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(socks); i++) {
+		socks[i] = bench_connect(b);
+		put_question(socks[i], "{\"op\": \"status\"}");
+	}
+	bench_run(b);
+	assert_int_equal(b->server->service.n_clients, 10);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(socks); i++) {
+		bench_receive(b, socks[i], &answer);
+		assert_in_range(answer.bytes, sizeof(struct wv_msg) + 1, WV_WIRE_MAX);
+		bench_receive(b, socks[i], &answer);
+		assert_int_equal(answer.bytes, 0); /* the daemon is done */
+		close(socks[i]);
+	}
+	bench_run(b);
+	assert_int_equal(b->server->service.n_clients, 0);
+}
+
+static int ask_unread(struct daemon_bench *b)
+{
+	struct wv_msg_request request = bench_request(1);
+	wv_auto_fd node = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
+	int sock = bench_connect(b);
+
+	bench_send(sock, WV_MSG_REQUEST, &request, sizeof(request), &node, 1);
+	bench_run(b);
+	return sock;
+}
+
+static void test_leases_that_are_not_read_are_bounded(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_service *service = &b->server->service;
+	int socks[4];
+
+	bench_record(b, 1, "rc_pingpong");
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(socks); i++)
+		close_sock(bench_ask(b, 1, &answer));
+	bench_settle(b);
+	service->max_in_flight = 4 * bench_recipe(b)->cost.fds; /* a tenant has half of it */
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(socks); i++)
+		socks[i] = ask_unread(b);
+	assert_int_equal(service->tally.over_limit, 2);
+	assert_int_equal(service->in_flight, 2 * bench_recipe(b)->cost.fds);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(socks); i++) {
+		bench_receive(b, socks[i], &answer);
+		assert_int_equal(bench_reason(&answer), i < 2 ? 0 : WV_NO_LEASE_DENIED);
+		close_sock(socks[i]);
+	}
+	bench_run(b);
+	assert_int_equal(service->in_flight, 0);
+	close_sock(bench_ask(b, 1, &answer));
+	assert_int_not_equal(bench_reason(&answer), WV_NO_LEASE_DENIED);
 }
 
 static void test_fifty_programs_at_once(void **state)
@@ -1031,6 +1101,8 @@ int main(void)
 	    TEST(test_a_recording_program_may_be_silent),
 	    TEST(test_who_owes_a_report_makes_room),
 	    TEST(test_too_many_clients),
+	    TEST(test_an_answer_keeps_its_connection_until_it_is_read),
+	    TEST(test_leases_that_are_not_read_are_bounded),
 	    TEST(test_fifty_programs_at_once),
 	    TEST(test_a_client_that_leaves_before_the_answer),
 	    TEST(test_out_of_descriptors),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Who is charged, and who is next. */
+/* Who is charged, who is next, and who waits for what is closed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,10 +7,15 @@
 #include <cmocka.h>
 
 #include "base/base.h"
-#include "daemon/tenants/tenant.h"
+#include "daemon/tenants/closer.h"
+#include "daemon/tenants/turns.h"
 
+#include <fcntl.h>
+#include <netinet/in.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 static struct wv_subordinates read_text(const char *text)
@@ -129,6 +134,120 @@ static void test_whoever_comes_last_finds_something(void **state)
 	assert_int_equal(wv_share_limit(1000, 2000), 0);
 }
 
+/* Turns. */
+
+static void test_a_tenant_with_many_waits_for_its_own(void **state)
+{
+	struct wv_turns turns = {0};
+	struct wv_tenants t = {0};
+	struct wv_tenant *many = wv_tenant_get(&t, 1, 0), *one = wv_tenant_get(&t, 2, 0);
+	struct wv_turn of_many[10] = {0}, of_one = {0};
+
+	(void)state;
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(of_many); i++)
+		wv_turns_add(&turns, &of_many[i], many);
+	assert_ptr_equal(wv_turns_next(&turns), &of_many[0]);
+	wv_turns_charge(&turns, many, 50);
+	wv_turns_add(&turns, &of_one, one);
+	wv_turns_add(&turns, &of_one, one); /* waits already */
+	assert_ptr_equal(wv_turns_next(&turns), &of_one);
+	wv_turns_charge(&turns, one, 10);
+	for (unsigned int i = 1; i < WV_ARRAY_SIZE(of_many); i++)
+		assert_ptr_equal(wv_turns_next(&turns), &of_many[i]);
+	assert_null(wv_turns_next(&turns));
+	wv_tenants_finish(&t);
+}
+
+static void test_whoever_leaves_has_no_turn(void **state)
+{
+	struct wv_turns turns = {0};
+	struct wv_tenants t = {0};
+	struct wv_tenant *tenant = wv_tenant_get(&t, 1, 0);
+	struct wv_turn stays = {0}, leaves = {0};
+
+	(void)state;
+	wv_turns_add(&turns, &leaves, tenant);
+	wv_turns_add(&turns, &stays, tenant);
+	wv_turns_remove(&leaves);
+	wv_turns_remove(&leaves);
+	assert_ptr_equal(wv_turns_next(&turns), &stays);
+	assert_false(wv_turns_any(&turns));
+	wv_tenants_finish(&t);
+}
+
+/* Closing. */
+
+/* A TCP socket with data that nobody reads: closing it takes @seconds, unless *@reader goes. */
+static int slow_to_close(int seconds, int *reader)
+{
+	const struct linger linger = {.l_onoff = 1, .l_linger = seconds};
+	struct sockaddr_in at = {.sin_family = AF_INET, .sin_addr = {htonl(INADDR_LOOPBACK)}};
+	wv_auto_fd listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	int sock = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	socklen_t bytes = sizeof(at);
+	char data[4096] = {0};
+
+	assert_int_equal(bind(listener, (struct sockaddr *)&at, bytes), 0);
+	assert_int_equal(listen(listener, 1), 0);
+	assert_int_equal(getsockname(listener, (struct sockaddr *)&at, &bytes), 0);
+	assert_int_equal(connect(sock, (struct sockaddr *)&at, bytes), 0);
+	*reader = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	while (send(sock, data, sizeof(data), MSG_DONTWAIT) > 0)
+		;
+	assert_int_equal(setsockopt(sock, SOL_SOCKET, SO_LINGER, &linger, sizeof(linger)), 0);
+	return sock;
+}
+
+static void await_busy(struct wv_closer *c, const struct wv_tenant *tenant, unsigned int n)
+{
+	while (wv_closer_busy(c, tenant) != n)
+		sched_yield();
+}
+
+static void test_who_is_slow_waits_alone(void **state)
+{
+	struct wv_tenants t = {0};
+	struct wv_tenant *slow = wv_tenant_get(&t, 1, 0), *other = wv_tenant_get(&t, 2, 0);
+	struct wv_closer c = {0};
+	int reader, later = open("/dev/null", O_RDONLY | O_CLOEXEC);
+
+	(void)state;
+	assert_int_equal(wv_closer_start(&c), 0);
+	wv_closer_give(&c, slow, slow_to_close(100, &reader));
+	wv_closer_give(&c, slow, later);
+	for (unsigned int i = 0; i < 100; i++)
+		wv_closer_give(&c, other, open("/dev/null", O_RDONLY | O_CLOEXEC));
+	await_busy(&c, other, 0);
+	assert_int_equal(wv_closer_busy(&c, slow), 2);
+	assert_true(fcntl(later, F_GETFD) >= 0);
+	close(reader);
+	await_busy(&c, NULL, 0);
+	assert_true(fcntl(later, F_GETFD) < 0);
+	assert_int_equal(wv_closer_stop(&c), 0);
+	wv_tenants_finish(&t);
+}
+
+/* Each keeps a thread from doing anything else. */
+static void test_many_who_are_slow(void **state)
+{
+	struct wv_tenants t = {0};
+	struct wv_tenant *other = wv_tenant_get(&t, 1000, 0);
+	struct wv_closer c = {0};
+	int readers[20];
+
+	(void)state;
+	assert_int_equal(wv_closer_start(&c), 0);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(readers); i++)
+		wv_closer_give(&c, wv_tenant_get(&t, i, 0), slow_to_close(100, &readers[i]));
+	wv_closer_give(&c, other, open("/dev/null", O_RDONLY | O_CLOEXEC));
+	await_busy(&c, other, 0);
+	assert_int_equal(wv_closer_busy(&c, NULL), WV_ARRAY_SIZE(readers));
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(readers); i++)
+		close(readers[i]);
+	assert_int_equal(wv_closer_stop(&c), 0);
+	wv_tenants_finish(&t);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -139,6 +258,10 @@ int main(void)
 	    cmocka_unit_test(test_equal_time_for_unequal_work),
 	    cmocka_unit_test(test_nobody_saves_up),
 	    cmocka_unit_test(test_whoever_comes_last_finds_something),
+	    cmocka_unit_test(test_a_tenant_with_many_waits_for_its_own),
+	    cmocka_unit_test(test_whoever_leaves_has_no_turn),
+	    cmocka_unit_test(test_who_is_slow_waits_alone),
+	    cmocka_unit_test(test_many_who_are_slow),
 	};
 
 	return cmocka_run_group_tests_name("tenants", tests, NULL, NULL);

@@ -12,6 +12,9 @@
 #define PAUSE_US	100000
 #define ACCEPTS_AT_ONCE 16
 
+/* A burst of programs, each with its connection and its device node, is far from it. */
+#define MAX_CLOSING_PER_TENANT 2048
+
 static int peer_uid(int fd, uid_t *uid)
 {
 	struct ucred peer;
@@ -23,38 +26,65 @@ static int peer_uid(int fd, uid_t *uid)
 	return 0;
 }
 
-static bool has_room(struct wv_acceptor *a, struct wv_user *user)
+static bool has_room(struct wv_acceptor *a, const struct wv_tenant *tenant)
 {
-	bool is_users = user->n_clients >= WV_MAX_CLIENTS_PER_USER;
-	bool room = !is_users && a->connections->service->n_clients < a->max_clients;
+	const struct wv_service *s = a->connections->service;
+	unsigned int others = s->n_clients - tenant->n_clients;
 
-	if (room)
-		return true;
+	return tenant->n_clients < WV_MAX_CLIENTS_PER_TENANT &&
+	       tenant->n_clients < wv_share_limit(a->max_clients, others) &&
+	       s->n_clients < a->max_clients;
+}
+
+/* A tenant whose descriptors cannot be closed is not given the chance to send more of them. */
+static bool is_held_up(struct wv_acceptor *a, const struct wv_tenant *tenant)
+{
+	return wv_closer_busy(a->connections->service->closer, tenant) > MAX_CLOSING_PER_TENANT;
+}
+
+static bool may_enter(struct wv_acceptor *a, struct wv_user *user)
+{
+	bool room = !is_held_up(a, user->tenant);
+
+	if (!room || has_room(a, user->tenant))
+		return room;
 	user->n_clients++; /* a user with neither clients nor recipes is forgotten */
-	room = wv_connections_make_room(a->connections, is_users ? user : NULL);
+	room = wv_connections_make_room(a->connections, user->tenant) && has_room(a, user->tenant);
 	user->n_clients--;
 	return room;
+}
+
+/* Tells the client at once, so that the program goes on plainly instead of waiting. */
+static void turn_away(struct wv_acceptor *a, const struct wv_tenant *tenant, int fd)
+{
+	struct wv_service *s = a->connections->service;
+
+	s->tally.over_limit++;
+	shutdown(fd, SHUT_RDWR);
+	wv_closer_give(s->closer, tenant, fd);
 }
 
 /* @fd becomes the connection's, or is closed. */
 static void admit(struct wv_acceptor *a, int fd)
 {
+	static const struct wv_tenant nobody = {.uid = (uid_t)-1};
 	struct wv_service *s = a->connections->service;
-	struct wv_user *user;
+	struct wv_user *user = NULL;
 	uid_t uid = 0;
 
-	if (peer_uid(fd, &uid) || !(user = wv_catalog_user(s->catalog, uid, true))) {
-		close(fd);
+	if (!peer_uid(fd, &uid))
+		user = wv_catalog_user(s->catalog, uid, true);
+	if (!user) {
+		turn_away(a, &nobody, fd);
 		return;
 	}
 	s->tally.accepted++;
-	if (!has_room(a, user)) {
-		s->tally.over_limit++;
-		close(fd);
-		wv_catalog_tidy_user(s->catalog, user);
+	if (may_enter(a, user)) {
+		wv_connection_start(a->connections, fd, user);
 		return;
 	}
-	wv_connection_start(a->connections, fd, user);
+	turn_away(a, user->tenant, fd);
+	wv_catalog_tidy_user(s->catalog, user);
 }
 
 static int open_spare(void)
@@ -62,34 +92,42 @@ static int open_spare(void)
 	return open("/dev/null", O_RDONLY | O_CLOEXEC);
 }
 
-/*
- * No descriptor is left. The spare one is given up for a moment, to turn the client away at once:
- * the program then goes on plainly instead of waiting.
- */
-static void turn_away(struct wv_acceptor *a)
+/* The whole system may be short of descriptors, and closers may be at work: lets some time pass. */
+static void pause_accepting(struct wv_acceptor *a)
 {
+	struct wv_service *s = a->connections->service;
+
+	sd_event_source_set_enabled(a->listen_source, SD_EVENT_OFF);
+	wv_timer_arm(a->pause_timer, wv_now(s->event) + PAUSE_US);
+}
+
+/* No descriptor is left. The spare one is given up for a moment, to turn the client away at once.
+ */
+static void on_no_descriptor(struct wv_acceptor *a)
+{
+	static const struct wv_tenant nobody = {.uid = (uid_t)-1};
 	struct wv_service *s = a->connections->service;
 	int fd;
 
 	if (wv_log_allowed(&a->descriptors_limit, wv_now(s->event)))
 		wv_log(WV_WARNING,
-		       "out of descriptors with %u clients: raise LimitNOFILE=, or lower "
-		       "--max-leases",
-		       s->n_clients);
+		       "out of descriptors with %u clients, and %u descriptors of clients that are "
+		       "not closed yet: raise LimitNOFILE=, or lower --max-leases",
+		       s->n_clients, wv_closer_busy(s->closer, NULL));
 	wv_close_fd(&a->spare_fd);
 	fd = accept4(a->listen_fd, NULL, NULL, SOCK_CLOEXEC);
-	wv_close_fd(&fd);
+	if (fd >= 0)
+		turn_away(a, &nobody, fd);
+	else
+		s->tally.over_limit++;
 	a->spare_fd = open_spare();
-	s->tally.over_limit++;
-	/* The whole system may be short of descriptors: let some time pass. */
-	sd_event_source_set_enabled(a->listen_source, SD_EVENT_OFF);
-	wv_timer_arm(a->pause_timer, wv_now(s->event) + PAUSE_US);
+	pause_accepting(a);
 }
 
 static void on_no_connection(struct wv_acceptor *a, int err)
 {
 	if (err == EMFILE || err == ENFILE || err == ENOMEM || err == ENOBUFS)
-		turn_away(a);
+		on_no_descriptor(a);
 	else if (err != EAGAIN && err != EINTR && err != ECONNABORTED)
 		wv_log(WV_WARNING, "cannot accept a connection: %s", strerror(err));
 }
@@ -110,6 +148,7 @@ static int on_connection(sd_event_source *source, int listen_fd, uint32_t events
 		}
 		admit(a, fd);
 	}
+	wv_connections_serve(a->connections);
 	return 0;
 }
 

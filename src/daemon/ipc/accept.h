@@ -6,7 +6,7 @@
 
 #include "daemon/ipc/connection.h"
 
-#define WV_MAX_CLIENTS_PER_USER 512
+#define WV_MAX_CLIENTS_PER_TENANT 512
 
 struct wv_acceptor {
 	/* Set by the owner before wv_accept_start(). */

@@ -2,7 +2,13 @@
 #include "daemon/ipc/client.h"
 
 #include <ctype.h>
+#include <errno.h>
+#include <linux/sockios.h>
 #include <string.h>
+#include <sys/ioctl.h>
+
+/* Each may be as long as the longest recipe is as text. */
+#define MAX_DOCUMENTS_PER_TENANT 4
 
 /* A client's text goes into logs and documents, so only printable ASCII is kept of it. */
 static void copy_printable(char *to, const char *from, size_t capacity)
@@ -26,4 +32,56 @@ void wv_client_remember(struct wv_client *c, const struct wv_msg_request *reques
 	copy_printable(key->name, request->name, sizeof(request->name));
 	copy_printable(c->comm, request->comm, sizeof(request->comm));
 	c->argv = request->argv;
+}
+
+static bool may_fly(const struct wv_client *c, unsigned int n_fds)
+{
+	const struct wv_service *s = c->service;
+	uint32_t own = c->tenant->in_flight;
+
+	return own + n_fds <= wv_share_limit(s->max_in_flight, s->in_flight - own);
+}
+
+bool wv_client_may_be_answered(const struct wv_client *c)
+{
+	return may_fly(c, WV_WIRE_MAX_FDS) && c->tenant->n_documents < MAX_DOCUMENTS_PER_TENANT;
+}
+
+static void charge(struct wv_client *c, const struct wv_answer_parts *answer)
+{
+	c->in_flight += answer->n_fds;
+	c->tenant->in_flight += answer->n_fds;
+	c->service->in_flight += answer->n_fds;
+	c->tenant->n_documents += answer->document && !c->document;
+	c->document |= answer->document;
+}
+
+void wv_client_discharge(struct wv_client *c)
+{
+	c->tenant->in_flight -= c->in_flight;
+	c->service->in_flight -= c->in_flight;
+	c->tenant->n_documents -= c->document;
+	c->in_flight = 0;
+	c->document = false;
+}
+
+int wv_client_answer(struct wv_client *c, const struct wv_answer_parts *a)
+{
+	int err;
+
+	if ((a->n_fds && !may_fly(c, a->n_fds)) ||
+	    (a->document && c->tenant->n_documents >= MAX_DOCUMENTS_PER_TENANT))
+		return -EDQUOT;
+	err = wv_send(c->fd, a->head, a->head_bytes, a->tail, a->tail_bytes, a->fds, a->n_fds);
+	if (!err)
+		charge(c, a);
+	return err;
+}
+
+/* What was sent and not read yet is charged to the sender's buffer (unix(7)). */
+bool wv_client_has_read(const struct wv_client *c)
+{
+	int bytes = 0;
+
+	return !ioctl(c->fd, SIOCOUTQ, &bytes) && !bytes;
 }

@@ -12,15 +12,19 @@ enum wv_client_state {
 	WV_CLIENT_RECORDING, /* a recording is expected */
 	WV_CLIENT_LEASED,    /* a report is expected */
 	WV_CLIENT_POOL,	     /* its pool request stands; another one may replace it */
-	WV_CLIENT_DONE,	     /* nothing is expected */
+	WV_CLIENT_DONE,	     /* nothing is expected but that it closes */
 };
 
 struct wv_client {
 	struct wv_service *service;
 	struct wv_user *user;
+	struct wv_tenant *tenant;
 	int fd;
 	enum wv_client_state state;
 	int64_t since_us; /* time of the connection; LEASED: of the lease */
+	/* Of an answer that it has not read yet, as far as is known: */
+	uint32_t in_flight; /* descriptors */
+	bool document;	    /* it is in a memory file */
 	/* From its request: */
 	struct wv_key key;
 	uint64_t argv;
@@ -31,7 +35,7 @@ struct wv_client {
 	uint32_t leases;		 /* 0: it has none */
 };
 
-/* What to do with the connection after a message. */
+/* What to do with the connection after a message. It is closed once its answer was read. */
 enum wv_client_next {
 	WV_CLIENT_KEEP,
 	WV_CLIENT_CLOSE,
@@ -47,3 +51,27 @@ struct wv_received {
 
 /* Notes which program the client is. */
 void wv_client_remember(struct wv_client *c, const struct wv_msg_request *request);
+
+/* An answer to a client; the descriptors and all else stay the caller's. */
+struct wv_answer_parts {
+	const void *head, *tail; /* @tail may be NULL */
+	size_t head_bytes, tail_bytes;
+	const int *fds;
+	unsigned int n_fds;
+	bool document; /* the descriptor is a memory file that was made for this answer */
+};
+
+/*
+ * Answers, without waiting. An answer that is not read keeps its descriptors open, so they are
+ * charged until it was read: 0; -EDQUOT if the client's tenant has too many of them; or -errno.
+ */
+int wv_client_answer(struct wv_client *c, const struct wv_answer_parts *answer);
+
+/* Whether the client may be sent an answer of the largest kind now. */
+bool wv_client_may_be_answered(const struct wv_client *c);
+
+/* Whether the client has read all answers. */
+bool wv_client_has_read(const struct wv_client *c);
+
+/* The client has read its answers, or its connection is closed: nothing is charged any more. */
+void wv_client_discharge(struct wv_client *c);

@@ -10,6 +10,10 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/socket.h>
+
+/* Then others that the loop waits for have their chance. */
+#define SLICE_US 2000
 
 typedef enum wv_client_next (*handler_fn)(struct wv_client *c, const struct wv_received *in);
 
@@ -38,27 +42,44 @@ static void close_connection(struct wv_connection *cn)
 	if (c->state == WV_CLIENT_LEASED)
 		wv_handle_no_report(c);
 	wv_pool_request_end(c);
+	wv_turns_remove(&cn->turn);
 	sd_event_source_disable_unref(cn->source);
-	close(c->fd);
-	LIST_REMOVE(cn, link);
+	wv_closer_give(c->service->closer, c->tenant, c->fd);
+	wv_client_discharge(c);
+	TAILQ_REMOVE(&cn->all->all, cn, link);
 	c->service->n_clients--;
+	c->tenant->n_clients--;
 	c->user->n_clients--;
 	wv_catalog_tidy_user(c->service->catalog, c->user);
 	free(cn);
 }
 
-bool wv_connections_make_room(struct wv_connections *cs, const struct wv_user *user)
+bool wv_connections_make_room(struct wv_connections *cs, const struct wv_tenant *tenant)
 {
-	struct wv_connection *cn, *oldest = NULL;
+	struct wv_connection *cn;
 
-	LIST_FOREACH (cn, &cs->all, link)
-		if (cn->client.state == WV_CLIENT_LEASED && (!user || cn->client.user == user))
-			oldest = cn;
-	if (!oldest)
-		return false;
-	oldest->client.state = WV_CLIENT_DONE; /* the daemon ends it, so no report is missed */
-	close_connection(oldest);
-	return true;
+	TAILQ_FOREACH (cn, &cs->all, link) {
+		struct wv_client *c = &cn->client;
+
+		if ((c->state != WV_CLIENT_LEASED && c->state != WV_CLIENT_DONE) ||
+		    (tenant && c->tenant != tenant) || !wv_client_has_read(c))
+			continue;
+		c->state = WV_CLIENT_DONE; /* the daemon ends it, so no report is missed */
+		close_connection(cn);
+		return true;
+	}
+	return false;
+}
+
+/* Looks who has read their answers in the meantime. */
+static void settle(struct wv_connections *cs, const struct wv_tenant *tenant)
+{
+	struct wv_connection *cn;
+
+	TAILQ_FOREACH (cn, &cs->all, link)
+		if (cn->client.tenant == tenant && (cn->client.in_flight || cn->client.document) &&
+		    wv_client_has_read(&cn->client))
+			wv_client_discharge(&cn->client);
 }
 
 static enum wv_client_next dispatch(struct wv_client *c, const struct wv_received *in, size_t bytes)
@@ -86,56 +107,156 @@ static void note_malformed(struct wv_connection *cn)
 
 static enum wv_client_next receive(struct wv_connection *cn)
 {
-	int fds[WV_WIRE_MAX_FDS];
+	int fds[WV_WIRE_ANY_FDS];
+	struct wv_client *c = &cn->client;
 	struct wv_received in = {.msg = (struct wv_msg *)cn->all->message, .fds = fds};
-	ssize_t got =
-	    wv_recv(cn->client.fd, cn->all->message, WV_WIRE_MAX, fds, WV_WIRE_MAX_FDS, &in.n_fds);
-	enum wv_client_next next;
+	ssize_t got = wv_recv_any(c->fd, cn->all->message, WV_WIRE_MAX, fds, &in.n_fds);
+	enum wv_client_next next = WV_CLIENT_CLOSE;
 
 	if (got == -EAGAIN || got == -EINTR)
 		return WV_CLIENT_KEEP;
+	if (!wv_client_may_be_answered(c))
+		settle(cn->all, c->tenant);
 	if (got == -EPROTO)
-		return WV_CLIENT_MALFORMED;
-	next = got > 0 ? dispatch(&cn->client, &in, (size_t)got) : WV_CLIENT_CLOSE;
+		next = WV_CLIENT_MALFORMED;
+	else if (got > 0)
+		next = dispatch(c, &in, (size_t)got);
 	for (unsigned int i = 0; i < in.n_fds; i++)
-		close(fds[i]);
+		wv_closer_give(c->service->closer, c->tenant, fds[i]);
 	return next;
-}
-
-/* Reads one message. True if the connection stays; else it is closed and freed. */
-static bool serve(struct wv_connection *cn)
-{
-	enum wv_client_next next = receive(cn);
-
-	if (next == WV_CLIENT_KEEP)
-		return true;
-	if (next == WV_CLIENT_MALFORMED) {
-		note_malformed(cn);
-		cn->client.state = WV_CLIENT_DONE; /* a missing report counts for nothing */
-	}
-	close_connection(cn);
-	return false;
 }
 
 static int on_readable(sd_event_source *source, int fd, uint32_t events, void *data)
 {
-	(void)source;
+	struct wv_connection *cn = data;
+	struct wv_connections *cs = cn->all;
+
 	(void)fd;
 	(void)events;
-	serve(data);
+	if (cn->client.state == WV_CLIENT_DONE) {
+		close_connection(cn);
+		return 0;
+	}
+	sd_event_source_set_enabled(source, SD_EVENT_OFF); /* until its turn */
+	wv_turns_add(&cs->turns, &cn->turn, cn->client.tenant);
+	wv_connections_serve(cs);
 	return 0;
 }
 
-/* Connections are listed by age, newest first, so all of them have to be looked at. */
+/* Waits for @events, and in any case for the end of the connection. */
+static int listen_to(struct wv_connection *cn, uint32_t events)
+{
+	int err = 0;
+
+	if (!cn->source) {
+		err = sd_event_add_io(cn->client.service->event, &cn->source, cn->client.fd, events,
+				      on_readable, cn);
+		if (err >= 0)
+			err = sd_event_source_set_priority(cn->source, WV_PRIORITY_CLIENTS);
+		return err;
+	}
+	err = sd_event_source_set_io_events(cn->source, events);
+	return err < 0 ? err : sd_event_source_set_enabled(cn->source, SD_EVENT_ON);
+}
+
+static void keep_or_close(struct wv_connection *cn, uint32_t events)
+{
+	int err = listen_to(cn, events);
+
+	if (err >= 0)
+		return;
+	wv_log(WV_WARNING, "cannot serve a client: %s", strerror(-err));
+	close_connection(cn);
+}
+
+/*
+ * The daemon is done with the connection. The client is told; but an answer that it has not read
+ * keeps the connection, since memory and descriptors would outlive it otherwise, uncounted.
+ */
+static void end(struct wv_connection *cn)
+{
+	struct wv_client *c = &cn->client;
+
+	if (wv_client_has_read(c)) {
+		close_connection(cn);
+		return;
+	}
+	wv_pool_request_end(c);
+	c->state = WV_CLIENT_DONE;
+	shutdown(c->fd, SHUT_WR);
+	keep_or_close(cn, 0);
+}
+
+static void arm_silence_timer(struct wv_connections *cs)
+{
+	int enabled = SD_EVENT_OFF;
+
+	sd_event_source_get_enabled(cs->silence_timer, &enabled);
+	if (enabled == SD_EVENT_OFF)
+		wv_timer_arm(cs->silence_timer, wv_now(cs->service->event) + WV_FIRST_MESSAGE_US);
+}
+
+/* Reads one message, and then keeps the connection, or closes and frees it. */
+static void serve(struct wv_connection *cn)
+{
+	struct wv_connections *cs = cn->all;
+
+	switch (receive(cn)) {
+	case WV_CLIENT_KEEP:
+		if (cn->client.state == WV_CLIENT_NEW)
+			arm_silence_timer(cs);
+		keep_or_close(cn, EPOLLIN);
+		return;
+	case WV_CLIENT_MALFORMED:
+		note_malformed(cn);
+		cn->client.state = WV_CLIENT_DONE; /* a missing report counts for nothing */
+		break;
+	case WV_CLIENT_CLOSE:
+		break;
+	}
+	end(cn);
+}
+
+static struct wv_connection *of_turn(struct wv_turn *turn)
+{
+	return (struct wv_connection *)((char *)turn - offsetof(struct wv_connection, turn));
+}
+
+void wv_connections_serve(struct wv_connections *cs)
+{
+	int64_t began = wv_steady_clock(), now = began;
+	struct wv_turn *turn;
+
+	while (now - began < SLICE_US && (turn = wv_turns_next(&cs->turns))) {
+		struct wv_connection *cn = of_turn(turn);
+		struct wv_tenant *tenant = wv_tenant_keep(cn->client.tenant);
+		int64_t before = now;
+
+		serve(cn);
+		now = wv_steady_clock();
+		wv_turns_charge(&cs->turns, tenant, now - before);
+		wv_tenant_put(tenant);
+	}
+	sd_event_source_set_enabled(cs->more_source,
+				    wv_turns_any(&cs->turns) ? SD_EVENT_ON : SD_EVENT_OFF);
+}
+
+static int on_more(sd_event_source *source, void *data)
+{
+	(void)source;
+	wv_connections_serve(data);
+	return 0;
+}
+
 static int on_silence(sd_event_source *source, uint64_t now, void *data)
 {
 	struct wv_connections *cs = data;
-	struct wv_connection *cn = LIST_FIRST(&cs->all), *next;
+	struct wv_connection *cn = TAILQ_FIRST(&cs->all), *next;
 	int64_t oldest = INT64_MAX;
 
 	(void)now;
 	for (; cn; cn = next) {
-		next = LIST_NEXT(cn, link);
+		next = TAILQ_NEXT(cn, link);
 		if (cn->client.state != WV_CLIENT_NEW)
 			continue;
 		if (cn->client.since_us + WV_FIRST_MESSAGE_US <= wv_now(cs->service->event)) {
@@ -150,43 +271,12 @@ static int on_silence(sd_event_source *source, uint64_t now, void *data)
 	return 0;
 }
 
-static void arm_silence_timer(struct wv_connections *cs)
-{
-	int enabled = SD_EVENT_OFF;
-
-	sd_event_source_get_enabled(cs->silence_timer, &enabled);
-	if (enabled == SD_EVENT_OFF)
-		wv_timer_arm(cs->silence_timer, wv_now(cs->service->event) + WV_FIRST_MESSAGE_US);
-}
-
-/*
- * A program connects and sends its first message in one go, so that message is read before the
- * connection joins the loop. Most connections never need to join it.
- */
-static void start(struct wv_connection *cn)
-{
-	int err;
-
-	if (!serve(cn))
-		return;
-	err = sd_event_add_io(cn->client.service->event, &cn->source, cn->client.fd, EPOLLIN,
-			      on_readable, cn);
-	if (err < 0) {
-		wv_log(WV_WARNING, "cannot serve a client: %s", strerror(-err));
-		close_connection(cn);
-		return;
-	}
-	sd_event_source_set_priority(cn->source, WV_PRIORITY_CLIENTS);
-	if (cn->client.state == WV_CLIENT_NEW)
-		arm_silence_timer(cn->all);
-}
-
 void wv_connection_start(struct wv_connections *cs, int fd, struct wv_user *user)
 {
 	struct wv_connection *cn = calloc(1, sizeof(*cn));
 
 	if (!cn) {
-		close(fd);
+		wv_closer_give(cs->service->closer, user->tenant, fd);
 		wv_catalog_tidy_user(cs->service->catalog, user);
 		return;
 	}
@@ -194,28 +284,39 @@ void wv_connection_start(struct wv_connections *cs, int fd, struct wv_user *user
 	cn->client = (struct wv_client){
 	    .service = cs->service,
 	    .user = user,
+	    .tenant = user->tenant,
 	    .fd = fd,
 	    .since_us = wv_now(cs->service->event),
 	};
 	user->n_clients++;
+	user->tenant->n_clients++;
 	cs->service->n_clients++;
-	LIST_INSERT_HEAD(&cs->all, cn, link);
-	start(cn);
+	TAILQ_INSERT_TAIL(&cs->all, cn, link);
+	wv_turns_add(&cs->turns, &cn->turn, user->tenant);
 }
 
 int wv_connections_start(struct wv_connections *cs)
 {
-	return wv_timer_add(cs->service->event, WV_PRIORITY_TIMERS, 0, on_silence, cs,
-			    &cs->silence_timer);
+	sd_event *event = cs->service->event;
+	int err;
+
+	TAILQ_INIT(&cs->all);
+	err = wv_timer_add(event, WV_PRIORITY_TIMERS, 0, on_silence, cs, &cs->silence_timer);
+	if (!err)
+		err = sd_event_add_defer(event, &cs->more_source, on_more, cs);
+	if (err >= 0)
+		err = sd_event_source_set_priority(cs->more_source, WV_PRIORITY_CLIENTS);
+	return err < 0 ? err : sd_event_source_set_enabled(cs->more_source, SD_EVENT_OFF);
 }
 
 void wv_connections_stop(struct wv_connections *cs)
 {
 	struct wv_connection *cn;
 
-	while ((cn = LIST_FIRST(&cs->all))) {
+	while (cs->silence_timer && (cn = TAILQ_FIRST(&cs->all))) {
 		cn->client.state = WV_CLIENT_DONE; /* the daemon ends, so no report is missed */
 		close_connection(cn);
 	}
 	cs->silence_timer = sd_event_source_disable_unref(cs->silence_timer);
+	cs->more_source = sd_event_source_disable_unref(cs->more_source);
 }

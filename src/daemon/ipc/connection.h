@@ -6,22 +6,25 @@
 
 #include "base/log.h"
 #include "daemon/ipc/client.h"
+#include "daemon/tenants/turns.h"
 
 #define WV_FIRST_MESSAGE_US 5000000 /* a client that sends nothing for so long is disconnected */
 
 struct wv_connection {
 	struct wv_client client;
 	struct wv_connections *all;
-	LIST_ENTRY(wv_connection) link;
-	sd_event_source *source; /* NULL while the first message is read */
+	TAILQ_ENTRY(wv_connection) link;
+	struct wv_turn turn;
+	sd_event_source *source; /* NULL until the first message was read */
 };
 
 struct wv_connections {
 	/* Set by the owner before wv_connections_start(); it outlives the connections. */
 	struct wv_service *service;
 
-	LIST_HEAD(, wv_connection) all; /* newest first */
-	sd_event_source *silence_timer;
+	TAILQ_HEAD(wv_connections_list, wv_connection) all; /* oldest first */
+	struct wv_turns turns;
+	sd_event_source *silence_timer, *more_source;
 	struct wv_log_limit malformed_limit;
 	uint64_t message[(WV_WIRE_MAX + 7) / 8]; /* the message being received */
 };
@@ -33,13 +36,17 @@ int wv_connections_start(struct wv_connections *cs);
 void wv_connections_stop(struct wv_connections *cs);
 
 /*
- * Closes a connection that only owes a report of a lease, the oldest one: of @user, or of anybody
- * if that is NULL. A program that waits for a lease comes before it. False: there is none.
+ * Closes a connection that owes no more than the report of a lease, the oldest one: of @tenant, or
+ * of anybody if that is NULL. A program that waits for a lease comes before it. False: there is
+ * none, since answers that were not read keep their connections.
  */
-bool wv_connections_make_room(struct wv_connections *cs, const struct wv_user *user);
+bool wv_connections_make_room(struct wv_connections *cs, const struct wv_tenant *tenant);
 
 /*
- * Serves the connection @fd of @user until it ends. The descriptor becomes the connection's, on
- * failure too.
+ * Serves the connection @fd of @user, in its turn, until it ends. The descriptor becomes the
+ * connection's, on failure too.
  */
 void wv_connection_start(struct wv_connections *cs, int fd, struct wv_user *user);
+
+/* Serves whose turn it is, for a moment. */
+void wv_connections_serve(struct wv_connections *cs);

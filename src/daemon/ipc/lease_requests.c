@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/sysmacros.h>
 
 /*
  * The device that the program has proven its right to, or NULL. The program opened the node itself,
@@ -19,13 +20,15 @@
 static const struct wv_device *proven_device(struct wv_service *s, int fd)
 {
 	int flags = fcntl(fd, F_GETFL);
-	struct stat st;
+	struct statx st;
 
 	if (flags < 0 || flags & O_PATH || (flags & O_ACCMODE) != O_RDWR)
 		return NULL;
-	if (fstat(fd, &st) || !S_ISCHR(st.st_mode))
+	/* What the kernel knows already: a file system in user space must not be asked. */
+	if (statx(fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_TYPE, &st) ||
+	    !S_ISCHR(st.stx_mode))
 		return NULL;
-	return wv_devices_by_rdev(s->devices, st.st_rdev);
+	return wv_devices_by_rdev(s->devices, makedev(st.stx_rdev_major, st.stx_rdev_minor));
 }
 
 static void remember_device(struct wv_client *c, const struct wv_device *device)
@@ -46,9 +49,11 @@ static enum wv_client_next refuse(struct wv_client *c, enum wv_no_lease reason,
 	    device ? wv_constants_of(c->service->constants, device->rdev) : NULL;
 	size_t bytes = constants ? constants->bytes : 0;
 
+	const struct wv_answer_parts parts = {
+	    .head = &answer, .head_bytes = sizeof(answer), .tail = constants, .tail_bytes = bytes};
+
 	wv_msg_init(&answer.msg, WV_MSG_NO_LEASE, sizeof(answer) + bytes);
-	if (wv_send(c->fd, &answer, sizeof(answer), constants, bytes, NULL, 0) ||
-	    reason != WV_NO_LEASE_RECORD)
+	if (wv_client_answer(c, &parts) || reason != WV_NO_LEASE_RECORD)
 		return WV_CLIENT_CLOSE;
 	c->state = WV_CLIENT_RECORDING;
 	return WV_CLIENT_KEEP;
@@ -64,9 +69,17 @@ static int send_lease(struct wv_client *c, const struct wv_recipe *recipe,
 	    .n_fds = lease->cmdlog->n_fds,
 	};
 
+	const struct wv_answer_parts parts = {
+	    .head = &head,
+	    .head_bytes = sizeof(head),
+	    .tail = lease->cmdlog,
+	    .tail_bytes = lease->cmdlog->bytes,
+	    .fds = lease->fds,
+	    .n_fds = lease->n_fds,
+	};
+
 	wv_msg_init(&head.msg, WV_MSG_LEASE, sizeof(head) + lease->cmdlog->bytes);
-	return wv_send(c->fd, &head, sizeof(head), lease->cmdlog, lease->cmdlog->bytes, lease->fds,
-		       lease->n_fds);
+	return wv_client_answer(c, &parts);
 }
 
 /* Takes a lease of @device; leases of another device that had its name before are closed. */
@@ -80,6 +93,15 @@ static struct wv_pooled_lease *take_lease(struct wv_pool *pool, const struct wv_
 	return lease;
 }
 
+/* If the program has ended already, these are the last copies, and closing them destroys objects.
+ */
+static void give_up_copies(const struct wv_client *c, struct wv_pooled_lease *lease)
+{
+	while (lease->n_fds)
+		wv_closer_give(c->service->closer, c->tenant, lease->fds[--lease->n_fds]);
+	wv_pooled_lease_free(lease);
+}
+
 /*
  * Hands @lease over. From then on the program alone holds its descriptors: the daemon's copies are
  * closed at once, since the kernel keeps all objects until the last copy is closed.
@@ -89,13 +111,18 @@ static enum wv_client_next hand_out(struct wv_client *c, struct wv_recipe *recip
 {
 	int err = send_lease(c, recipe, lease);
 
+	if (err == -EDQUOT) {
+		wv_pool_put(recipe->pool, lease);
+		c->service->tally.over_limit++;
+		return refuse(c, WV_NO_LEASE_DENIED, NULL);
+	}
 	if (err) {
 		wv_log(WV_INFO, "%s: a lease could not be handed over: %s", recipe->comm,
 		       strerror(-err));
 		wv_pool_put(recipe->pool, lease);
 		return WV_CLIENT_CLOSE;
 	}
-	wv_pooled_lease_free(lease);
+	give_up_copies(c, lease);
 	recipe->counters.hits++;
 	c->recipe = recipe->id;
 	c->since_us = wv_now(c->service->event);

@@ -72,7 +72,8 @@ static int answer(struct wv_client *c)
 	wv_plan_pools(c->service->planner);
 	state = state_of(c);
 	wv_msg_init(&state.msg, WV_MSG_POOL_STATE, sizeof(state));
-	return wv_send(c->fd, &state, sizeof(state), NULL, 0, NULL, 0);
+	return wv_client_answer(
+	    c, &(struct wv_answer_parts){.head = &state, .head_bytes = sizeof(state)});
 }
 
 static void note(struct wv_client *c, const struct wv_msg_pool *request)

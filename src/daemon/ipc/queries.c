@@ -121,20 +121,14 @@ static json_t *answer(struct wv_service *s, uid_t who, const char *text, size_t 
 			       "use a warmverbs of the daemon's version");
 }
 
-/*
- * A memfd that holds @json as text and is sealed against changes: an answer may be longer than a
- * message. The caller's; or -errno.
- */
-static int seal(const json_t *json)
+/* A memfd that holds @text and is sealed against changes. The caller's; or -errno. */
+static int seal(const char *text)
 {
 	wv_auto_fd memory = memfd_create("warmverbs-answer", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	wv_auto_free char *text = json_dumps(json, JSON_INDENT(1));
-	size_t bytes = text ? strlen(text) : 0;
+	size_t bytes = strlen(text);
 
 	if (memory < 0)
 		return -errno;
-	if (!text)
-		return -ENOMEM;
 	if (write(memory, text, bytes) != (ssize_t)bytes)
 		return errno ? -errno : -EIO;
 	if (lseek(memory, 0, SEEK_SET) < 0 ||
@@ -143,24 +137,51 @@ static int seal(const json_t *json)
 	return wv_steal_fd(&memory);
 }
 
+static int send_document(struct wv_client *c, const char *text)
+{
+	wv_auto_fd memory = seal(text);
+	struct wv_msg head;
+	const struct wv_answer_parts parts = {.head = &head,
+					      .head_bytes = sizeof(head),
+					      .fds = &memory,
+					      .n_fds = 1,
+					      .document = true};
+
+	if (memory < 0)
+		return memory;
+	wv_msg_init(&head, WV_MSG_CONTROL, sizeof(head));
+	return wv_client_answer(c, &parts);
+}
+
+static int send_text(struct wv_client *c, const char *text)
+{
+	size_t bytes = strlen(text);
+	struct wv_msg head;
+	const struct wv_answer_parts parts = {
+	    .head = &head, .head_bytes = sizeof(head), .tail = text, .tail_bytes = bytes};
+
+	if (sizeof(head) + bytes > WV_WIRE_MAX)
+		return send_document(c, text);
+	wv_msg_init(&head, WV_MSG_CONTROL, sizeof(head) + bytes);
+	return wv_client_answer(c, &parts);
+}
+
 enum wv_client_next wv_handle_control(struct wv_client *c, const struct wv_received *in)
 {
 	size_t bytes = in->msg->bytes - sizeof(*in->msg);
-	wv_auto_fd memory = -1;
-	struct wv_msg head;
+	wv_auto_free char *text = NULL;
 	json_t *json;
+	int err;
 
 	c->state = WV_CLIENT_DONE;
 	if (bytes > MAX_QUESTION)
 		return WV_CLIENT_MALFORMED;
 	json = answer(c->service, c->user->uid, (const char *)(in->msg + 1), bytes);
-	memory = json ? seal(json) : -ENOMEM;
+	text = json_dumps(json, JSON_INDENT(1));
 	json_decref(json);
-	wv_msg_init(&head, WV_MSG_CONTROL, sizeof(head));
-	if (memory >= 0)
-		wv_send(c->fd, &head, sizeof(head), NULL, 0, &memory, 1);
-	else
-		wv_log(WV_WARNING, "a question of user %u could not be answered: %s", c->user->uid,
-		       strerror(-memory));
+	err = text ? send_text(c, text) : -ENOMEM;
+	if (err)
+		wv_log(WV_INFO, "a question of user %u could not be answered: %s", c->user->uid,
+		       strerror(-err));
 	return WV_CLIENT_CLOSE;
 }

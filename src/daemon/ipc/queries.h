@@ -28,5 +28,5 @@
 
 #include "daemon/ipc/client.h"
 
-/* Answers a WV_MSG_CONTROL with a sealed memfd that holds the document. */
+/* Answers a WV_MSG_CONTROL; a document that is too long for a message is in a sealed memfd. */
 enum wv_client_next wv_handle_control(struct wv_client *c, const struct wv_received *in);

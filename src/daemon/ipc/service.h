@@ -9,6 +9,7 @@
 #include "daemon/pool/plan.h"
 #include "daemon/pool/reaper.h"
 #include "daemon/pool/scheduler.h"
+#include "daemon/tenants/closer.h"
 #include "store/catalog.h"
 
 /* Events that are counted but not logged one by one. */
@@ -31,10 +32,13 @@ struct wv_service {
 	struct wv_planner *planner;
 	struct wv_scheduler *scheduler;
 	struct wv_reaper *reaper;
+	struct wv_closer *closer;
 	const char *socket; /* path, for answers */
 	int64_t start_us;
+	uint32_t max_in_flight;
 
 	LIST_HEAD(, wv_client) pool_requests; /* clients whose pool request stands */
 	unsigned int n_clients;
+	uint32_t in_flight; /* descriptors in answers that were not read yet */
 	struct wv_tally tally;
 };

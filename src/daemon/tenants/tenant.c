@@ -52,8 +52,15 @@ struct wv_tenant *wv_tenant_get(struct wv_tenants *t, uid_t uid, uint64_t contai
 			return NULL;
 		tenant->uid = owner;
 		tenant->container = container;
+		STAILQ_INIT(&tenant->waiting);
 		LIST_INSERT_HEAD(&t->all, tenant, link);
 	}
+	tenant->n_refs++;
+	return tenant;
+}
+
+struct wv_tenant *wv_tenant_keep(struct wv_tenant *tenant)
+{
 	tenant->n_refs++;
 	return tenant;
 }

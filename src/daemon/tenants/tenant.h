@@ -24,8 +24,11 @@ struct wv_tenant {
 	/* The accounts. Each is kept by the module that spends. */
 	unsigned int n_clients; /* open connections */
 	struct wv_recipe_account recipes;
-	uint32_t in_flight;	/* descriptors in answers that were not read yet */
-	struct wv_share turns;	/* time of the loop */
+	uint32_t in_flight;		/* descriptors in answers that were not read yet */
+	unsigned int n_documents;	/* answers in memory files that were not read yet */
+	struct wv_share turns;		/* time of the loop */
+	STAILQ_HEAD(, wv_turn) waiting; /* connections that the loop is to serve */
+	LIST_ENTRY(wv_tenant) turns_link;
 	struct wv_share builds; /* time of builders */
 };
 
@@ -45,6 +48,9 @@ void wv_tenants_finish(struct wv_tenants *t);
  * gives it back with wv_tenant_put(). NULL if memory is short.
  */
 struct wv_tenant *wv_tenant_get(struct wv_tenants *t, uid_t uid, uint64_t container);
+
+/* Takes another reference; @tenant. */
+struct wv_tenant *wv_tenant_keep(struct wv_tenant *tenant);
 
 /* @tenant may be NULL. */
 void wv_tenant_put(struct wv_tenant *tenant);

@@ -168,6 +168,21 @@ STANDIN_PUBLIC int fstatat64(int dir, const char *restrict path, struct stat64 *
 	return correct(NEXT(fstatat64)(dir, path, st, flags), *path ? -1 : dir, (struct stat *)st);
 }
 
+/* Of a file that is open, asked for by its descriptor alone. */
+STANDIN_PUBLIC int statx(int dir, const char *restrict path, int flags, unsigned int mask,
+			 struct statx *restrict st)
+{
+	int result = NEXT(statx)(dir, path, flags, mask, st);
+	uint64_t cookie;
+
+	if (result == 0 && !*path && S_ISSOCK(st->stx_mode) && standin_is_ufile(dir, &cookie)) {
+		st->stx_mode = S_IFCHR | 0666;
+		st->stx_rdev_major = STANDIN_MAJOR;
+		st->stx_rdev_minor = STANDIN_MINOR;
+	}
+	return result;
+}
+
 /* Programs built with an older libc call these, and sanitizers do for all programs. */
 int __fxstat(int version, int fd, struct stat *st);
 int __fxstat64(int version, int fd, struct stat64 *st);

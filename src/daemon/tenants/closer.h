@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Closes what came from clients: their descriptors, and connections to them, in which messages with
+ * further descriptors may wait.
+ *
+ * Closing the last descriptor of a file runs the file's own code in the kernel. A TCP socket may
+ * linger, a file system in user space may never answer, and a uverbs file destroys its objects. So
+ * the loop never closes what it did not open: threads do, at most one for each tenant, and whoever
+ * keeps such a thread waits for it alone.
+ */
+#pragma once
+
+#include "daemon/tenants/tenant.h"
+
+#include <pthread.h>
+
+/* Most threads. So many tenants at once can keep the daemon from closing anything. */
+#define WV_CLOSERS 64
+
+struct wv_closing; /* what is to be closed for one tenant */
+
+struct wv_closer {
+	pthread_mutex_t lock;
+	pthread_cond_t changed;
+	/* Guarded by the lock: */
+	TAILQ_HEAD(, wv_closing) waiting; /* whoever was served last is last */
+	struct wv_closing *common;	  /* of tenants for which memory was short */
+	int *next;	/* for each descriptor that waits: the one after it, or -1 */
+	unsigned int n; /* descriptors that wait or are being closed */
+	unsigned int n_threads, n_idle;
+	bool stopping;
+};
+
+/* Starts a thread; the others are started as they are needed. @c must be zeroed. 0 or -errno. */
+int wv_closer_start(struct wv_closer *c);
+
+/*
+ * Waits until everything is closed, but not for long: threads that are held up stay behind, and @c
+ * must then stay too, since they still read it. Returns how many do. Harmless if it was not
+ * started.
+ */
+unsigned int wv_closer_stop(struct wv_closer *c);
+
+/* Closes @fd soon; it becomes the closer's. @tenant is whose it was. */
+void wv_closer_give(struct wv_closer *c, const struct wv_tenant *tenant, int fd);
+
+/* How many descriptors wait, or are being closed: of @tenant, or of all if that is NULL. */
+unsigned int wv_closer_busy(struct wv_closer *c, const struct wv_tenant *tenant);

@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/tenants/turns.h"
+
+#include <stddef.h>
+
+void wv_turns_add(struct wv_turns *t, struct wv_turn *turn, struct wv_tenant *tenant)
+{
+	if (turn->tenant)
+		return;
+	if (STAILQ_EMPTY(&tenant->waiting)) {
+		wv_share_join(&tenant->turns, &t->clock);
+		LIST_INSERT_HEAD(&t->waiting, tenant, turns_link);
+	}
+	turn->tenant = tenant;
+	STAILQ_INSERT_TAIL(&tenant->waiting, turn, link);
+}
+
+void wv_turns_remove(struct wv_turn *turn)
+{
+	struct wv_tenant *tenant = turn->tenant;
+
+	if (!tenant)
+		return;
+	STAILQ_REMOVE(&tenant->waiting, turn, wv_turn, link);
+	turn->tenant = NULL;
+	if (STAILQ_EMPTY(&tenant->waiting))
+		LIST_REMOVE(tenant, turns_link);
+}
+
+struct wv_turn *wv_turns_next(struct wv_turns *t)
+{
+	struct wv_tenant *tenant, *next = LIST_FIRST(&t->waiting);
+	struct wv_turn *turn = NULL;
+
+	LIST_FOREACH (tenant, &t->waiting, turns_link)
+		if (wv_share_before(&tenant->turns, &next->turns))
+			next = tenant;
+	if (next)
+		turn = STAILQ_FIRST(&next->waiting);
+	if (turn)
+		wv_turns_remove(turn);
+	return turn;
+}
+
+void wv_turns_charge(struct wv_turns *t, struct wv_tenant *tenant, int64_t us)
+{
+	wv_share_charge(&tenant->turns, &t->clock, us);
+}
+
+bool wv_turns_any(const struct wv_turns *t)
+{
+	return !LIST_EMPTY(&t->waiting);
+}
