@@ -238,7 +238,7 @@ static int start_threads(struct wv_server *s)
 		wv_log(WV_ERROR,
 		       "%u threads cannot be started: %s: raise TasksMax= or the limit on "
 		       "processes",
-		       WV_BUILDERS + 2, strerror(-err));
+		       WV_BUILDERS + 3, strerror(-err));
 	return err;
 }
 
