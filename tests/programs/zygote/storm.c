@@ -52,20 +52,27 @@ static struct child fork_one(const struct storm *storm)
 	return child;
 }
 
-/* Whether the child has ended; one that failed is counted. */
-static bool has_ended(struct child *child, int *failed)
+struct counts {
+	int failed, killed;
+};
+
+/* Whether the child has ended; one that failed or was killed is counted. */
+static bool has_ended(struct child *child, struct counts *counts)
 {
+	bool killed;
 	int status;
 
 	if (waitpid(child->pid, &status, WNOHANG) != child->pid)
 		return false;
 	child->pid = 0;
-	*failed += !(status == 0 || (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL));
+	killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+	counts->killed += killed;
+	counts->failed += status && !killed;
 	return true;
 }
 
 /* How many of the children have ended. */
-static int look_after(struct child *children, int n, int *failed)
+static int look_after(struct child *children, int n, struct counts *counts)
 {
 	int ended = 0;
 
@@ -74,7 +81,7 @@ static int look_after(struct child *children, int n, int *failed)
 			continue;
 		if (now_us() >= children[i].end)
 			kill(children[i].pid, SIGKILL);
-		ended += has_ended(&children[i], failed);
+		ended += has_ended(&children[i], counts);
 	}
 	return ended;
 }
@@ -83,7 +90,8 @@ int storm_run(const struct storm *storm)
 {
 	struct child children[MAX_AT_ONCE] = {0};
 	int n = storm->at_once < MAX_AT_ONCE ? storm->at_once : MAX_AT_ONCE;
-	int forked = 0, ended = 0, failed = 0;
+	struct counts counts = {0};
+	int forked = 0, ended = 0;
 
 	while (ended < storm->children) {
 		for (int i = 0; i < n && forked < storm->children; i++) {
@@ -93,7 +101,9 @@ int storm_run(const struct storm *storm)
 			forked++;
 		}
 		usleep(LOOK_US);
-		ended += look_after(children, n, &failed);
+		ended += look_after(children, n, &counts);
 	}
-	return failed;
+	printf("# storm %d forked, %d killed\n", forked, counts.killed);
+	fflush(stdout); /* else children that are forked later would print it too */
+	return counts.failed;
 }
