@@ -86,16 +86,28 @@ static json_t *steps_to_json(const struct wv_recipe *r)
 	return r->cmdlog ? wv_steps_to_json(r->cmdlog) : json_array();
 }
 
-json_t *wv_recipe_to_json(const struct wv_recipe *r)
+json_t *wv_recipe_summary(const struct wv_recipe *r)
 {
 	char id[17];
 
 	wv_hex_u64(r->id, id);
-	return json_pack("{s:i, s:s, s:o, s:s, s:o, s:I, s:I, s:o, s:o}", "format",
-			 WV_RECIPE_FORMAT, "id", id, "key", key_to_json(r), "comm", r->comm, "argv",
-			 argv_to_json(r), "created", (json_int_t)r->created, "used",
-			 (json_int_t)r->used, "counters", counters_to_json(&r->counters), "steps",
-			 steps_to_json(r));
+	return json_pack("{s:i, s:s, s:o, s:s, s:I, s:I, s:o, s:I, s:I}", "format",
+			 WV_RECIPE_FORMAT, "id", id, "key", key_to_json(r), "comm", r->comm,
+			 "created", (json_int_t)r->created, "used", (json_int_t)r->used, "counters",
+			 counters_to_json(&r->counters), "argv", (json_int_t)r->n_argv, "steps",
+			 (json_int_t)r->n_steps);
+}
+
+json_t *wv_recipe_to_json(const struct wv_recipe *r)
+{
+	json_t *json = wv_recipe_summary(r);
+
+	if (json_object_set_new(json, "argv", argv_to_json(r)) ||
+	    json_object_set_new(json, "steps", steps_to_json(r))) {
+		json_decref(json);
+		return NULL;
+	}
+	return json;
 }
 
 struct reader {

@@ -287,6 +287,41 @@ static void test_nobody_forgets_another_user_s_recipes(void **state)
 	assert_int_equal(bench_recipe(b)->n_steps, 8);
 }
 
+static int status_from_afar(struct daemon_bench *b)
+{
+	static const char question[] = "{\"op\": \"status\"}";
+	static _Alignas(8) char text[WV_WIRE_MAX];
+	struct {
+		struct wv_msg msg;
+		char text[sizeof(question) - 1];
+	} msg;
+	json_int_t leases = -1, on_device = -1;
+	int sock = bench_connect(b);
+	json_t *json;
+	ssize_t got;
+
+	fcntl(sock, F_SETFL, 0);
+	memcpy(msg.text, question, sizeof(msg.text));
+	bench_send(sock, WV_MSG_CONTROL, &msg, sizeof(msg), NULL, 0);
+	got = recv(sock, text, sizeof(text), 0);
+	if (got <= (ssize_t)sizeof(msg.msg))
+		return 98;
+	json = json_loadb(text + sizeof(msg.msg), (size_t)got - sizeof(msg.msg), 0, NULL);
+	if (json_unpack(json, "{s:{s:I}, s:[{s:I}]}", "use", "leases", &leases, "devices", "leases",
+			&on_device))
+		return 97;
+	return leases || on_device || json_object_get(json_object_get(json, "clients"), "accepted");
+}
+
+static void test_nobody_sees_what_others_do(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	assert_int_equal(as_nobody(b, status_from_afar), 0);
+}
+
 /* Malformed messages: the connection is closed, nothing leaks, and others are served. */
 
 static void expect_hung_up(struct daemon_bench *b, int sock)
@@ -1088,6 +1123,7 @@ int main(void)
 	    TEST(test_a_device_that_is_not_leased_has_no_leases),
 	    TEST(test_a_user_s_leases_are_that_user_s_only),
 	    TEST(test_nobody_forgets_another_user_s_recipes),
+	    TEST(test_nobody_sees_what_others_do),
 	    TEST(test_wrong_sizes),
 	    TEST(test_wrong_headers),
 	    TEST(test_wrong_numbers_of_descriptors),

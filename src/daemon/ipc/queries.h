@@ -12,8 +12,10 @@
  *              unleased_because: why no leases are made of the device, or null}]
  *   budgets   {leases_per_recipe, leases_per_user, leases, memory_per_user, memory, descriptors,
  *              recipes_per_user, recipes}
- *   use       {leases, memory, descriptors}, of all users
- *   clients   {connected, accepted, malformed, silent, over_limit, denied}
+ *   use       {leases, memory, descriptors}, of the user who asks, or of all for root
+ *   clients   {connected}, of that user; for root of all, and with it
+ *              {accepted, malformed, silent, over_limit, denied,
+ *              closing: descriptors of clients that are not closed yet}
  *   users     [{uid, clients, recipes, use}]
  *   recipes   [as in its file, but steps and argv are how many there are, and with
  *              uid,

@@ -22,7 +22,7 @@ static json_t *text_or_null(const char *text)
 	return text && *text ? json_string(text) : json_null();
 }
 
-static uint32_t leases_on(const struct wv_service *s, const struct wv_device *device)
+static uint32_t leases_on(const struct wv_service *s, const struct wv_device *device, uid_t who)
 {
 	struct wv_user *user;
 	struct wv_recipe *r;
@@ -30,12 +30,13 @@ static uint32_t leases_on(const struct wv_service *s, const struct wv_device *de
 
 	wv_each_user (s->catalog, user)
 		wv_each_recipe (user, r)
-			if (r->pool && !strcmp(r->key.ibdev, device->ibdev))
+			if (wv_may_see(who, user->uid) && r->pool &&
+			    !strcmp(r->key.ibdev, device->ibdev))
 				n += r->pool->n_ready;
 	return n;
 }
 
-static json_t *devices(const struct wv_service *s)
+static json_t *devices(const struct wv_service *s, uid_t who)
 {
 	json_t *list = json_array();
 
@@ -49,7 +50,7 @@ static json_t *devices(const struct wv_service *s)
 						      text_or_null(d->provider), "leased",
 						      (int)d->leasable, "unleased_because",
 						      text_or_null(d->unleased_because), "leases",
-						      number(leases_on(s, d))));
+						      number(leases_on(s, d, who))));
 	}
 	return list;
 }
@@ -75,14 +76,25 @@ static json_t *use(const struct wv_service *s, const struct wv_user *only)
 			 number(use.bytes), "descriptors", number(use.fds));
 }
 
-static json_t *clients(const struct wv_service *s)
+static json_t *use_seen_by(const struct wv_service *s, uid_t who)
 {
+	const struct wv_user *user = wv_catalog_user(s->catalog, who, false);
+
+	return use(s, who ? user : NULL);
+}
+
+/* What all clients do together tells users of each other, so only root sees it. */
+static json_t *clients_seen_by(const struct wv_service *s, uid_t who)
+{
+	const struct wv_user *user = wv_catalog_user(s->catalog, who, false);
 	const struct wv_tally *t = &s->tally;
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "connected", number(s->n_clients),
+	if (who)
+		return json_pack("{s:o}", "connected", number(user ? user->n_clients : 0));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "connected", number(s->n_clients),
 			 "accepted", number(t->accepted), "malformed", number(t->malformed),
 			 "silent", number(t->silent), "over_limit", number(t->over_limit), "denied",
-			 number(t->denied));
+			 number(t->denied), "closing", number(wv_closer_busy(s->closer, NULL)));
 }
 
 static json_t *divergence(const struct wv_divergence *d)
@@ -130,11 +142,9 @@ static const char *why_unfit(const struct wv_recipe *r)
 /* As in its file, with the steps as a number, and what is known now. */
 static json_t *recipe(const struct wv_service *s, const struct wv_recipe *r)
 {
-	json_t *json = wv_recipe_to_json(r);
+	json_t *json = wv_recipe_summary(r);
 
 	json_object_set_new(json, "uid", number(r->uid));
-	json_object_set_new(json, "steps", json_integer(r->n_steps));
-	json_object_set_new(json, "argv", json_integer(r->n_argv));
 	json_object_set_new(json, "pool", pool(s, r));
 	json_object_set_new(json, "cost", cost(&r->cost));
 	json_object_set_new(json, "divergence", divergence(&r->divergence));
@@ -163,9 +173,10 @@ json_t *wv_status(const struct wv_service *s, uid_t who)
 		wv_each_recipe (u, r)
 			json_array_append_new(recipes, recipe(s, r));
 	}
-	return json_pack(
-	    "{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "version", WV_VERSION, "uptime_s",
-	    number((uint64_t)(wv_now(s->event) - s->start_us) / 1000000), "kernel",
-	    s->planner->kernel, "socket", s->socket, "devices", devices(s), "budgets", budgets(s),
-	    "use", use(s, NULL), "clients", clients(s), "users", users, "recipes", recipes);
+	return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
+			 WV_VERSION, "uptime_s",
+			 number((uint64_t)(wv_now(s->event) - s->start_us) / 1000000), "kernel",
+			 s->planner->kernel, "socket", s->socket, "devices", devices(s, who),
+			 "budgets", budgets(s), "use", use_seen_by(s, who), "clients",
+			 clients_seen_by(s, who), "users", users, "recipes", recipes);
 }
