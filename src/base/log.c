@@ -21,6 +21,7 @@ static const char *const names[] = {
 
 static enum wv_log_level most_verbose = WV_NOTICE;
 static bool to_journal;
+static _Atomic(wv_log_take_fn) diverted;
 
 /* systemd says which file the journal's end of standard error is; a redirection changes it. */
 static bool stderr_is_journal(void)
@@ -47,10 +48,24 @@ int wv_log_level_parse(const char *name)
 	return -EINVAL;
 }
 
+void wv_log_write(enum wv_log_level level, const char *text)
+{
+	if (to_journal)
+		sd_journal_send("MESSAGE=%s", text, "PRIORITY=%d", (int)level, NULL);
+	else
+		fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, names[level], text);
+}
+
+void wv_log_divert(wv_log_take_fn take)
+{
+	diverted = take;
+}
+
 void wv_log(enum wv_log_level level, const char *format, ...)
 {
 	int saved = errno;
-	char text[1024];
+	wv_log_take_fn take = diverted;
+	char text[WV_LOG_MAX];
 	va_list args;
 
 	if (level > most_verbose)
@@ -58,10 +73,10 @@ void wv_log(enum wv_log_level level, const char *format, ...)
 	va_start(args, format);
 	vsnprintf(text, sizeof(text), format, args);
 	va_end(args);
-	if (to_journal)
-		sd_journal_send("MESSAGE=%s", text, "PRIORITY=%d", (int)level, NULL);
+	if (take)
+		take(level, text);
 	else
-		fprintf(stderr, "%s: %s: %s\n", program_invocation_short_name, names[level], text);
+		wv_log_write(level, text);
 	errno = saved;
 }
 

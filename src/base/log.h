@@ -24,6 +24,17 @@ int wv_log_level_parse(const char *name);
 
 void wv_log(enum wv_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+#define WV_LOG_MAX 1024 /* bytes of a message, with its end mark */
+
+/* Writes @text now, whatever its level; waits for whoever reads the log. */
+void wv_log_write(enum wv_log_level level, const char *text);
+
+typedef void (*wv_log_take_fn)(enum wv_log_level level, const char *text);
+
+/* From now on wv_log() gives its messages to @take instead of writing them; NULL: it writes them.
+ */
+void wv_log_divert(wv_log_take_fn take);
+
 /* For messages that a stranger can provoke: at most ten in ten seconds are let through. */
 struct wv_log_limit {
 	int64_t start_us;

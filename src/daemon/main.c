@@ -4,6 +4,7 @@
  */
 #include "base/base.h"
 #include "daemon/config/privileges.h"
+#include "daemon/loop/log_thread.h"
 #include "daemon/loop/loop.h"
 #include "daemon/server.h"
 
@@ -76,7 +77,11 @@ static int run(struct wv_server *s)
 	sd_notifyf(0, "READY=1\nSTATUS=Devices: %u, listening on %s", s->devices.n,
 		   s->listener.socket);
 	wv_log(WV_NOTICE, "devices: %u, listening on %s", s->devices.n, s->listener.socket);
+	err = wv_log_thread_start();
+	if (err)
+		return err;
 	err = sd_event_loop(s->event);
+	wv_log_thread_stop();
 	sd_notify(0, "STOPPING=1");
 	return err < 0 ? err : 0;
 }
