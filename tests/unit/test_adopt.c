@@ -780,6 +780,21 @@ static void test_purging_takes_users_in_another_protection_domain(void **state)
 	end(s);
 }
 
+/* No recipe results in such a lease, but the preload takes leases from whoever owns the socket. */
+static void test_purging_what_uses_itself(void **state)
+{
+	wv_auto_free struct wv_cmdlog *record = fixture_load("srq_pingpong");
+	struct session *s = begin("srq_pingpong");
+	struct wv_step *qp = tape_find(s->cmdlog, "QP_CREATE", 0);
+
+	(void)state;
+	wv_step_attr(qp, UVERBS_ATTR_CREATE_QP_RECV_CQ_HANDLE)->data = qp->new_handle;
+	program_run_part(&s->program, record, 0, 6); /* up to the SRQ, no QP */
+	assert_int_equal(program_destroy(&s->program, UVERBS_OBJECT_SRQ, s->program.handles[3]), 0);
+	assert_int_equal(s->preload.purges, 16);
+	end(s);
+}
+
 /* A program's own mistake stays one. */
 static void test_busy_with_the_program_s_own_objects(void **state)
 {
@@ -961,6 +976,7 @@ int main(void)
 	    cmocka_unit_test(test_users_are_found_last_made_first),
 	    cmocka_unit_test(test_purging_takes_users_of_users_first),
 	    cmocka_unit_test(test_purging_takes_users_in_another_protection_domain),
+	    cmocka_unit_test(test_purging_what_uses_itself),
 	    cmocka_unit_test(test_busy_with_the_program_s_own_objects),
 	    cmocka_unit_test(test_events_are_about_the_program_s_objects),
 	    cmocka_unit_test(test_events_of_other_objects),

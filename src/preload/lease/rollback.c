@@ -40,12 +40,15 @@ static int destroy(int ufile, uint32_t driver_id, const struct wv_step *create, 
 	return err;
 }
 
-/* Destroys an unadopted object, after the objects that use it. */
+/*
+ * Destroys an unadopted object, after the objects that use it. The object counts as gone first:
+ * objects of a wrong lease may use each other in a circle.
+ */
 static void purge_object(int ufile, struct wv_lease *lease, struct wv_step *step)
 {
+	step->state = WV_GONE;
 	wv_rollback_purge(ufile, lease, step->new_handle);
 	wv_lease_kill_handle(lease, step->new_handle);
-	step->state = WV_GONE;
 	destroy(ufile, lease->cmdlog->driver_id, step, step->new_handle);
 }
 
