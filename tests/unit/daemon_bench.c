@@ -216,6 +216,27 @@ void bench_save(struct daemon_bench *b)
 		sd_event_run(b->server->event, 1000);
 }
 
+void bench_rest(struct daemon_bench *b)
+{
+	struct wv_server *s = b->server;
+
+	bench_run(b);
+	while (wv_builders_busy(&s->builders) || wv_reaper_busy(&s->reaper)) {
+		sd_event_run(s->event, 1000);
+		bench_run(b);
+	}
+}
+
+void bench_fill(struct daemon_bench *b)
+{
+	struct wv_server *s = b->server;
+
+	s->config.refill_delay = 0;
+	wv_scheduler_poke(&s->scheduler);
+	bench_rest(b);
+	s->config.refill_delay = NEVER;
+}
+
 void bench_await_ends(struct daemon_bench *b)
 {
 	while (wv_reaper_busy(&b->server->reaper))

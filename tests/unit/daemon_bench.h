@@ -38,6 +38,10 @@ void bench_run_until(struct daemon_bench *b, bool (*is_so)(struct wv_server *s, 
 		     unsigned int n);
 /* Runs it until the disk is as the catalog is; pools stay as they are. */
 void bench_save(struct daemon_bench *b);
+/* Runs it until no builder is at work and all leases that were given up have ended. */
+void bench_rest(struct daemon_bench *b);
+/* Lets it fill its pools, as far as it can, and then rest. */
+void bench_fill(struct daemon_bench *b);
 /* Waits, without running the loop, until the leases that were given up have ended. */
 void bench_await_ends(struct daemon_bench *b);
 

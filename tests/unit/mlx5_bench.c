@@ -63,7 +63,7 @@ static struct mlx5_bench *begin(void)
 	return &bench;
 }
 
-struct mlx5_bench *bench_record(void)
+struct mlx5_bench *bench_mlx5_record(void)
 {
 	struct mlx5_bench *b = begin();
 
@@ -76,7 +76,7 @@ struct mlx5_bench *bench_record(void)
 	return b;
 }
 
-struct wv_cmdlog *bench_recipe(struct mlx5_bench *b)
+struct wv_cmdlog *bench_mlx5_recipe(struct mlx5_bench *b)
 {
 	assert_int_equal(wv_cmdlog_check(b->record.cmdlog, b->record.cmdlog->bytes, WV_RECORD), 0);
 	return recipe_of(b->record.cmdlog);
@@ -84,7 +84,7 @@ struct wv_cmdlog *bench_recipe(struct mlx5_bench *b)
 
 struct wv_cmdlog *mlx5_record(void)
 {
-	struct mlx5_bench *b = bench_record();
+	struct mlx5_bench *b = bench_mlx5_record();
 	struct wv_cmdlog *record;
 
 	mlx5_run(&b->program);

@@ -39,9 +39,9 @@ struct mlx5_bench {
 };
 
 /* A program that is being recorded; end with bench_end(). */
-struct mlx5_bench *bench_record(void);
+struct mlx5_bench *bench_mlx5_record(void);
 /* The recipe of what was recorded so far; the caller frees it. */
-struct wv_cmdlog *bench_recipe(struct mlx5_bench *b);
+struct wv_cmdlog *bench_mlx5_recipe(struct mlx5_bench *b);
 void bench_end(struct mlx5_bench *b);
 
 /* The record of mlx5_run(), and its recipe; the caller frees them. */

@@ -43,7 +43,7 @@ static void test_memory_becomes_steps(void **state)
 /* The next run asks for memory in the order in which this one did, whoever names it first. */
 static void test_memory_is_in_the_order_of_allocation(void **state)
 {
-	struct mlx5_bench *b = bench_record();
+	struct mlx5_bench *b = bench_mlx5_record();
 	wv_auto_free struct wv_cmdlog *recipe = NULL;
 	struct mlx5_ib_create_cq *cq;
 
@@ -51,7 +51,7 @@ static void test_memory_is_in_the_order_of_allocation(void **state)
 	mlx5_open(&b->program);
 	b->program.doorbells = b->program.alloc(b, 4096); /* before a buffer of the same size */
 	mlx5_create_cq(&b->program, 64, MLX5_CQE_SMALL);
-	recipe = bench_recipe(b);
+	recipe = bench_mlx5_recipe(b);
 	bench_end(b);
 	cq = step_input(tape_find(recipe, "CQ_CREATE", 0), UHW);
 	assert_int_equal(cq->db_addr >> 32, step_index(recipe, tape_find(recipe, "memory", 0)) + 1);
@@ -87,7 +87,7 @@ static void test_contents_are_recorded(void **state)
 static void test_equal_programs_have_equal_recipes(void **state)
 {
 	wv_auto_free struct wv_cmdlog *a = mlx5_recipe();
-	struct mlx5_bench *b = bench_record();
+	struct mlx5_bench *b = bench_mlx5_record();
 	void *in_the_way = malloc(70000);
 	wv_auto_free struct wv_cmdlog *again = NULL;
 
@@ -95,7 +95,7 @@ static void test_equal_programs_have_equal_recipes(void **state)
 	b->kernel.next_number = 0x77;
 	b->program.base = 0x123456780000;
 	mlx5_run(&b->program);
-	again = bench_recipe(b);
+	again = bench_mlx5_recipe(b);
 	bench_end(b);
 	free(in_the_way);
 	assert_int_equal(a->bytes, again->bytes);
@@ -105,7 +105,7 @@ static void test_equal_programs_have_equal_recipes(void **state)
 /* Of memory that nobody saw being allocated nothing is known; so of all that builds on it. */
 static void test_unseen_memory_is_left_out(void **state)
 {
-	struct mlx5_bench *b = bench_record();
+	struct mlx5_bench *b = bench_mlx5_record();
 	wv_auto_free struct wv_cmdlog *recipe = NULL;
 	uint32_t seen, unseen, qp;
 
@@ -118,7 +118,7 @@ static void test_unseen_memory_is_left_out(void **state)
 	qp = mlx5_create_qp(&b->program, unseen, IB_UVERBS_QPT_RC, 0);
 	mlx5_move(&b->program, qp, IBV_QPS_INIT);
 	mlx5_create_qp(&b->program, seen, IB_UVERBS_QPT_RC, 0);
-	recipe = bench_recipe(b);
+	recipe = bench_mlx5_recipe(b);
 	bench_end(b);
 	/* The first QP's memory was seen: it is made for nobody, but keeps the sizes' order. */
 	assert_steps(recipe,
@@ -130,7 +130,7 @@ static void test_unseen_memory_is_left_out(void **state)
 /* A doorbell page that was not seen takes all with it that has a record in it. */
 static void test_an_unseen_doorbell_page(void **state)
 {
-	struct mlx5_bench *b = bench_record();
+	struct mlx5_bench *b = bench_mlx5_record();
 	wv_auto_free struct wv_cmdlog *recipe = NULL;
 
 	(void)state;
@@ -139,7 +139,7 @@ static void test_an_unseen_doorbell_page(void **state)
 	mlx5_create_cq(&b->program, 64, MLX5_CQE_SMALL);
 	b->unseen = false;
 	mlx5_create_cq(&b->program, 64, MLX5_CQE_SMALL);
-	recipe = bench_recipe(b);
+	recipe = bench_mlx5_recipe(b);
 	bench_end(b);
 	wv_each_step (recipe, step)
 		assert_string_not_equal(step_name(step), "CQ_CREATE");
@@ -166,14 +166,14 @@ static int fill_and_issue(void *owner, struct ib_uverbs_ioctl_hdr *cmd)
 
 static void test_irregular_memory_is_left_out(void **state)
 {
-	struct mlx5_bench *b = bench_record();
+	struct mlx5_bench *b = bench_mlx5_record();
 	wv_auto_free struct wv_cmdlog *recipe = NULL;
 
 	(void)state;
 	mlx5_open(&b->program);
 	b->program.issue = fill_and_issue;
 	mlx5_create_cq(&b->program, 64, MLX5_CQE_SMALL);
-	recipe = bench_recipe(b);
+	recipe = bench_mlx5_recipe(b);
 	assert_int_equal(tape_find(b->record.cmdlog, "memory", 0)->error, E2BIG);
 	bench_end(b);
 	assert_steps(recipe,

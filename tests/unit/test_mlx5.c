@@ -215,7 +215,7 @@ static void test_numbers_are_the_lease_s(void **state)
 /* A page that the lease did not allocate: the number is the program's, and no step's. */
 static void test_a_number_that_no_step_made_is_kept(void **state)
 {
-	struct mlx5_bench *b = bench_record();
+	struct mlx5_bench *b = bench_mlx5_record();
 	wv_auto_free struct wv_cmdlog *recipe = NULL;
 
 	(void)state;
@@ -224,7 +224,7 @@ static void test_a_number_that_no_step_made_is_kept(void **state)
 	mlx5_create_cq(&b->program, 64, MLX5_CQE_SMALL);
 	b->program.uar_number = 0x8003; /* would be taken for a step's number */
 	mlx5_create_cq(&b->program, 64, MLX5_CQE_SMALL);
-	recipe = bench_recipe(b);
+	recipe = bench_mlx5_recipe(b);
 	bench_end(b);
 	assert_int_equal(
 	    ((struct mlx5_ib_create_cq *)step_input(tape_find(recipe, "CQ_CREATE", 0), UHW))
@@ -273,7 +273,7 @@ static void test_a_dc_target_has_no_memory(void **state)
 
 static void test_only_constants_of_the_firmware_are_prepared(void **state)
 {
-	struct mlx5_bench *b = bench_record();
+	struct mlx5_bench *b = bench_mlx5_record();
 	wv_auto_free struct wv_cmdlog *recipe = NULL;
 
 	(void)state;
@@ -281,7 +281,7 @@ static void test_only_constants_of_the_firmware_are_prepared(void **state)
 	assert_int_equal(b->unknown, 0);
 	mlx5_firmware(&b->program, 0x101);
 	assert_int_equal(b->unknown, 0);
-	recipe = bench_recipe(b);
+	recipe = bench_mlx5_recipe(b);
 	assert_steps(recipe, "query_hca_cap");
 	bench_end(b);
 }
@@ -301,7 +301,7 @@ static void test_another_firmware_command_is_the_kernel_s(void **state)
 
 static void test_rights_are_refused(void **state)
 {
-	struct mlx5_bench *b = bench_record();
+	struct mlx5_bench *b = bench_mlx5_record();
 	wv_auto_free struct wv_cmdlog *recipe = NULL;
 	struct wv_cost cost;
 	const char *why;
@@ -309,7 +309,7 @@ static void test_rights_are_refused(void **state)
 	(void)state;
 	mlx5_open(&b->program);
 	mlx5_devx_obj_create(&b->program);
-	recipe = bench_recipe(b);
+	recipe = bench_mlx5_recipe(b);
 	bench_end(b);
 	assert_non_null(tape_find(recipe, "devx_obj_create", 0));
 	assert_int_equal(wv_validate(recipe, &cost, &why), -EPERM);
