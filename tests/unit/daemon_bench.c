@@ -221,7 +221,8 @@ void bench_rest(struct daemon_bench *b)
 	struct wv_server *s = b->server;
 
 	bench_run(b);
-	while (wv_builders_busy(&s->builders) || wv_reaper_busy(&s->reaper)) {
+	while (wv_builders_busy(&s->builders) || wv_reaper_busy(&s->reaper) ||
+	       wv_save_thread_busy(s->saver.thread)) {
 		sd_event_run(s->event, 1000);
 		bench_run(b);
 	}
@@ -360,15 +361,26 @@ int bench_run_program(struct daemon_bench *b, uint64_t argv, uint32_t diverged)
 	return 0;
 }
 
-static json_t *document(struct bench_answer *answer)
+static json_t *read_memory(struct bench_answer *answer)
 {
 	json_t *json;
 
 	assert_int_equal(answer->n_fds, 1);
 	assert_int_equal(fcntl(answer->fds[0], F_GET_SEALS),
 			 F_SEAL_SEAL | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_WRITE);
-	json = json_loadfd(answer->fds[0], 0, NULL);
+	json = json_loadfd(answer->fds[0], JSON_REJECT_DUPLICATES, NULL);
 	bench_close_fds(answer);
+	return json;
+}
+
+json_t *bench_document(struct bench_answer *answer)
+{
+	const size_t head = sizeof(struct wv_msg);
+	json_t *json = answer->n_fds ? read_memory(answer)
+				     : json_loadb(answer->data + head, (size_t)answer->bytes - head,
+						  JSON_REJECT_DUPLICATES, NULL);
+
+	assert_true(json_is_object(json));
 	return json;
 }
 
@@ -383,10 +395,7 @@ json_t *bench_question(struct daemon_bench *b, const char *question)
 	memcpy(msg + 1, question, strlen(question));
 	bench_send(sock, WV_MSG_CONTROL, msg, bytes, NULL, 0);
 	bench_receive(b, sock, &answer);
-	json = answer.n_fds ? document(&answer)
-			    : json_loadb(answer.data + sizeof(*msg),
-					 (size_t)answer.bytes - sizeof(*msg), 0, NULL);
-	assert_non_null(json);
+	json = bench_document(&answer);
 	wv_close_fd(&sock);
 	bench_run(b);
 	return json;

@@ -38,7 +38,7 @@ void bench_run_until(struct daemon_bench *b, bool (*is_so)(struct wv_server *s, 
 		     unsigned int n);
 /* Runs it until the disk is as the catalog is; pools stay as they are. */
 void bench_save(struct daemon_bench *b);
-/* Runs it until no builder is at work and all leases that were given up have ended. */
+/* Runs it until none of its threads has anything to do. */
 void bench_rest(struct daemon_bench *b);
 /* Lets it fill its pools, as far as it can, and then rest. */
 void bench_fill(struct daemon_bench *b);
@@ -83,6 +83,8 @@ void bench_record(struct daemon_bench *b, uint64_t argv, const char *fixture);
 /* Asks for a lease, takes it, and gives it back with a report. The reason, as above. */
 int bench_run_program(struct daemon_bench *b, uint64_t argv, uint32_t diverged);
 
+/* The document in the answer to a question; it is the caller's. */
+json_t *bench_document(struct bench_answer *answer);
 /* Puts a question; the answer is the caller's. */
 json_t *bench_question(struct daemon_bench *b, const char *question);
 

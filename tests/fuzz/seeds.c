@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Writes the inputs that fuzzing begins with: fuzz-seeds FOLDER makes FOLDER/TARGET/NAME. They are
+ * made of the recorded commands in tests/fixtures and of what a daemon answers, so they are never
+ * out of date.
+ */
+#include "fuzz.h"
+
+#include "daemon_bench.h"
+#include "reply.h"
+#include "store/recipe_json.h"
+#include "through.h"
+#include "turns.h"
+#include "wire/trace_record.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+static const char *top;
+
+static void save(const char *target, const char *name, const void *data, size_t bytes)
+{
+	wv_auto_fd fd = -1;
+	char path[512];
+
+	snprintf(path, sizeof(path), "%s/%s", top, target);
+	assert_true(!mkdir(path, 0755) || errno == EEXIST);
+	snprintf(path, sizeof(path), "%s/%s/%s", top, target, name);
+	fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, data, bytes), bytes);
+}
+
+static void save_text(const char *target, const char *name, const char *text)
+{
+	save(target, name, text, strlen(text));
+}
+
+/* Frees @json. */
+static void save_json(const char *target, const char *name, json_t *json)
+{
+	wv_auto_free char *text = json_dumps(json, JSON_INDENT(1));
+
+	assert_non_null(text);
+	save_text(target, name, text);
+	json_decref(json);
+}
+
+static void save_records(struct wv_cmdlog **records)
+{
+	for (unsigned int i = 0; i < THROUGH_ORIGINALS; i++)
+		save("record", i < N_FIXTURES ? fixture_names[i] : "mlx5", records[i],
+		     records[i]->bytes);
+}
+
+static void save_recipe(const char *name, struct wv_cmdlog *cmdlog)
+{
+	struct wv_key key = {.driver_id = cmdlog->driver_id, .ibdev = "rxe0", .kernel = "6.1"};
+	static const struct wv_build_id provider;
+	struct wv_recipe *recipe;
+
+	assert_int_equal(wv_recipe_new(1000, &key, &provider, cmdlog, &recipe), 0);
+	wv_recipe_add_argv(recipe, 7);
+	save_json("recipe", name, wv_recipe_to_json(recipe));
+	save_json("answer", name, wv_recipe_to_json(recipe));
+	wv_recipe_free(recipe);
+}
+
+/* A reply and its message, of two parts. */
+static void save_reply(const char *name, struct reply reply, void *head, size_t head_bytes,
+		       const void *tail, size_t tail_bytes)
+{
+	static uint8_t all[sizeof(reply) + WV_WIRE_MAX];
+
+	((struct wv_msg *)head)->bytes = (uint32_t)(head_bytes + tail_bytes);
+	memcpy(all, &reply, sizeof(reply));
+	memcpy(all + sizeof(reply), head, head_bytes);
+	if (tail_bytes)
+		memcpy(all + sizeof(reply) + head_bytes, tail, tail_bytes);
+	save("reply", name, all, sizeof(reply) + head_bytes + tail_bytes);
+}
+
+static void save_lease(const char *name, unsigned int program, struct wv_cmdlog *recipe)
+{
+	wv_auto_free struct wv_cmdlog *lease = malloc(WV_CMDLOG_MAX_BYTES);
+	static struct fake_kernel kernel;
+	struct wv_msg_lease head = {0};
+	struct wv_replay out;
+	struct stat node;
+
+	fake_kernel_init(&kernel);
+	assert_int_equal(
+	    wv_replay(recipe, fake_kernel_issue, &kernel, lease, WV_CMDLOG_MAX_BYTES, &out), 0);
+	assert_true(lease->memory <= REPLY_MEMORY);
+	for (unsigned int i = 0; i < out.n_fds; i++)
+		close(out.fds[i]);
+	wv_close_fd(&out.memory);
+	assert_int_equal(stat(BENCH_NODE, &node), 0);
+	wv_msg_init(&head.msg, WV_MSG_LEASE, 0);
+	head.rdev = node.st_rdev;
+	head.n_fds = lease->n_fds;
+	save_reply(name,
+		   (struct reply){.n_fds = (uint8_t)(1 + lease->n_fds + !!lease->memory),
+				  .program = (uint8_t)program},
+		   &head, sizeof(head), lease, lease->bytes);
+}
+
+static void save_other_replies(void)
+{
+	struct wv_msg_no_lease none;
+	struct wv_msg_pool_state state = {.granted = 3, .ready = 1};
+
+	for (uint32_t reason = WV_NO_LEASE_RECORD; reason <= WV_NO_LEASE_UNFIT; reason++) {
+		char name[] = {'n', 'o', '0' + (char)reason, 0};
+
+		none = (struct wv_msg_no_lease){.reason = reason};
+		wv_msg_init(&none.msg, WV_MSG_NO_LEASE, 0);
+		save_reply(name, (struct reply){0}, &none, sizeof(none), NULL, 0);
+	}
+	wv_msg_init(&state.msg, WV_MSG_POOL_STATE, 0);
+	save_reply("pool", (struct reply){.to_pool_request = 1}, &state, sizeof(state), NULL, 0);
+}
+
+/* Turns of the target "daemon". */
+struct turns {
+	uint8_t data[64 * 1024];
+	size_t bytes;
+};
+
+static void add(struct turns *t, uint8_t what, uint8_t n_nodes, const void *data, size_t bytes)
+{
+	struct turn turn = {.what = what, .n_nodes = n_nodes, .bytes = (uint32_t)bytes};
+
+	memcpy(t->data + t->bytes, &turn, sizeof(turn));
+	if (bytes)
+		memcpy(t->data + t->bytes + sizeof(turn), data, bytes);
+	t->bytes += sizeof(turn) + bytes;
+}
+
+/* A message; its header is not stored. */
+#define ADD_MESSAGE(turns, type, n_nodes, message)                                                 \
+	add(turns, type, n_nodes, &(message).msg + 1, sizeof(message) - sizeof(struct wv_msg))
+
+static void add_question(struct turns *t, const char *text)
+{
+	add(t, WV_MSG_CONTROL, 0, text, strlen(text));
+}
+
+/* A program's first run and its second one, and what the command line asks then. */
+static void save_turns(const char *name, struct wv_cmdlog *record)
+{
+	static struct turns t;
+	struct wv_msg_request request = bench_request(1);
+	struct wv_msg_pool pool = {.program = request, .leases = 2};
+	struct wv_msg_report report = {.adopted = 3, .diverged = 1, .why = WV_WHY_VALUE};
+	uint8_t sent[sizeof(struct wv_msg_record) - sizeof(struct wv_msg) + 16 * 1024] = {0};
+	size_t head = sizeof(struct wv_msg_record) - sizeof(struct wv_msg);
+
+	t.bytes = 0;
+	memcpy(sent + head, record, record->bytes);
+	ADD_MESSAGE(&t, WV_MSG_REQUEST, 1, request);
+	add(&t, WV_MSG_RECORD, 0, sent, head + record->bytes);
+	add(&t, TURN_FILL, 0, NULL, 0);
+	ADD_MESSAGE(&t, WV_MSG_REQUEST, 1, request);
+	ADD_MESSAGE(&t, WV_MSG_REPORT, 0, report);
+	add(&t, WV_MSG_POOL, 0, (uint8_t *)&pool + sizeof(struct wv_msg),
+	    sizeof(pool) - sizeof(struct wv_msg));
+	add(&t, TURN_CLOSE, 0, NULL, 0);
+	add_question(&t, "{\"op\": \"status\"}");
+	add_question(&t, "{\"op\": \"forget\", \"id\": \"all\"}");
+	save("daemon", name, t.data, t.bytes);
+}
+
+static void save_questions(void)
+{
+	static const char *const questions[] = {
+	    "{\"op\": \"status\"}",
+	    "{\"op\": \"recipe\", \"id\": \"0000000000000000\"}",
+	    "{\"op\": \"forget\", \"id\": \"0000000000000000\"}",
+	    "{\"op\": \"forget\", \"id\": \"all\"}",
+	};
+
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(questions); i++) {
+		char name[] = {'0' + (char)i, 0};
+
+		save_text("control", name, questions[i]);
+	}
+}
+
+/* What a daemon says that knows a program. */
+static void save_status(void)
+{
+	struct daemon_bench *b;
+	void *state;
+
+	bench_set_up(&state);
+	b = state;
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	bench_run_program(b, 1, 1);
+	save_json("answer", "status", bench_question(b, "{\"op\": \"status\"}"));
+	save_json("answer", "forgotten",
+		  bench_question(b, "{\"op\": \"forget\", \"id\": \"all\"}"));
+	bench_tear_down(&state);
+}
+
+/* One event of each kind, answered in each way. */
+static void save_trace(void)
+{
+	struct wv_trace events[(WV_TRACE_COPIED + 1) * (WV_HOW_PREFORKED + 1)];
+	unsigned int n = 0;
+
+	for (uint16_t kind = 0; kind <= WV_TRACE_COPIED; kind++)
+		for (uint16_t how = 0; how <= WV_HOW_PREFORKED; how++, n++)
+			events[n] = (struct wv_trace){
+			    .magic = WV_TRACE_MAGIC,
+			    .kind = kind,
+			    .how = how,
+			    .pid = 7,
+			    .start = 1000 * n,
+			    .end = 1000 * n + 500,
+			    .driver_id = RDMA_DRIVER_RXE,
+			    .object = UVERBS_OBJECT_DEVICE,
+			    .method = UVERBS_METHOD_INVOKE_WRITE,
+			    .write_cmd = IB_USER_VERBS_CMD_MODIFY_QP,
+			    .qp_state = IBV_QPS_RTS,
+			    .why = {.why = WV_WHY_VALUE, .attr = UVERBS_ATTR_CORE_IN},
+			};
+	save("trace", "all", events, sizeof(events));
+}
+
+static void save_texts(void)
+{
+	save_text("providers", "one",
+		  "uverbs0 /usr/lib/x86_64-linux-gnu/libibverbs/libmlx5-rdmav34.so\n");
+	save_text("providers", "two", "uverbs0 librxe-rdmav34.so\nuverbs1 -\n");
+	save_text("config", "all",
+		  "# comment\n[warmverbsd]\nsocket = /run/socket\nlog-level = debug\n"
+		  "max-leases-per-recipe = 1\nmax-memory = 0\nidle-time = 1\n"
+		  "trust-kernel = yes\nstate-dir = /s ; comment\n");
+	save_text("config", "wrong", "max-leases = -1\n");
+}
+
+int main(int argc, char **argv)
+{
+	struct wv_cmdlog **records = through_begin();
+
+	assert_int_equal(argc, 2);
+	top = argv[1];
+	assert_true(!mkdir(top, 0755) || errno == EEXIST);
+	save_records(records);
+	for (unsigned int i = 0; i < THROUGH_ORIGINALS; i++) {
+		const char *name = i < N_FIXTURES ? fixture_names[i] : "mlx5";
+		wv_auto_free struct wv_cmdlog *recipe = recipe_of(records[i]);
+
+		save_recipe(name, recipe);
+		save_lease(name, i, recipe);
+		save_turns(name, records[i]);
+	}
+	through_end();
+	save_other_replies();
+	save_questions();
+	save_status();
+	save_trace();
+	save_texts();
+	return 0;
+}

@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Messages of several clients to a daemon in this process, and its answers. */
+#include "fuzz.h"
+
+#include "daemon_bench.h"
+#include "turns.h"
+
+#include <fcntl.h>
+
+#define MEMORY (16u << 20) /* filling a pool takes long if there is more to fill */
+
+static struct daemon_bench *bench;
+static struct bench_answer answer;
+static int clients[N_CLIENTS] = {-1, -1, -1, -1};
+static int node;
+
+static void end_daemon(void)
+{
+	bench_stop(bench);
+	remove_tree(bench->dir);
+	free(bench);
+}
+
+int LLVMFuzzerInitialize(int *argc, char ***argv)
+{
+	void *state;
+
+	(void)argc;
+	(void)argv;
+	bench_set_up(&state);
+	bench = state;
+	wv_log_init(WV_ERROR);
+	bench->server->planner.limits.user.bytes = MEMORY;
+	node = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
+	atexit(end_daemon);
+	return 0;
+}
+
+static void check_lease(const struct wv_msg_lease *lease, size_t bytes)
+{
+	wv_auto_free struct wv_cmdlog *cmdlog = copy_exactly(lease + 1, bytes - sizeof(*lease));
+
+	assert_int_equal(wv_cmdlog_check(cmdlog, bytes - sizeof(*lease), WV_LEASE), 0);
+	assert_int_equal(answer.n_fds, 1 + cmdlog->n_fds + !!cmdlog->memory);
+}
+
+static void check_constants(const struct wv_msg_no_lease *none, size_t bytes)
+{
+	wv_auto_free struct wv_cmdlog *cmdlog = copy_exactly(none + 1, bytes - sizeof(*none));
+
+	assert_int_equal(answer.n_fds, 0);
+	if (bytes > sizeof(*none))
+		assert_int_equal(wv_cmdlog_check(cmdlog, bytes - sizeof(*none), WV_LEASE), 0);
+}
+
+static void check_answer(void)
+{
+	switch (wv_msg_check(answer.data, (size_t)answer.bytes)) {
+	case WV_MSG_LEASE:
+		check_lease((const void *)answer.data, (size_t)answer.bytes);
+		break;
+	case WV_MSG_NO_LEASE:
+		check_constants((const void *)answer.data, (size_t)answer.bytes);
+		break;
+	case WV_MSG_CONTROL:
+		json_decref(bench_document(&answer));
+		break;
+	default:
+		assert_int_equal(wv_msg_check(answer.data, (size_t)answer.bytes),
+				 WV_MSG_POOL_STATE);
+	}
+	bench_close_fds(&answer);
+}
+
+/* Reads all that the daemon has for @client. */
+static void read_answers(int *client)
+{
+	for (;;) {
+		bench_receive(bench, *client, &answer);
+		if (answer.bytes <= 0)
+			break;
+		check_answer();
+	}
+	if (answer.bytes != -EAGAIN)
+		wv_close_fd(client);
+}
+
+static void say(int *client, const struct turn *turn, const uint8_t *data)
+{
+	const int nodes[] = {node, node};
+	struct wv_msg head;
+
+	if (*client < 0)
+		*client = bench_connect(bench);
+	wv_msg_init(&head, turn->what % N_TURNS, sizeof(head) + turn->bytes);
+	if (turn->what % N_TURNS == TURN_RAW)
+		wv_send(*client, data, turn->bytes, NULL, 0, nodes, turn->n_nodes % 3);
+	else
+		wv_send(*client, &head, sizeof(head), data, turn->bytes, nodes, turn->n_nodes % 3);
+	read_answers(client);
+}
+
+static void take(const struct turn *turn, const uint8_t *data)
+{
+	int *client = &clients[turn->client % N_CLIENTS];
+
+	switch (turn->what % N_TURNS) {
+	case TURN_CLOSE:
+		wv_close_fd(client);
+		bench_run(bench);
+		break;
+	case TURN_FILL:
+		bench_fill(bench);
+		break;
+	default:
+		say(client, turn, data);
+	}
+}
+
+/* Nothing may be left of an input. */
+static void forget_all(void)
+{
+	for (unsigned int i = 0; i < N_CLIENTS; i++)
+		wv_close_fd(&clients[i]);
+	bench_run(bench);
+	json_decref(bench_question(bench, "{\"op\": \"forget\", \"id\": \"all\"}"));
+	bench_rest(bench);
+	fake_kernel_init(&bench_kernel);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
+{
+	static unsigned int fds; /* once the first input has opened what is kept */
+	struct turn turn;
+
+	for (; bytes >= sizeof(turn); data += turn.bytes, bytes -= turn.bytes) {
+		memcpy(&turn, data, sizeof(turn));
+		data += sizeof(turn);
+		bytes -= sizeof(turn);
+		if (turn.bytes > bytes)
+			turn.bytes = (uint32_t)bytes;
+		if (turn.bytes <= WV_WIRE_MAX)
+			take(&turn, data);
+	}
+	forget_all();
+	if (!fds)
+		fds = count_fds();
+	assert_int_equal(count_fds(), fds);
+	return 0;
+}
