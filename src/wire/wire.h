@@ -38,8 +38,9 @@
 #define WV_SOCKET_DEFAULT "/run/warmverbs/socket"
 #define WV_SOCKET_ENV	  "WARMVERBS_SOCKET"
 /*
- * In the socket's folder: one line "uverbsN /path/of/provider.so" for each device of the node. It
- * tells a program which providers to load, and whether there is a single device, without waiting.
+ * In the socket's folder: one line "uverbsN libNAME-rdmavM.so" for each device of the node. It
+ * tells a program which of its providers to load, and whether there is a single device, without
+ * waiting.
  */
 #define WV_PROVIDERS_FILE "providers"
 

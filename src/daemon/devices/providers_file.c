@@ -26,8 +26,9 @@ static int write_lines(const struct wv_devices *devices, int dir)
 	for (unsigned int i = 0; i < devices->n; i++) {
 		const struct wv_device *device = &devices->all[i];
 
+		/* Programs look in the folder of their own libibverbs, and nowhere else. */
 		fprintf(out, "%s %s\n", device->name,
-			*device->provider ? device->provider : WV_NO_PROVIDER);
+			*device->provider ? basename(device->provider) : WV_NO_PROVIDER);
 	}
 	failed = ferror(out);
 	return fclose(out) || failed ? -EIO : 0;

@@ -3,12 +3,14 @@
 
 #include "base/base.h"
 #include "base/build_id.h"
+#include "preload/client/provider_list_file.h"
 #include "preload/core/lock.h"
 #include "preload/core/settings.h"
 
 #include <dlfcn.h>
-#include <fcntl.h>
+#include <limits.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,9 +18,9 @@
 #define DEVICE_DIR  "/dev/infiniband/"
 
 struct device {
-	char node[48]; /* path of the device node */
-	char provider[192];
-	bool loaded; /* if so, @id is set */
+	char node[48];	   /* path of the device node */
+	char provider[64]; /* name of the library's file */
+	bool loaded;	   /* if so, @id is set */
 	struct wv_build_id id;
 };
 
@@ -26,35 +28,6 @@ struct device {
 static struct device *devices; /* most nodes have one: a table would cost a page fault */
 static unsigned int n_devices, n_allocated;
 static bool known;
-
-/* The list is next to the socket. */
-static bool list_path(char *path, size_t capacity)
-{
-	char *slash;
-
-	if (!wv_copy_string(path, capacity, wv_settings()->socket))
-		return false;
-	slash = strrchr(path, '/');
-	return slash &&
-	       wv_copy_string(slash + 1, capacity - (size_t)(slash + 1 - path), WV_PROVIDERS_FILE);
-}
-
-static bool read_list(char *text, size_t capacity)
-{
-	char path[128];
-	ssize_t got;
-	int fd;
-
-	if (!list_path(path, sizeof(path)))
-		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return false;
-	got = read(fd, text, capacity - 1);
-	close(fd);
-	text[got > 0 ? got : 0] = '\0';
-	return got > 0;
-}
 
 /* Makes room for one more device, and keeps the others. */
 static bool make_room(void)
@@ -71,21 +44,21 @@ static bool make_room(void)
 	return true;
 }
 
-/* "uverbs0 /usr/lib/.../libNAME-rdmav34.so", or "uverbs0 -" if its provider is not known. */
+/* "uverbs0 libNAME-rdmav34.so", or "uverbs0 -" if its provider is not known. */
 static void parse_line(char *line)
 {
-	char *path = strchr(line, ' ');
+	char *name = strchr(line, ' ');
 	struct device *device;
 
-	if (!path || n_devices == MAX_DEVICES || !make_room())
+	if (!name || n_devices == MAX_DEVICES || !make_room())
 		return;
 	device = &devices[n_devices];
-	*path++ = '\0';
-	device->loaded = device->loaded && !strcmp(device->provider, path);
+	*name++ = '\0';
+	device->loaded = device->loaded && !strcmp(device->provider, name);
 	memcpy(device->node, DEVICE_DIR, sizeof(DEVICE_DIR) - 1);
 	if (wv_copy_string(device->node + sizeof(DEVICE_DIR) - 1,
 			   sizeof(device->node) - sizeof(DEVICE_DIR) + 1, line) &&
-	    wv_copy_string(device->provider, sizeof(device->provider), path))
+	    wv_copy_string(device->provider, sizeof(device->provider), name))
 		n_devices++;
 }
 
@@ -105,39 +78,61 @@ void wv_provider_list_read(void)
 
 	wv_lock();
 	n_devices = 0;
-	found = wv_settings()->providers && read_list(text, sizeof(text));
+	found = wv_settings()->providers && wv_provider_list_file_read(text, sizeof(text));
 	__atomic_store_n(&known, found, __ATOMIC_RELAXED);
 	if (found)
 		parse_list(text);
 	wv_unlock();
 }
 
-/* The path of the next provider that was not looked up yet; false after the last. */
-static bool next_provider(unsigned int i, char *path)
+/* The name of the next provider that was not looked up yet; false after the last. */
+static bool next_provider(unsigned int i, char *name)
 {
 	bool there;
 
 	wv_lock();
 	there = i < n_devices;
 	if (there)
-		wv_copy_string(path, sizeof(devices[i].provider),
+		wv_copy_string(name, sizeof(devices[i].provider),
 			       devices[i].loaded ? "-" : devices[i].provider);
 	wv_unlock();
 	return there;
 }
 
-static void look_up(const char *path, bool load)
+/*
+ * libibverbs has its providers in the folder "libibverbs" beside its own file (rdma-core,
+ * VERBS_PROVIDER_DIR). False: libibverbs is not loaded, or @name is not the plain name of a file.
+ */
+static bool provider_path(const char *name, char *path, size_t capacity)
 {
-	void *library = dlopen(path, RTLD_LAZY | (load ? 0 : RTLD_NOLOAD));
+	void *verbs = strchr(name, '/') ? NULL : dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	struct link_map *map;
+	int length = -1;
+
+	if (verbs && !dlinfo(verbs, RTLD_DI_LINKMAP, &map) && *map->l_name == '/')
+		length =
+		    snprintf(path, capacity, "%.*s/libibverbs/%s",
+			     (int)(strrchr(map->l_name, '/') - map->l_name), map->l_name, name);
+	if (verbs)
+		dlclose(verbs);
+	return length > 0 && (size_t)length < capacity;
+}
+
+static void look_up(const char *name, bool load)
+{
+	char path[PATH_MAX];
 	struct wv_build_id id;
 	struct link_map *map;
+	void *library = provider_path(name, path, sizeof(path))
+			    ? dlopen(path, RTLD_LAZY | (load ? 0 : RTLD_NOLOAD))
+			    : NULL;
 
 	if (!library || dlinfo(library, RTLD_DI_LINKMAP, &map))
 		return;
 	wv_id_of_loaded(NULL, map->l_addr, &id);
 	wv_lock();
 	for (unsigned int i = 0; i < n_devices; i++) {
-		if (strcmp(devices[i].provider, path))
+		if (strcmp(devices[i].provider, name))
 			continue;
 		devices[i].loaded = true;
 		devices[i].id = id;
@@ -147,11 +142,11 @@ static void look_up(const char *path, bool load)
 
 void wv_provider_list_load(bool load)
 {
-	char path[sizeof(devices[0].provider)] = "";
+	char name[sizeof(devices[0].provider)] = "";
 
-	for (unsigned int i = 0; next_provider(i, path); i++)
-		if (*path == '/')
-			look_up(path, load);
+	for (unsigned int i = 0; next_provider(i, name); i++)
+		if (strcmp(name, "-") != 0)
+			look_up(name, load);
 }
 
 bool wv_provider_list_known(void)

@@ -15,7 +15,7 @@ static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static bool is_set(const char *name)
 {
-	const char *value = getenv(name);
+	const char *value = secure_getenv(name);
 
 	return value && *value && strcmp(value, "0");
 }
@@ -34,20 +34,26 @@ static unsigned int sets_wanted(const char *text)
 	return n < UINT_MAX ? (unsigned int)n : UINT_MAX;
 }
 
+/* libibverbs reads them in every program. To this library they only say what not to do. */
+static bool user_chose_providers(void)
+{
+	return getenv("IBV_DRIVERS") || getenv("RDMAV_DRIVERS");
+}
+
 static void read_environment(void)
 {
-	const char *lease = getenv("WARMVERBS_LEASE");
-	const char *trace = getenv(WV_TRACE_ENV);
-	const char *socket = getenv(WV_SOCKET_ENV);
-	const char *name = getenv("WARMVERBS_NAME");
+	const char *lease = secure_getenv("WARMVERBS_LEASE");
+	const char *trace = secure_getenv(WV_TRACE_ENV);
+	const char *socket = secure_getenv(WV_SOCKET_ENV);
+	const char *name = secure_getenv("WARMVERBS_NAME");
 
 	settings.enabled = !is_set("WARMVERBS_DISABLE");
 	settings.lease = settings.enabled && !(lease && !strcmp(lease, "0"));
 	settings.share_mr = settings.enabled && is_set("WARMVERBS_SHARE_MR");
-	settings.providers = settings.enabled && !getenv("IBV_DRIVERS") && !getenv("RDMAV_DRIVERS");
+	settings.providers = settings.enabled && !user_chose_providers();
 	settings.socket = socket && *socket ? socket : WV_SOCKET_DEFAULT;
 	settings.name = name ? name : "";
-	settings.prefork = settings.enabled ? sets_wanted(getenv("WARMVERBS_PREFORK")) : 0;
+	settings.prefork = settings.enabled ? sets_wanted(secure_getenv("WARMVERBS_PREFORK")) : 0;
 	settings.trace = settings.enabled && trace && *trace ? trace : NULL;
 }
 

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The environment variables of the preload, read once, at the first use. See warmverbs(7). */
+/*
+ * The environment variables of the preload, read once, at the first use. See warmverbs(7). In a
+ * program that has more rights than its caller, all settings have their defaults.
+ */
 #pragma once
 
 #include <stdbool.h>

@@ -29,6 +29,7 @@ static const char *const choices[] = {
     "HUGE_RWQ",
 };
 
+/* libmlx5 reads them in every program, also in one that has more rights than its caller. */
 bool wv_mlx5_queues_are_chosen(void)
 {
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(choices); i++)
