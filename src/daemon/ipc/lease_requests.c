@@ -46,7 +46,7 @@ static enum wv_client_next refuse(struct wv_client *c, enum wv_no_lease reason,
 {
 	struct wv_msg_no_lease answer = {.reason = reason};
 	struct wv_cmdlog *constants =
-	    device ? wv_constants_of(c->service->constants, device->rdev) : NULL;
+	    device ? wv_constants_of(c->service->constants, device->rdev, c->user->tenant) : NULL;
 	size_t bytes = constants ? constants->bytes : 0;
 
 	const struct wv_answer_parts parts = {

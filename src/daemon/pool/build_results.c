@@ -65,7 +65,7 @@ static void take_result(struct wv_build_results *r, struct wv_job *job)
 			wv_build_failed(pool, wv_now(r->event), job->err, job->why);
 		return;
 	}
-	wv_constants_learn(r->constants, job->lease->rdev, job->lease->cmdlog);
+	wv_constants_learn(r->constants, job->lease->rdev, pool->tenant, job->lease->cmdlog);
 	wv_pool_add(pool, job->lease, job->build_us);
 	job->lease = NULL;
 	pool->failures = pool->contradictions = 0;

@@ -5,13 +5,14 @@
 
 #include <string.h>
 
-struct wv_pool *wv_pool_new(struct wv_recipe *recipe, int64_t last_us)
+struct wv_pool *wv_pool_new(struct wv_recipe *recipe, struct wv_tenant *tenant, int64_t last_us)
 {
 	struct wv_pool *pool = calloc(1, sizeof(*pool));
 
 	if (!pool)
 		return NULL;
 	pool->recipe = recipe;
+	pool->tenant = tenant;
 	SLIST_INIT(&pool->leases);
 	wv_demand_init(&pool->demand, last_us);
 	return pool;

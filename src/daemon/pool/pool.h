@@ -6,12 +6,14 @@
 
 #include "daemon/pool/policy.h"
 #include "daemon/pool/pooled_lease.h"
+#include "daemon/tenants/tenant.h"
 #include "store/recipe.h"
 
 #define WV_BUILD_TIMES 15
 
 struct wv_pool {
 	struct wv_recipe *recipe;
+	struct wv_tenant *tenant; /* of the recipe's user, who outlives the pool */
 	SLIST_HEAD(, wv_pooled_lease) leases;
 	uint32_t n_ready, target; /* leases that wait, and how many should */
 	uint32_t n_building;
@@ -26,10 +28,10 @@ struct wv_pool {
 };
 
 /*
- * A new, empty pool for @recipe, which was last used at @last_us of the loop's clock. The caller's;
- * NULL if memory is short.
+ * A new, empty pool for @recipe of @tenant, which was last used at @last_us of the loop's clock.
+ * The caller's; NULL if memory is short.
  */
-struct wv_pool *wv_pool_new(struct wv_recipe *recipe, int64_t last_us);
+struct wv_pool *wv_pool_new(struct wv_recipe *recipe, struct wv_tenant *tenant, int64_t last_us);
 
 /* Frees @pool, which must be empty. */
 void wv_pool_free(struct wv_pool *pool);

@@ -183,10 +183,11 @@ void wv_scheduler_poke(struct wv_scheduler *s)
 
 int wv_scheduler_adopt(struct wv_scheduler *s, struct wv_recipe *recipe)
 {
+	struct wv_user *user = wv_catalog_user(s->planner->catalog, recipe->uid, false);
 	uint64_t now = wv_wall_clock();
 	int64_t ago = now > recipe->used ? (int64_t)(now - recipe->used) : 0;
 
-	recipe->pool = wv_pool_new(recipe, wv_now(s->event) - ago * SECOND_US);
+	recipe->pool = wv_pool_new(recipe, user->tenant, wv_now(s->event) - ago * SECOND_US);
 	return recipe->pool ? 0 : -ENOMEM;
 }
 
