@@ -65,6 +65,8 @@ static bool await(struct wv_closer *c)
 	return true;
 }
 
+static void call_thread(struct wv_closer *c);
+
 static void *work(void *arg)
 {
 	struct wv_closer *c = arg;
@@ -76,6 +78,7 @@ static void *work(void *arg)
 
 		if (!one)
 			continue;
+		call_thread(c); /* for the next: threads that were called before may be one */
 		pthread_mutex_unlock(&c->lock);
 		close(fd);
 		pthread_mutex_lock(&c->lock);
@@ -98,6 +101,20 @@ static int add_thread(struct wv_closer *c)
 	pthread_detach(thread);
 	c->n_threads++;
 	return 0;
+}
+
+/*
+ * Called with the lock held. Has one more thread look for what is to be closed. If there can be no
+ * more, the threads that there are do it later.
+ */
+static void call_thread(struct wv_closer *c)
+{
+	if (!next_free(c))
+		return;
+	if (c->n_idle)
+		pthread_cond_signal(&c->changed);
+	else if (c->n_threads < WV_CLOSERS)
+		add_thread(c);
 }
 
 static int *new_table(void)
@@ -200,10 +217,7 @@ void wv_closer_give(struct wv_closer *c, const struct wv_tenant *tenant, int fd)
 	if (!one)
 		one = new_closing(c, tenant->uid, tenant->container);
 	append(c, one ? one : c->common, fd);
-	if (c->n_idle)
-		pthread_cond_signal(&c->changed);
-	else if (c->n_threads < WV_CLOSERS && next_free(c))
-		add_thread(c); /* if there can be no more, the threads that there are do it later */
+	call_thread(c);
 	pthread_mutex_unlock(&c->lock);
 }
 
