@@ -189,6 +189,8 @@ static void compose_service(struct wv_server *s)
 	s->connections = (struct wv_connections){.service = &s->service};
 	s->acceptor = (struct wv_acceptor){
 	    .connections = &s->connections,
+	    .tenants = &s->tenants,
+	    .per_container = s->config.per_container,
 	    .listen_fd = s->listen_fd,
 	    .spare_fd = -1,
 	};

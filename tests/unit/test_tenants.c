@@ -8,6 +8,8 @@
 
 #include "base/base.h"
 #include "daemon/tenants/closer.h"
+#include "daemon/tenants/container.h"
+#include "daemon/tenants/namer.h"
 #include "daemon/tenants/turns.h"
 
 #include <fcntl.h>
@@ -16,6 +18,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static struct wv_subordinates read_text(const char *text)
@@ -248,6 +251,88 @@ static void test_many_who_are_slow(void **state)
 	wv_tenants_finish(&t);
 }
 
+/* Containers. */
+
+static void test_where_a_container_s_path_ends(void **state)
+{
+	static const struct {
+		const char *path;
+		size_t bytes; /* 0: all */
+	} paths[] = {
+	    {"/system.slice/ssh.service", 0},
+	    {"/system.slice/ssh.service/below", 25},
+	    {"/user.slice/user-1.slice/session-3.scope", 0},
+	    {"/user.slice/user-1.slice/user@1.service/app.slice/a.scope", 39},
+	    {"/docker/0123456789abcdef0123456789abcdef", 0},
+	    {"/docker/0123456789abcdef0123456789abcdef/below/it", 40},
+	    {"/kubepods.slice/pod.slice/cri-0123456789abcdef0123456789abcdef.scope/x", 68},
+	    {"/batch/job7/step0", 6},
+	    {"/", 1},
+	    {"", 0},
+	};
+
+	(void)state;
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(paths); i++)
+		assert_int_equal(wv_container_path(paths[i].path),
+				 paths[i].bytes ? paths[i].bytes : strlen(paths[i].path));
+}
+
+struct named {
+	unsigned int n;
+	uid_t uid;
+	uint64_t container;
+	bool settled;
+};
+
+static void on_named(void *arg, int fd, uid_t uid, uint64_t container)
+{
+	struct named *named = arg;
+
+	named->n++;
+	named->uid = uid;
+	named->container = container;
+	close(fd);
+}
+
+static void on_settled(void *arg)
+{
+	struct named *named = arg;
+
+	named->settled = true;
+}
+
+static void test_newcomers_are_named(void **state)
+{
+	struct named named = {0};
+	struct wv_namer n = {.named = on_named, .settled = on_settled, .arg = &named};
+	int ends[2];
+
+	(void)state;
+	assert_int_equal(sd_event_new(&n.event), 0);
+	assert_int_equal(wv_namer_start(&n), 0);
+	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
+	assert_true(wv_namer_give(&n, ends[0], 7, getpid()));
+	while (!named.settled)
+		sd_event_run(n.event, UINT64_MAX);
+	assert_int_equal(named.n, 1);
+	assert_int_equal(named.uid, 7);
+	assert_int_equal(named.container, wv_container_of(ends[1], getpid()));
+	wv_namer_stop(&n);
+	close(ends[1]);
+	sd_event_unref(n.event);
+}
+
+static void test_a_process_that_has_ended_is_in_no_container(void **state)
+{
+	pid_t child = fork();
+
+	(void)state;
+	if (!child)
+		_exit(0);
+	assert_int_equal(waitpid(child, NULL, 0), child);
+	assert_int_equal(wv_container_of(-1, child), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -262,6 +347,9 @@ int main(void)
 	    cmocka_unit_test(test_whoever_leaves_has_no_turn),
 	    cmocka_unit_test(test_who_is_slow_waits_alone),
 	    cmocka_unit_test(test_many_who_are_slow),
+	    cmocka_unit_test(test_where_a_container_s_path_ends),
+	    cmocka_unit_test(test_newcomers_are_named),
+	    cmocka_unit_test(test_a_process_that_has_ended_is_in_no_container),
 	};
 
 	return cmocka_run_group_tests_name("tenants", tests, NULL, NULL);

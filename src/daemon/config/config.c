@@ -109,6 +109,10 @@ static const struct setting settings[] = {
      TO(idle_time)},
     {"refill-delay", "MS", "Time without requests before pools are refilled", "20", parse_number,
      TO(refill_delay)},
+    {"per-container", "ANSWER",
+     "Charge each container of a user by itself, since in containers everybody may be root: yes or "
+     "no",
+     "no", parse_yes, TO(per_container)},
     {"trust-kernel", "ANSWER",
      "Lease devices also where the kernel does not tell whether that is safe: yes or no", "no",
      parse_yes, TO(trust_kernel)},

@@ -22,6 +22,7 @@ struct wv_config {
 	uint32_t max_recipes_per_user, max_recipes;
 	uint32_t idle_time;    /* s */
 	uint32_t refill_delay; /* ms */
+	bool per_container;
 	bool trust_kernel;
 };
 

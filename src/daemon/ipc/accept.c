@@ -15,16 +15,8 @@
 /* A burst of programs, each with its connection and its device node, is far from it. */
 #define MAX_CLOSING_PER_TENANT 2048
 
-static int peer_uid(int fd, uid_t *uid)
-{
-	struct ucred peer;
-	socklen_t bytes = sizeof(peer);
-
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
-		return -errno;
-	*uid = peer.uid;
-	return 0;
-}
+/* Stands for clients of whom nothing is known. */
+static const struct wv_tenant nobody = {.uid = (uid_t)-1};
 
 static bool has_room(struct wv_acceptor *a, const struct wv_tenant *tenant)
 {
@@ -42,16 +34,12 @@ static bool is_held_up(struct wv_acceptor *a, const struct wv_tenant *tenant)
 	return wv_closer_busy(a->connections->service->closer, tenant) > MAX_CLOSING_PER_TENANT;
 }
 
-static bool may_enter(struct wv_acceptor *a, struct wv_user *user)
+static bool may_enter(struct wv_acceptor *a, const struct wv_tenant *tenant)
 {
-	bool room = !is_held_up(a, user->tenant);
-
-	if (!room || has_room(a, user->tenant))
-		return room;
-	user->n_clients++; /* a user with neither clients nor recipes is forgotten */
-	room = wv_connections_make_room(a->connections, user->tenant) && has_room(a, user->tenant);
-	user->n_clients--;
-	return room;
+	if (is_held_up(a, tenant))
+		return false;
+	return has_room(a, tenant) ||
+	       (wv_connections_make_room(a->connections, tenant) && has_room(a, tenant));
 }
 
 /* Tells the client at once, so that the program goes on plainly instead of waiting. */
@@ -65,26 +53,46 @@ static void turn_away(struct wv_acceptor *a, const struct wv_tenant *tenant, int
 }
 
 /* @fd becomes the connection's, or is closed. */
-static void admit(struct wv_acceptor *a, int fd)
+static void admit_as(struct wv_acceptor *a, int fd, struct wv_user *user, struct wv_tenant *tenant)
 {
-	static const struct wv_tenant nobody = {.uid = (uid_t)-1};
-	struct wv_service *s = a->connections->service;
-	struct wv_user *user = NULL;
-	uid_t uid = 0;
+	struct wv_catalog *catalog = a->connections->service->catalog;
 
-	if (!peer_uid(fd, &uid))
-		user = wv_catalog_user(s->catalog, uid, true);
-	if (!user) {
-		turn_away(a, &nobody, fd);
-		return;
-	}
+	user->n_clients++; /* a user with neither clients nor recipes is forgotten */
+	if (may_enter(a, tenant))
+		wv_connection_start(a->connections, fd, user, tenant);
+	else
+		turn_away(a, tenant, fd);
+	user->n_clients--;
+	wv_catalog_tidy_user(catalog, user);
+}
+
+/* Called by the namer, too. */
+static void admit(void *data, int fd, uid_t uid, uint64_t container)
+{
+	struct wv_acceptor *a = data;
+	struct wv_service *s = a->connections->service;
+	struct wv_user *user = wv_catalog_user(s->catalog, uid, true);
+	struct wv_tenant *tenant = wv_tenant_get(a->tenants, uid, container);
+
 	s->tally.accepted++;
-	if (may_enter(a, user)) {
-		wv_connection_start(a->connections, fd, user);
-		return;
-	}
-	turn_away(a, user->tenant, fd);
-	wv_catalog_tidy_user(s->catalog, user);
+	if (user && tenant)
+		admit_as(a, fd, user, tenant);
+	else
+		turn_away(a, &nobody, fd);
+	wv_tenant_put(tenant);
+}
+
+static void on_accepted(struct wv_acceptor *a, int fd)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
+		turn_away(a, &nobody, fd);
+	else if (!a->per_container)
+		admit(a, fd, peer.uid, 0);
+	else if (!wv_namer_give(&a->namer, fd, peer.uid, peer.pid))
+		turn_away(a, &nobody, fd);
 }
 
 static int open_spare(void)
@@ -105,7 +113,6 @@ static void pause_accepting(struct wv_acceptor *a)
  */
 static void on_no_descriptor(struct wv_acceptor *a)
 {
-	static const struct wv_tenant nobody = {.uid = (uid_t)-1};
 	struct wv_service *s = a->connections->service;
 	int fd;
 
@@ -146,7 +153,7 @@ static int on_connection(sd_event_source *source, int listen_fd, uint32_t events
 			on_no_connection(a, errno);
 			break;
 		}
-		admit(a, fd);
+		on_accepted(a, fd);
 	}
 	wv_connections_serve(a->connections);
 	return 0;
@@ -162,11 +169,34 @@ static int on_pause_over(sd_event_source *source, uint64_t now, void *data)
 	return 0;
 }
 
+/* Called by the namer, when all that it knows now are admitted. */
+static void serve_named(void *data)
+{
+	struct wv_acceptor *a = data;
+
+	wv_connections_serve(a->connections);
+}
+
+static int start_namer(struct wv_acceptor *a)
+{
+	if (!a->per_container)
+		return 0;
+	a->namer = (struct wv_namer){
+	    .event = a->connections->service->event,
+	    .named = admit,
+	    .settled = serve_named,
+	    .arg = a,
+	};
+	return wv_namer_start(&a->namer);
+}
+
 int wv_accept_start(struct wv_acceptor *a)
 {
 	sd_event *event = a->connections->service->event;
-	int err;
+	int err = start_namer(a);
 
+	if (err < 0)
+		return err;
 	a->spare_fd = open_spare();
 	err = wv_timer_add(event, WV_PRIORITY_TIMERS, 0, on_pause_over, a, &a->pause_timer);
 	if (!err)
@@ -179,5 +209,6 @@ void wv_accept_stop(struct wv_acceptor *a)
 {
 	a->listen_source = sd_event_source_disable_unref(a->listen_source);
 	a->pause_timer = sd_event_source_disable_unref(a->pause_timer);
+	wv_namer_stop(&a->namer);
 	wv_close_fd(&a->spare_fd);
 }

@@ -5,16 +5,20 @@
 #pragma once
 
 #include "daemon/ipc/connection.h"
+#include "daemon/tenants/namer.h"
 
 #define WV_MAX_CLIENTS_PER_TENANT 512
 
 struct wv_acceptor {
 	/* Set by the owner before wv_accept_start(). */
 	struct wv_connections *connections;
+	struct wv_tenants *tenants;
 	unsigned int max_clients;
-	int listen_fd; /* stays the owner's */
+	bool per_container; /* each container of a user is a tenant */
+	int listen_fd;	    /* stays the owner's */
 
 	sd_event_source *listen_source, *pause_timer;
+	struct wv_namer namer;
 	struct wv_log_limit descriptors_limit;
 	int spare_fd; /* -1: none */
 };

@@ -50,6 +50,7 @@ static void close_connection(struct wv_connection *cn)
 	c->service->n_clients--;
 	c->tenant->n_clients--;
 	c->user->n_clients--;
+	wv_tenant_put(c->tenant);
 	wv_catalog_tidy_user(c->service->catalog, c->user);
 	free(cn);
 }
@@ -271,28 +272,28 @@ static int on_silence(sd_event_source *source, uint64_t now, void *data)
 	return 0;
 }
 
-void wv_connection_start(struct wv_connections *cs, int fd, struct wv_user *user)
+void wv_connection_start(struct wv_connections *cs, int fd, struct wv_user *user,
+			 struct wv_tenant *tenant)
 {
 	struct wv_connection *cn = calloc(1, sizeof(*cn));
 
 	if (!cn) {
-		wv_closer_give(cs->service->closer, user->tenant, fd);
-		wv_catalog_tidy_user(cs->service->catalog, user);
+		wv_closer_give(cs->service->closer, tenant, fd);
 		return;
 	}
 	cn->all = cs;
 	cn->client = (struct wv_client){
 	    .service = cs->service,
 	    .user = user,
-	    .tenant = user->tenant,
+	    .tenant = wv_tenant_keep(tenant),
 	    .fd = fd,
 	    .since_us = wv_now(cs->service->event),
 	};
 	user->n_clients++;
-	user->tenant->n_clients++;
+	tenant->n_clients++;
 	cs->service->n_clients++;
 	TAILQ_INSERT_TAIL(&cs->all, cn, link);
-	wv_turns_add(&cs->turns, &cn->turn, user->tenant);
+	wv_turns_add(&cs->turns, &cn->turn, tenant);
 }
 
 int wv_connections_start(struct wv_connections *cs)

@@ -43,10 +43,11 @@ void wv_connections_stop(struct wv_connections *cs);
 bool wv_connections_make_room(struct wv_connections *cs, const struct wv_tenant *tenant);
 
 /*
- * Serves the connection @fd of @user, in its turn, until it ends. The descriptor becomes the
- * connection's, on failure too.
+ * Serves the connection @fd of @user, for whom @tenant is charged, in its turn, until it ends. The
+ * descriptor becomes the connection's, on failure too.
  */
-void wv_connection_start(struct wv_connections *cs, int fd, struct wv_user *user);
+void wv_connection_start(struct wv_connections *cs, int fd, struct wv_user *user,
+			 struct wv_tenant *tenant);
 
 /* Serves whose turn it is, for a moment. */
 void wv_connections_serve(struct wv_connections *cs);
