@@ -949,6 +949,44 @@ static void expect_error(struct daemon_bench *b, const char *question)
 	json_decref(json);
 }
 
+/* Recipes like the one that there is, under other names, so that a status is long. */
+static void add_recipes(struct daemon_bench *b, unsigned int n)
+{
+	const struct wv_recipe *like = bench_recipe(b);
+	struct wv_key key = like->key;
+	struct wv_recipe *recipe;
+
+	while (n--) {
+		snprintf(key.name, sizeof(key.name), "%u", n);
+		assert_int_equal(
+		    wv_recipe_new(like->uid, &key, &like->provider, like->cmdlog, &recipe), 0);
+		assert_non_null(wv_catalog_add(&b->server->catalog, recipe));
+	}
+}
+
+static void test_a_long_answer_is_in_a_file_of_memory(void **state)
+{
+	struct daemon_bench *b = *state;
+	int socks[8];
+	json_t *json;
+
+	bench_record(b, 1, "rc_pingpong");
+	add_recipes(b, 120);
+	json = bench_question(b, "{\"op\": \"status\"}"); /* which checks its seals */
+	assert_int_equal(json_array_size(json_object_get(json, "recipes")), 121);
+	json_decref(json);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(socks); i++) {
+		socks[i] = bench_connect(b);
+		put_question(socks[i], "{\"op\": \"status\"}");
+	}
+	bench_run(b);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(socks); i++) {
+		bench_receive(b, socks[i], &answer);
+		assert_int_equal(answer.n_fds, i < 4); /* so many that are not read */
+		close_sock(socks[i]);
+	}
+}
+
 static void test_status_of_a_device_that_is_not_leased(void **state)
 {
 	struct daemon_bench *b = *state;
@@ -1153,6 +1191,7 @@ int main(void)
 	    TEST(test_what_is_no_socket_is_left_alone),
 	    TEST(test_the_providers_file),
 	    TEST(test_status),
+	    TEST(test_a_long_answer_is_in_a_file_of_memory),
 	    TEST(test_status_of_a_device_that_is_not_leased),
 	    TEST(test_show_and_forget),
 	    TEST(test_forget_all),

@@ -12,7 +12,7 @@
 #include <sys/stat.h>
 #include <systemd/sd-daemon.h>
 
-#define BACKLOG 512 /* programs that start together */
+#define BACKLOG 4096 /* programs that start together, beside those that only connect */
 
 static void set_run_dir(struct wv_listener *l)
 {
