@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The protocol of src/wire/wire.h, by hand: messages of a client, and a fake daemon."""
 
+import json
 import os
 import socket
 import struct
@@ -20,10 +21,39 @@ def message(kind, body=b"", version=VERSION, magic=MAGIC, claimed=None):
     return HEADER.pack(magic, version, kind, size if claimed is None else claimed, 0) + body
 
 
-def request(name=b"by hand", **more):
-    body = (b"p" * 20 + b"v" * 20 + struct.pack("<QII", 1, 0, 0) + b"python".ljust(16, b"\0") +
+def _program(name, open_number=0):
+    return (b"p" * 20 + b"v" * 20 + struct.pack("<QII", 1, open_number, 0) + b"python".ljust(16, b"\0") +
             name.ljust(32, b"\0"))
-    return message(REQUEST, body, **more)
+
+
+def request(name=b"by hand", open_number=0, **more):
+    return message(REQUEST, _program(name, open_number), **more)
+
+
+def record(recording):
+    """A recording as recordings.capture() returns it."""
+    return message(RECORD, recording)
+
+
+def report():
+    """After a lease, of a program that did nothing."""
+    return message(REPORT, bytes(40))
+
+
+def pool(name, leases):
+    return message(POOL, _program(name) + struct.pack("<II", leases, 0))
+
+
+def question(**words):
+    return message(CONTROL, json.dumps(words).encode())
+
+
+def answer(data, fds):
+    """The answer to a question: a document, in the message or, if it is long, in the memory that the message brings."""
+    if not fds:
+        return json.loads(data[HEADER.size:])
+    with open(fds[0], encoding="utf-8") as memory:
+        return json.load(memory)
 
 
 def no_lease(reason=PLEASE_RECORD, **more):
@@ -54,7 +84,11 @@ def with_length(data):
 def connect(path):
     sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     sock.settimeout(5)
-    sock.connect(str(path))
+    try:
+        sock.connect(str(path))
+    except OSError:
+        sock.close()
+        raise
     return sock
 
 
