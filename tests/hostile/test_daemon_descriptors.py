@@ -1,0 +1,64 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""Descriptors and a disk that make the daemon wait: nobody else waits with it."""
+
+import time
+
+from support import attacks, bed, hostile, users
+
+QUESTIONS = 5
+LEASES = 5
+FSYNC_S = 60
+
+
+class Waits(hostile.Case):
+    def check_answered(self):
+        """Another user's questions and requests are answered at once."""
+        begin = time.monotonic()
+        for _ in range(QUESTIONS):
+            self.as_user(users.VICTIM, self.client.answer, op="status")
+        got, _ = self.victim_leases(LEASES, 0.1)
+        self.assertGreater(got, 0)
+        self.assertLess(time.monotonic() - begin, hostile.HANG_S)
+
+
+class Descriptors(Waits):
+    """Closing the first two kinds takes as long as the attacker likes; the others must not begin to do harm."""
+
+    def check(self, kind, steps):
+        self.victim_learns()
+        with self.going(kind) as going:
+            going.await_steps(steps)
+            self.check_answered()
+
+    def test_lingering_socket(self):
+        self.assertLess(hostile.HANG_S, attacks.LingeringSocket.linger_s)
+        self.check(attacks.LingeringSocket, 5)
+
+    def test_fuse_file(self):
+        self.check(attacks.FuseFile, 1)
+
+    def test_device_file(self):
+        self.check(attacks.BigUfile, 2)
+
+    def test_no_device(self):
+        self.check(attacks.NoDevice, 5)
+
+
+class SlowDisk(Waits):
+    daemon_env = hostile.slow_disk(FSYNC_S * 1000)
+
+    def tearDown(self):
+        self.daemon.stop(bed.signal.SIGKILL)  # or it waits for its disk
+
+    def test_slow_disk(self):
+        self.assertLess(hostile.HANG_S, FSYNC_S)
+        self.victim_learns()
+        with self.going(attacks.Recorder) as going:
+            going.await_steps(1)
+            time.sleep(1)  # for the daemon to begin to save it
+            self.check_answered()
+
+
+if __name__ == "__main__":
+    hostile.main()
