@@ -11,7 +11,7 @@ OWN = {"uptime_s", "users", "recipes"}
 
 
 def constants(client, name):
-    """The answers that every program gets, as this user; those of an unknown program come with the request to record."""
+    """The device's answers that all get: they come to an unknown program, with the request to record."""
     sock, data, _ = client.ask(name)
     sock.close()
     if wire.kind_of(data) != wire.NO_LEASE:

@@ -3,7 +3,7 @@
 
 import dataclasses
 
-from . import adopt, daemon, datapath, fork, functions, overhead, phases, programs, standin, storm
+from . import adopt, daemon, datapath, fork, functions, overhead, phases, programs, siege, standin, storm
 from .places import HERE, lab, on_standin
 
 LAB = "soft-RoCE"
@@ -119,6 +119,14 @@ ALL = (
         "us",
         MODELLED,
         ((MODEL_B, storm.on_model_b),),
+        runs=3,
+    ),
+    Bench(
+        "siege",
+        "leases while other users attack the daemon",
+        "us",
+        MODELLED,
+        ((MODEL_ZERO, siege.measure),),
         runs=3,
     ),
 )
