@@ -165,7 +165,9 @@ int bench_tear_down(void **state)
 
 void bench_run(struct daemon_bench *b)
 {
-	while (sd_event_run(b->server->event, 0) > 0)
+	struct wv_server *s = b->server;
+
+	while (sd_event_run(s->event, STAILQ_EMPTY(&s->connections.postponed) ? 0 : 100000) > 0)
 		;
 	while (wv_closer_busy(&b->server->closer, NULL))
 		sched_yield();

@@ -419,7 +419,7 @@ static void test_texts_without_end(void **state)
 static void test_too_many_requests(void **state)
 {
 	struct daemon_bench *b = *state;
-	int socks[WV_MAX_POOL_REQUESTS_PER_USER], more;
+	int socks[WV_MAX_POOL_REQUESTS_PER_TENANT], more;
 
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(socks); i++) {
 		socks[i] = bench_connect(b);

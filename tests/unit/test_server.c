@@ -2,6 +2,7 @@
 /* The daemon towards its clients, the well-behaved and the others. */
 #include "daemon_bench.h"
 
+#include "daemon/loop/loop.h"
 #include "store/steps_json.h"
 
 #include <dirent.h>
@@ -634,6 +635,46 @@ static void test_an_answer_keeps_its_connection_until_it_is_read(void **state)
 	assert_int_equal(b->server->service.n_clients, 0);
 }
 
+static void test_who_needs_a_lease_comes_before_dear_questions(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_connections *cs = &b->server->connections;
+	struct wv_msg_request request = bench_request(1);
+	wv_auto_fd node = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
+	int asks = bench_connect(b), needs = bench_connect(b);
+
+	cs->dear_us = wv_steady_clock() + INT64_C(3600000000);
+	put_question(asks, "{\"op\": \"status\"}");
+	bench_send(needs, WV_MSG_REQUEST, &request, sizeof(request), &node, 1);
+	while (sd_event_run(b->server->event, 0) > 0)
+		;
+	assert_false(STAILQ_EMPTY(&cs->postponed));
+	assert_true(recv(asks, &answer, sizeof(answer), MSG_PEEK) < 0);
+	assert_true(recv(needs, &answer, sizeof(answer), MSG_PEEK) > 0);
+	cs->dear_us = 0;
+	wv_timer_arm(cs->dear_timer, 0);
+	bench_run(b);
+	assert_true(recv(asks, &answer, sizeof(answer), MSG_PEEK) > 0);
+	close(asks);
+	close(needs);
+	bench_run(b);
+}
+
+static void test_who_is_postponed_may_leave(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_connections *cs = &b->server->connections;
+	int asks = bench_connect(b);
+
+	cs->dear_us = wv_steady_clock() + INT64_C(3600000000);
+	put_question(asks, "{\"op\": \"status\"}");
+	while (sd_event_run(b->server->event, 0) > 0)
+		;
+	assert_false(STAILQ_EMPTY(&cs->postponed));
+	close(asks);
+	bench_stop(b); /* which closes it */
+}
+
 static int ask_unread(struct daemon_bench *b)
 {
 	struct wv_msg_request request = bench_request(1);
@@ -1176,6 +1217,8 @@ int main(void)
 	    TEST(test_who_owes_a_report_makes_room),
 	    TEST(test_too_many_clients),
 	    TEST(test_an_answer_keeps_its_connection_until_it_is_read),
+	    TEST(test_who_needs_a_lease_comes_before_dear_questions),
+	    TEST(test_who_is_postponed_may_leave),
 	    TEST(test_leases_that_are_not_read_are_bounded),
 	    TEST(test_fifty_programs_at_once),
 	    TEST(test_a_client_that_leaves_before_the_answer),

@@ -15,6 +15,11 @@
 /* Then others that the loop waits for have their chance. */
 #define SLICE_US 2000
 
+/* After a message that took longer, no dear one is served for several times as long. */
+#define CHEAP_US	100
+#define REST_AFTER_DEAR 10
+#define ACCURACY_US	1000
+
 typedef enum wv_client_next (*handler_fn)(struct wv_client *c, const struct wv_received *in);
 
 /*
@@ -43,6 +48,8 @@ static void close_connection(struct wv_connection *cn)
 		wv_handle_no_report(c);
 	wv_pool_request_end(c);
 	wv_turns_remove(&cn->turn);
+	if (cn->is_postponed)
+		STAILQ_REMOVE(&cn->all->postponed, cn, wv_connection, postponed_link);
 	sd_event_source_disable_unref(cn->source);
 	wv_closer_give(c->service->closer, c->tenant, c->fd);
 	wv_client_discharge(c);
@@ -223,6 +230,42 @@ static struct wv_connection *of_turn(struct wv_turn *turn)
 	return (struct wv_connection *)((char *)turn - offsetof(struct wv_connection, turn));
 }
 
+/* Programs wait for leases only; whatever else is asked for can take its time. */
+static bool is_dear(struct wv_connection *cn)
+{
+	struct wv_msg head = {.type = WV_MSG_REQUEST};
+
+	if (!cn->dear && recv(cn->client.fd, &head, sizeof(head), MSG_PEEK | MSG_DONTWAIT) > 0)
+		cn->dear = head.type != WV_MSG_REQUEST && head.type != WV_MSG_REPORT;
+	return cn->dear;
+}
+
+static void postpone(struct wv_connection *cn)
+{
+	struct wv_connections *cs = cn->all;
+
+	if (STAILQ_EMPTY(&cs->postponed))
+		wv_timer_arm(cs->dear_timer, cs->dear_us);
+	STAILQ_INSERT_TAIL(&cs->postponed, cn, postponed_link);
+	cn->is_postponed = true;
+}
+
+/* Serves @cn, and charges its tenant for the time. */
+static void serve_and_charge(struct wv_connection *cn)
+{
+	struct wv_connections *cs = cn->all;
+	struct wv_tenant *tenant = wv_tenant_keep(cn->client.tenant);
+	int64_t began = wv_cpu_clock(), took;
+
+	cn->dear = false;
+	serve(cn);
+	took = wv_cpu_clock() - began;
+	wv_turns_charge(&cs->turns, tenant, took);
+	if (took > CHEAP_US)
+		cs->dear_us = wv_steady_clock() + REST_AFTER_DEAR * took;
+	wv_tenant_put(tenant);
+}
+
 void wv_connections_serve(struct wv_connections *cs)
 {
 	int64_t began = wv_steady_clock(), now = began;
@@ -230,13 +273,12 @@ void wv_connections_serve(struct wv_connections *cs)
 
 	while (now - began < SLICE_US && (turn = wv_turns_next(&cs->turns))) {
 		struct wv_connection *cn = of_turn(turn);
-		struct wv_tenant *tenant = wv_tenant_keep(cn->client.tenant);
-		int64_t before = now;
 
-		serve(cn);
+		if (now < cs->dear_us && is_dear(cn))
+			postpone(cn);
+		else
+			serve_and_charge(cn);
 		now = wv_steady_clock();
-		wv_turns_charge(&cs->turns, tenant, now - before);
-		wv_tenant_put(tenant);
 	}
 	sd_event_source_set_enabled(cs->more_source,
 				    wv_turns_any(&cs->turns) ? SD_EVENT_ON : SD_EVENT_OFF);
@@ -246,6 +288,23 @@ static int on_more(sd_event_source *source, void *data)
 {
 	(void)source;
 	wv_connections_serve(data);
+	return 0;
+}
+
+/* One of those that were postponed is served, whose turn it is; the others may wait again. */
+static int on_dear(sd_event_source *source, uint64_t now, void *data)
+{
+	struct wv_connections *cs = data;
+	struct wv_connection *cn;
+
+	(void)source;
+	(void)now;
+	while ((cn = STAILQ_FIRST(&cs->postponed))) {
+		STAILQ_REMOVE_HEAD(&cs->postponed, postponed_link);
+		cn->is_postponed = false;
+		wv_turns_add(&cs->turns, &cn->turn, cn->client.tenant);
+	}
+	wv_connections_serve(cs);
 	return 0;
 }
 
@@ -302,7 +361,11 @@ int wv_connections_start(struct wv_connections *cs)
 	int err;
 
 	TAILQ_INIT(&cs->all);
+	STAILQ_INIT(&cs->postponed);
 	err = wv_timer_add(event, WV_PRIORITY_TIMERS, 0, on_silence, cs, &cs->silence_timer);
+	if (!err)
+		err = wv_timer_add(event, WV_PRIORITY_CLIENTS, ACCURACY_US, on_dear, cs,
+				   &cs->dear_timer);
 	if (!err)
 		err = sd_event_add_defer(event, &cs->more_source, on_more, cs);
 	if (err >= 0)
@@ -320,4 +383,5 @@ void wv_connections_stop(struct wv_connections *cs)
 	}
 	cs->silence_timer = sd_event_source_disable_unref(cs->silence_timer);
 	cs->more_source = sd_event_source_disable_unref(cs->more_source);
+	cs->dear_timer = sd_event_source_disable_unref(cs->dear_timer);
 }

@@ -15,6 +15,9 @@ struct wv_connection {
 	struct wv_connections *all;
 	TAILQ_ENTRY(wv_connection) link;
 	struct wv_turn turn;
+	bool dear; /* the message that it waits with is dear */
+	bool is_postponed;
+	STAILQ_ENTRY(wv_connection) postponed_link;
 	sd_event_source *source; /* NULL until the first message was read */
 };
 
@@ -24,7 +27,10 @@ struct wv_connections {
 
 	TAILQ_HEAD(wv_connections_list, wv_connection) all; /* oldest first */
 	struct wv_turns turns;
-	sd_event_source *silence_timer, *more_source;
+	/* A dear message delays whoever comes next, so dear ones have a share of the time only. */
+	STAILQ_HEAD(, wv_connection) postponed;
+	int64_t dear_us; /* no dear message is served before this time */
+	sd_event_source *silence_timer, *more_source, *dear_timer;
 	struct wv_log_limit malformed_limit;
 	uint64_t message[(WV_WIRE_MAX + 7) / 8]; /* the message being received */
 };

@@ -31,13 +31,13 @@ uint32_t wv_pool_requested(const struct wv_service *s, const struct wv_recipe *r
 	return most;
 }
 
-static unsigned int pool_requests_of(const struct wv_service *s, const struct wv_user *user)
+static unsigned int pool_requests_of(const struct wv_service *s, const struct wv_tenant *tenant)
 {
 	const struct wv_client *c;
 	unsigned int n = 0;
 
 	LIST_FOREACH (c, &s->pool_requests, pool_link)
-		n += c->user == user;
+		n += c->tenant == tenant;
 	return n;
 }
 
@@ -94,7 +94,7 @@ enum wv_client_next wv_handle_pool(struct wv_client *c, const struct wv_received
 
 	if (!request->leases)
 		return WV_CLIENT_MALFORMED;
-	if (!c->leases && pool_requests_of(s, c->user) >= WV_MAX_POOL_REQUESTS_PER_USER) {
+	if (!c->leases && pool_requests_of(s, c->tenant) >= WV_MAX_POOL_REQUESTS_PER_TENANT) {
 		s->tally.over_limit++;
 		return WV_CLIENT_CLOSE;
 	}

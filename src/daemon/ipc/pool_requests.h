@@ -9,7 +9,7 @@
 
 #include "daemon/ipc/client.h"
 
-#define WV_MAX_POOL_REQUESTS_PER_USER 64
+#define WV_MAX_POOL_REQUESTS_PER_TENANT 64
 
 /* Notes or changes the client's pool request, and answers a WV_MSG_POOL with its state. */
 enum wv_client_next wv_handle_pool(struct wv_client *c, const struct wv_received *in);

@@ -11,12 +11,22 @@ int64_t wv_now(sd_event *event)
 	return (int64_t)now;
 }
 
-int64_t wv_steady_clock(void)
+static int64_t read_clock(clockid_t clock)
 {
 	struct timespec t;
 
-	clock_gettime(CLOCK_MONOTONIC, &t);
+	clock_gettime(clock, &t);
 	return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
+}
+
+int64_t wv_steady_clock(void)
+{
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+int64_t wv_cpu_clock(void)
+{
+	return read_clock(CLOCK_THREAD_CPUTIME_ID);
 }
 
 uint64_t wv_wall_clock(void)

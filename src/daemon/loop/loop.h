@@ -27,6 +27,9 @@ int64_t wv_now(sd_event *event);
 /* The same clock, now. Any thread may ask. */
 int64_t wv_steady_clock(void);
 
+/* The time that the calling thread has used, in microseconds. */
+int64_t wv_cpu_clock(void);
+
 /* Seconds since the epoch. */
 uint64_t wv_wall_clock(void);
 
