@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "store/file_names.h"
 #include "store/hex.h"
+#include "store/json_memory.h"
 #include "store/recipe_json.h"
 
 #include <dirent.h>
@@ -77,17 +78,18 @@ static int read_file(int dir, const char *name, char **text, size_t *bytes, cons
 static int parse(const struct place *p, const char *text, size_t bytes, struct wv_recipe **recipe,
 		 char *why, size_t capacity)
 {
+	int err = WV_RECIPE_BAD;
 	json_error_t error;
-	json_t *json = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
-	int err;
+	json_t *json;
 
-	if (!json) {
+	wv_json_begin();
+	json = json_loadb(text, bytes, JSON_REJECT_DUPLICATES, &error);
+	if (json)
+		err = wv_recipe_from_json(json, p->uid, recipe, why, capacity);
+	else
 		snprintf(why, capacity, "line %d: %s", error.line, error.text);
-		return WV_RECIPE_BAD;
-	}
-	err = wv_recipe_from_json(json, p->uid, recipe, why, capacity);
 	json_decref(json);
-	return err;
+	return err && wv_json_was_short() ? -ENOMEM : err;
 }
 
 static bool has_own_name(const struct wv_recipe *recipe, const char *name)

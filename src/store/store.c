@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "store/file_names.h"
 #include "store/hex.h"
+#include "store/json_memory.h"
 #include "store/recipe_json.h"
 
 #include <errno.h>
@@ -128,10 +129,11 @@ int wv_store_save(struct wv_store *store, const struct wv_recipe *recipe)
 
 	if (dir < 0)
 		return dir;
+	wv_json_begin();
 	json = wv_recipe_to_json(recipe);
-	text = json ? json_dumps(json, JSON_INDENT(1)) : NULL;
+	text = json_dumps(json, JSON_INDENT(1));
 	json_decref(json);
-	if (!text)
+	if (!text || wv_json_was_short())
 		return -ENOMEM;
 	file_name(recipe->id, name);
 	return replace(dir, name, text);

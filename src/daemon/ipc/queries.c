@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "daemon/ipc/status_json.h"
 #include "store/hex.h"
+#include "store/json_memory.h"
 #include "store/recipe_json.h"
 
 #include <errno.h>
@@ -176,10 +177,11 @@ enum wv_client_next wv_handle_control(struct wv_client *c, const struct wv_recei
 	c->state = WV_CLIENT_DONE;
 	if (bytes > MAX_QUESTION)
 		return WV_CLIENT_MALFORMED;
+	wv_json_begin();
 	json = answer(c->service, c->user->uid, (const char *)(in->msg + 1), bytes);
 	text = json_dumps(json, JSON_INDENT(1));
 	json_decref(json);
-	err = text ? send_text(c, text) : -ENOMEM;
+	err = text && !wv_json_was_short() ? send_text(c, text) : -ENOMEM;
 	if (err)
 		wv_log(WV_INFO, "a question of user %u could not be answered: %s", c->user->uid,
 		       strerror(-err));
