@@ -80,10 +80,10 @@ static int run(struct wv_server *s)
 	err = wv_log_thread_start();
 	if (err)
 		return err;
-	err = sd_event_loop(s->event);
+	err = wv_loop_run(s->event);
 	wv_log_thread_stop();
 	sd_notify(0, "STOPPING=1");
-	return err < 0 ? err : 0;
+	return err;
 }
 
 /* @listen_fd becomes the server's. */

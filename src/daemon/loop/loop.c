@@ -1,7 +1,30 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/loop/loop.h"
 
+#include <errno.h>
 #include <time.h>
+
+/* Without memory the loop would do nothing else than find that out. */
+static const struct timespec pause_without_memory = {.tv_nsec = 10000000};
+
+int wv_loop_turn(sd_event *event, uint64_t timeout_us)
+{
+	int result = sd_event_run(event, timeout_us);
+
+	if (result != -ENOMEM)
+		return result;
+	nanosleep(&pause_without_memory, NULL);
+	return 1;
+}
+
+int wv_loop_run(sd_event *event)
+{
+	int result = 0;
+
+	while (result >= 0 && sd_event_get_state(event) != SD_EVENT_FINISHED)
+		result = wv_loop_turn(event, UINT64_MAX);
+	return result < 0 ? result : 0;
+}
 
 int64_t wv_now(sd_event *event)
 {

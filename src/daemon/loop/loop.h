@@ -15,13 +15,20 @@
 /* The order in which sources that are ready at the same time are served. */
 enum wv_priority {
 	WV_PRIORITY_DEVICES = -10, /* removal of a device must not wait for the daemon */
-	/* Little work, which must go on where clients never pause. */
-	WV_PRIORITY_RESULTS = -5, /* of threads */
-	WV_PRIORITY_OVERDUE = -5, /* work that was put off long enough */
 	WV_PRIORITY_CLIENTS = 0,
 	WV_PRIORITY_TIMERS = 10,
-	WV_PRIORITY_WORK = 100, /* when nobody is being served */
+	WV_PRIORITY_RESULTS = 50, /* of builders */
+	WV_PRIORITY_WORK = 100,	  /* when nobody is being served */
 };
+
+/*
+ * One turn of the loop, which waits for at most @timeout_us. Positive if anything was done, 0 if
+ * not, -errno if the loop cannot go on. A lack of memory only delays the next turn.
+ */
+int wv_loop_turn(sd_event *event, uint64_t timeout_us);
+
+/* Runs the loop until it is told to end: 0; or -errno. */
+int wv_loop_run(sd_event *event);
 
 /* The loop's steady clock, in microseconds: the time at which the current iteration began. */
 int64_t wv_now(sd_event *event);
