@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon_bench.h"
 
+#include "daemon/loop/loop.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -103,12 +105,10 @@ static void describe_device(struct wv_devices *devices)
 	devices->n = 1;
 }
 
-void bench_start(struct daemon_bench *b)
+static void configure(struct daemon_bench *b)
 {
-	struct wv_server *s = calloc(1, sizeof(*s));
-	int listen_fd;
+	struct wv_server *s = b->server;
 
-	b->server = s;
 	wv_config_defaults(&s->config);
 	strcpy(s->config.socket, b->socket);
 	strcpy(s->config.state_dir, b->state_dir);
@@ -117,10 +117,41 @@ void bench_start(struct daemon_bench *b)
 	s->issue = issue;
 	describe_device(&s->devices);
 	fake_kernel_init(&bench_kernel);
-	assert_int_equal(wv_store_open(&s->store, b->state_dir), 0);
-	listen_fd = wv_listen(&s->listener, &s->config);
-	assert_true(listen_fd >= 0);
-	assert_int_equal(wv_server_init(s, listen_fd), 0);
+}
+
+static int serve(struct wv_server *s)
+{
+	int listen_fd = wv_listen(&s->listener, &s->config);
+	int err = listen_fd < 0 ? listen_fd : wv_server_init(s, listen_fd);
+
+	if (err)
+		wv_server_unlisten(s);
+	return err;
+}
+
+int bench_try_start(struct daemon_bench *b)
+{
+	int err;
+
+	b->server = calloc(1, sizeof(*b->server));
+	if (!b->server)
+		return -ENOMEM;
+	configure(b);
+	err = wv_store_open(&b->server->store, b->state_dir);
+	if (!err) {
+		err = serve(b->server);
+		if (!err)
+			return 0;
+		wv_store_close(&b->server->store);
+	}
+	free(b->server);
+	b->server = NULL;
+	return err;
+}
+
+void bench_start(struct daemon_bench *b)
+{
+	assert_int_equal(bench_try_start(b), 0);
 }
 
 void bench_stop(struct daemon_bench *b)
@@ -166,9 +197,12 @@ int bench_tear_down(void **state)
 void bench_run(struct daemon_bench *b)
 {
 	struct wv_server *s = b->server;
+	int more;
 
-	while (sd_event_run(s->event, STAILQ_EMPTY(&s->connections.postponed) ? 0 : 100000) > 0)
-		;
+	do
+		more = wv_loop_turn(s->event, STAILQ_EMPTY(&s->connections.postponed) ? 0 : 100000);
+	while (more > 0);
+	assert_int_equal(more, 0); /* or the daemon would end */
 	while (wv_closer_busy(&b->server->closer, NULL))
 		sched_yield();
 }
@@ -197,7 +231,7 @@ void bench_run_until(struct daemon_bench *b, bool (*is_so)(struct wv_server *s, 
 	struct wv_server *s = b->server;
 
 	s->config.refill_delay = 0;
-	wv_scheduler_poke(&s->scheduler, NULL);
+	wv_scheduler_poke(&s->scheduler);
 	for (int i = 0; i < 5000 && !is_so(s, n); i++)
 		sd_event_run(s->event, 1000);
 	bench_run(b);
@@ -235,7 +269,7 @@ void bench_fill(struct daemon_bench *b)
 	struct wv_server *s = b->server;
 
 	s->config.refill_delay = 0;
-	wv_scheduler_poke(&s->scheduler, NULL);
+	wv_scheduler_poke(&s->scheduler);
 	bench_rest(b);
 	s->config.refill_delay = NEVER;
 }
@@ -384,25 +418,6 @@ json_t *bench_document(struct bench_answer *answer)
 
 	assert_true(json_is_object(json));
 	return json;
-}
-
-struct wv_recipe *bench_recipe_of(struct daemon_bench *b, uid_t uid, uint32_t n)
-{
-	wv_auto_free struct wv_cmdlog *cmdlog = fixture_recipe("rc_pingpong");
-	struct wv_build_id provider = {.bytes = {1}};
-	struct wv_server *s = b->server;
-	struct wv_key key = {.driver_id = RDMA_DRIVER_RXE};
-	struct wv_recipe *recipe;
-
-	strcpy(key.ibdev, "rxe0");
-	strcpy(key.kernel, s->planner.kernel);
-	assert_int_equal(wv_recipe_new(uid, &key, &provider, cmdlog, &recipe), 0);
-	recipe = wv_catalog_add(&s->catalog, recipe);
-	assert_int_equal(wv_scheduler_adopt(&s->scheduler, recipe), 0);
-	while (n--)
-		wv_demand_claim(&recipe->pool->demand, wv_now(s->event), wv_idle_us(&s->planner));
-	wv_plan_changed(&s->planner);
-	return recipe;
 }
 
 json_t *bench_question(struct daemon_bench *b, const char *question)

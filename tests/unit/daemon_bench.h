@@ -6,7 +6,6 @@
 
 #include "fixture.h"
 
-#include "daemon/loop/loop.h"
 #include "daemon/server.h"
 #include "fake_kernel.h"
 
@@ -28,6 +27,8 @@ int bench_set_up(void **state);
 int bench_tear_down(void **state);
 
 void bench_start(struct daemon_bench *b);
+/* The same, where the start may fail: 0, or -errno and there is no daemon. */
+int bench_try_start(struct daemon_bench *b);
 void bench_stop(struct daemon_bench *b);
 
 /* Runs the daemon until there is nothing to do now; builders may still be at work. */
@@ -86,9 +87,6 @@ int bench_run_program(struct daemon_bench *b, uint64_t argv, uint32_t diverged);
 
 /* The document in the answer to a question; it is the caller's. */
 json_t *bench_document(struct bench_answer *answer);
-/* A recipe of another user, @uid, of which @n leases are wanted. */
-struct wv_recipe *bench_recipe_of(struct daemon_bench *b, uid_t uid, uint32_t n);
-
 /* Puts a question; the answer is the caller's. */
 json_t *bench_question(struct daemon_bench *b, const char *question);
 

@@ -43,17 +43,10 @@ static int open_node(const struct wv_device *device)
 	return wv_steal_fd(&fd);
 }
 
-void wv_pooled_lease_close(struct wv_pooled_lease *lease)
-{
-	while (lease->n_fds)
-		close(lease->fds[--lease->n_fds]);
-}
-
 void wv_pooled_lease_free(struct wv_pooled_lease *lease)
 {
-	wv_pooled_lease_close(lease);
-	if (lease->tenant)
-		wv_tenant_release(lease->tenant, &lease->cost);
+	for (unsigned int i = 0; i < lease->n_fds; i++)
+		close(lease->fds[i]);
 	free(lease->cmdlog);
 	free(lease);
 }

@@ -1,0 +1,346 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Each allocation of the daemon fails once, in everything that it does for clients. The client is
+ * then answered well or not at all, the daemon goes on, and nothing is lost or left.
+ */
+#include "daemon_bench.h"
+#include "failing.h"
+
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+#define FIXTURE "rc_pingpong"
+#define ARGV	1
+#define MANY	24
+
+static struct bench_answer answer;
+static int node = -1;
+static int many[MANY];
+
+/* In place of libc's: recipes are saved a thousand times, to a disk that is not tested here. */
+int fsync(int fd)
+{
+	(void)fd;
+	return 0;
+}
+
+/* A client's message, and what may follow. */
+struct deed {
+	const char *name;
+	bool fresh; /* the daemon is new, and its tables are as small as they can be */
+	bool known; /* the daemon has the program's recipe, and leases of it */
+	/* Puts it to the daemon, which has not read it yet. Returns the connection. */
+	int (*ask)(struct daemon_bench *b);
+	/* Lets the daemon work on it. */
+	void (*work)(struct daemon_bench *b);
+	/* Checks the answer that came. NULL: there is to be none. */
+	void (*check)(void);
+};
+
+static int send_on(int sock, enum wv_msg_type type, void *msg, size_t bytes, const int *fds,
+		   unsigned int n_fds)
+{
+	bench_send(sock, type, msg, bytes, fds, n_fds);
+	return sock;
+}
+
+static int ask_for_lease(struct daemon_bench *b)
+{
+	struct wv_msg_request request = bench_request(ARGV);
+
+	return send_on(bench_connect(b), WV_MSG_REQUEST, &request, sizeof(request), &node, 1);
+}
+
+static int ask_unfit(struct daemon_bench *b)
+{
+	struct wv_msg_request request = bench_request(ARGV + 1);
+
+	strcpy(request.name, "unfit");
+	request.flags = WV_REQUEST_UNFIT;
+	return send_on(bench_connect(b), WV_MSG_REQUEST, &request, sizeof(request), &node, 1);
+}
+
+static int ask_for_pool(struct daemon_bench *b)
+{
+	struct wv_msg_pool pool = {.program = bench_request(ARGV), .leases = 2};
+
+	return send_on(bench_connect(b), WV_MSG_POOL, &pool, sizeof(pool), NULL, 0);
+}
+
+static int question(struct daemon_bench *b, const char *text)
+{
+	size_t bytes = sizeof(struct wv_msg) + strlen(text);
+	wv_auto_free struct wv_msg *msg = calloc(1, bytes);
+
+	memcpy(msg + 1, text, strlen(text));
+	return send_on(bench_connect(b), WV_MSG_CONTROL, msg, bytes, NULL, 0);
+}
+
+static int ask_status(struct daemon_bench *b)
+{
+	return question(b, "{\"op\": \"status\"}");
+}
+
+static int ask_recipe(struct daemon_bench *b)
+{
+	char text[64];
+
+	snprintf(text, sizeof(text), "{\"op\": \"recipe\", \"id\": \"%016llx\"}",
+		 (unsigned long long)bench_recipe(b)->id);
+	return question(b, text);
+}
+
+static int ask_forget(struct daemon_bench *b)
+{
+	return question(b, "{\"op\": \"forget\", \"id\": \"all\"}");
+}
+
+static int send_record(struct daemon_bench *b)
+{
+	wv_auto_free struct wv_cmdlog *record = fixture_load(FIXTURE);
+	size_t bytes = sizeof(struct wv_msg_record) + record->bytes;
+	wv_auto_free struct wv_msg_record *head = calloc(1, bytes);
+	int sock = bench_ask(b, ARGV, &answer);
+
+	assert_int_equal(bench_reason(&answer), WV_NO_LEASE_RECORD);
+	memcpy(head + 1, record, record->bytes);
+	return send_on(sock, WV_MSG_RECORD, head, bytes, NULL, 0);
+}
+
+static int send_report(struct daemon_bench *b)
+{
+	struct wv_msg_report report = {.adopted = 1, .diverged = 1, .why = WV_WHY_VALUE};
+	int sock = bench_ask(b, ARGV, &answer);
+
+	assert_int_equal(bench_reason(&answer), 0);
+	bench_close_fds(&answer);
+	return send_on(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
+}
+
+/* Nothing but what is to be done already. */
+static int record_only(struct daemon_bench *b)
+{
+	bench_record(b, ARGV, FIXTURE);
+	return -1;
+}
+
+/* More at once than ever before, so that tables grow. */
+static int connect_many(struct daemon_bench *b)
+{
+	for (unsigned int i = 0; i < MANY; i++)
+		many[i] = bench_connect(b);
+	return -1;
+}
+
+static json_t *example; /* the answer to the same question, if no allocation fails */
+
+/* Whether both have the same members, all the way down. Values may have changed. */
+static bool is_as_complete(json_t *a, json_t *b)
+{
+	const char *key;
+	json_t *value;
+	size_t i;
+
+	if (json_object_size(a) != json_object_size(b) || json_array_size(a) != json_array_size(b))
+		return false;
+	json_object_foreach(
+	    a, key, value) if (!is_as_complete(value, json_object_get(b, key))) return false;
+	json_array_foreach (a, i, value)
+		if (!is_as_complete(value, json_array_get(b, i)))
+			return false;
+	return b;
+}
+
+static void check_document(void)
+{
+	json_t *document = bench_document(&answer);
+
+	if (!example)
+		example = json_incref(document);
+	assert_true(is_as_complete(example, document));
+	json_decref(document);
+}
+
+static void check_request(void)
+{
+	const struct wv_msg *msg = (const void *)answer.data;
+
+	if (msg->type == WV_MSG_LEASE)
+		assert_int_equal(answer.n_fds,
+				 1 + ((const struct wv_msg_lease *)answer.data)->n_fds);
+	else
+		assert_int_equal(msg->type, WV_MSG_NO_LEASE);
+}
+
+static void check_pool(void)
+{
+	assert_int_equal(((const struct wv_msg *)answer.data)->type, WV_MSG_POOL_STATE);
+}
+
+static const struct deed deeds[] = {
+    {"many connections", true, false, connect_many, bench_run, NULL},
+    {"request of a stranger", true, false, ask_for_lease, bench_run, check_request},
+    {"record", true, false, send_record, bench_run, NULL},
+    {"pool filled", false, false, record_only, bench_fill, NULL},
+    {"request", false, true, ask_for_lease, bench_run, check_request},
+    {"report", false, true, send_report, bench_run, NULL},
+    {"request of an unfit program", false, true, ask_unfit, bench_run, NULL},
+    {"pool request", false, true, ask_for_pool, bench_run, check_pool},
+    {"status", false, true, ask_status, bench_run, check_document},
+    {"recipe", false, true, ask_recipe, bench_run, check_document},
+    {"forget", false, true, ask_forget, bench_run, check_document},
+};
+
+static bool has_recipe(struct daemon_bench *b)
+{
+	struct wv_user *user = wv_catalog_user(&b->server->catalog, getuid(), false);
+
+	return user && user->n_recipes;
+}
+
+/* Makes the daemon as it is to be before. A save that failed is tried again now, not in a minute.
+ */
+static void prepare(struct daemon_bench *b, const struct deed *deed)
+{
+	bool known = deed->known;
+
+	if (deed->fresh) {
+		bench_stop(b);
+		bench_start(b);
+	}
+	b->server->saver.retry_us = 0;
+	if (!known || !has_recipe(b))
+		json_decref(bench_question(b, "{\"op\": \"forget\", \"id\": \"all\"}"));
+	if (known && !has_recipe(b))
+		bench_record(b, ARGV, FIXTURE);
+	bench_settle(b);
+	bench_rest(b);
+	fake_kernel_init(&bench_kernel);
+}
+
+/* The daemon, and what it knows, is as good as ever. */
+static void expect_health(struct daemon_bench *b)
+{
+	json_decref(bench_question(b, "{\"op\": \"status\"}"));
+	bench_rest(b);
+}
+
+/* With the @n-th allocation failing; 0: none. Returns whether there are so many. */
+static bool try(struct daemon_bench *b, const struct deed *deed, unsigned int n)
+{
+	wv_auto_fd sock = -1;
+	unsigned int fds;
+	bool failed;
+
+	prepare(b, deed);
+	fds = count_fds();
+	sock = deed->ask(b);
+	failing_begin(n);
+	deed->work(b);
+	failed = failing_end();
+	if (sock >= 0)
+		bench_receive(b, sock, &answer);
+	if (sock >= 0 && answer.bytes > 0) {
+		assert_non_null(deed->check);
+		deed->check();
+	}
+	bench_close_fds(&answer);
+	wv_close_fd(&sock);
+	for (unsigned int i = 0; i < MANY; i++)
+		wv_close_fd(&many[i]);
+	bench_rest(b);
+	expect_health(b);
+	prepare(b, deed);
+	assert_int_equal(count_fds(), fds);
+	return failed;
+}
+
+static void test_each_allocation_fails(void **state)
+{
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(deeds); i++) {
+		unsigned int n = 1;
+
+		try(*state, &deeds[i], 0);
+		while (try(*state, &deeds[i], n))
+			n++;
+		json_decref(example);
+		example = NULL;
+		printf("%s: %u allocations\n", deeds[i].name, n - 1);
+		assert_true(n > 1);
+	}
+}
+
+/* Whether the daemon starts or not, the next one has the recipe. */
+static bool try_start(struct daemon_bench *b, unsigned int n)
+{
+	unsigned int fds;
+	bool failed;
+
+	bench_run_program(b, ARGV, 0); /* counters change, so there is something to save */
+	bench_stop(b);
+	fds = count_fds();
+	failing_begin(n);
+	if (!bench_try_start(b))
+		bench_stop(b);
+	failed = failing_end();
+	assert_int_equal(count_fds(), fds);
+	bench_start(b);
+	assert_true(has_recipe(b));
+	bench_settle(b);
+	return failed;
+}
+
+static void test_each_allocation_fails_at_the_start(void **state)
+{
+	static const struct deed known = {.known = true};
+	unsigned int n = 1;
+
+	prepare(*state, &known);
+	while (try_start(*state, n))
+		n++;
+	printf("start and stop: %u allocations\n", n - 1);
+}
+
+static int set_up(void **state)
+{
+	memset(many, -1, sizeof(many));
+	node = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
+	return bench_set_up(state);
+}
+
+static int tear_down(void **state)
+{
+	bench_tear_down(state);
+	wv_close_fd(&node);
+	return 0;
+}
+
+#define SKIPPED 77
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define SANITIZED true
+#else
+#define SANITIZED false
+#endif
+
+/* With an argument: the start and the end. */
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest work[] = {
+	    cmocka_unit_test_setup_teardown(test_each_allocation_fails, set_up, tear_down),
+	};
+	const struct CMUnitTest start[] = {
+	    cmocka_unit_test_setup_teardown(test_each_allocation_fails_at_the_start, set_up,
+					    tear_down),
+	};
+
+	(void)argv;
+	if (argc == 1)
+		return cmocka_run_group_tests_name("memory at work", work, NULL, NULL);
+	if (SANITIZED) {
+		puts("skipped: a sanitizer ends the process if it has no memory for a new thread");
+		return SKIPPED;
+	}
+	return cmocka_run_group_tests_name("memory at the start", start, NULL, NULL);
+}
