@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/core/settings.h"
 
+#include "base/base.h"
 #include "wire/trace_record.h"
 #include "wire/wire.h"
 
@@ -8,8 +9,13 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/un.h>
 
 static struct wv_settings settings;
+/* Copies: programs write titles over their environment (setproctitle(3)). */
+static char socket_path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+static char name_of_use[sizeof(((struct wv_msg_request *)NULL)->name)];
+static char trace_path[PATH_MAX] WV_COLD(2);
 static char **argument_vector;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -40,6 +46,21 @@ static bool user_chose_providers(void)
 	return getenv("IBV_DRIVERS") || getenv("RDMAV_DRIVERS");
 }
 
+/* Copies what fits of a text. */
+static const char *copy_start(char *to, size_t capacity, const char *from)
+{
+	size_t bytes = strnlen(from, capacity - 1);
+
+	return memcpy(to, from, bytes);
+}
+
+/* Copies a path, or nothing of one that is too long. */
+static const char *copy_path(char *to, size_t capacity, const char *from)
+{
+	wv_copy_string(to, capacity, from);
+	return to;
+}
+
 static void read_environment(void)
 {
 	const char *lease = secure_getenv("WARMVERBS_LEASE");
@@ -51,10 +72,12 @@ static void read_environment(void)
 	settings.lease = settings.enabled && !(lease && !strcmp(lease, "0"));
 	settings.share_mr = settings.enabled && is_set("WARMVERBS_SHARE_MR");
 	settings.providers = settings.enabled && !user_chose_providers();
-	settings.socket = socket && *socket ? socket : WV_SOCKET_DEFAULT;
-	settings.name = name ? name : "";
+	settings.socket = copy_path(socket_path, sizeof(socket_path),
+				    socket && *socket ? socket : WV_SOCKET_DEFAULT);
+	settings.name = copy_start(name_of_use, sizeof(name_of_use), name ? name : "");
 	settings.prefork = settings.enabled ? sets_wanted(secure_getenv("WARMVERBS_PREFORK")) : 0;
-	settings.trace = settings.enabled && trace && *trace ? trace : NULL;
+	if (settings.enabled && trace && *trace)
+		settings.trace = copy_path(trace_path, sizeof(trace_path), trace);
 }
 
 const struct wv_settings *wv_settings(void)

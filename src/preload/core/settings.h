@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The environment variables of the preload, read once, at the first use. See warmverbs(7). In a
- * program that has more rights than its caller, all settings have their defaults.
+ * The environment variables of the preload, read once, at the first use; what the program does to
+ * its environment later changes nothing. See warmverbs(7). In a program that has more rights than
+ * its caller, all settings have their defaults.
  */
 #pragma once
 
@@ -13,7 +14,7 @@ struct wv_settings {
 	bool providers;	      /* the user did not choose providers with IBV_DRIVERS */
 	bool share_mr;	      /* WARMVERBS_SHARE_MR */
 	unsigned int prefork; /* WARMVERBS_PREFORK: sets to keep ready for children, or 0 */
-	const char *socket;   /* path of the daemon's socket */
+	const char *socket;   /* path of the daemon's socket, or "" if it is too long */
 	const char *name;     /* WARMVERBS_NAME, or "" */
 	const char *trace;    /* WARMVERBS_TRACE: path of the file, or NULL */
 };
