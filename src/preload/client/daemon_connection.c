@@ -4,11 +4,13 @@
 #include "base/base.h"
 #include "base/build_id.h"
 #include "preload/client/provider_list.h"
+#include "preload/core/fd_table.h"
 #include "preload/core/settings.h"
 #include "preload/providers.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -87,9 +89,12 @@ int wv_client_connect(void)
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
 	wv_auto_fd sock = -1;
 
-	if (!wv_copy_string(to.sun_path, sizeof(to.sun_path), wv_settings()->socket))
+	/* "" would be a name too, an abstract one. */
+	if (!wv_copy_string(to.sun_path, sizeof(to.sun_path), wv_settings()->socket) ||
+	    !*to.sun_path)
 		return -ENAMETOOLONG;
-	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	sock =
+	    wv_fd_off_standard(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
 	if (sock < 0 || connect(sock, (struct sockaddr *)&to, sizeof(to)))
 		return -errno;
 	return wv_steal_fd(&sock);
@@ -108,14 +113,24 @@ int wv_client_ask(int node, uint32_t open_number, uint32_t flags)
 	return err ? err : wv_steal_fd(&sock);
 }
 
+/* Signals neither end the wait nor prolong it: they are blocked meanwhile. */
+static bool await_message(int sock, int wait_ms)
+{
+	struct pollfd wait = {.fd = sock, .events = POLLIN};
+	struct timespec limit = {.tv_nsec = wait_ms * 1000000L};
+	sigset_t all;
+
+	sigfillset(&all);
+	return ppoll(&wait, 1, &limit, &all) > 0;
+}
+
 int wv_client_receive(int sock, int wait_ms, void *message, size_t capacity, int *fds,
 		      unsigned int *n_fds)
 {
-	struct pollfd wait = {.fd = sock, .events = POLLIN};
 	ssize_t got = wv_recv(sock, message, capacity, fds, WV_WIRE_MAX_FDS, n_fds);
 
 	if (got == -EAGAIN) {
-		if (poll(&wait, 1, wait_ms) <= 0)
+		if (!await_message(sock, wait_ms))
 			return -ETIMEDOUT;
 		got = wv_recv(sock, message, capacity, fds, WV_WIRE_MAX_FDS, n_fds);
 	}

@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* An open made ahead is not urgent, but a fork may be waiting for the thread that makes it. */
 #define AHEAD_WAIT_MS 5
@@ -17,6 +18,7 @@
 /* The pending request, for the next open of its path; at most one. */
 static struct {
 	struct wv_lease_request request;
+	uid_t user; /* who asked, with the rights of then */
 	char path[64];
 } pending = {.request = {.node = -1, .sock = -1}};
 
@@ -24,7 +26,7 @@ static uint32_t n_opens; /* of RDMA devices by this process */
 
 static int open_node(const char *path)
 {
-	int fd = open(path, O_RDWR | O_CLOEXEC);
+	int fd = wv_fd_off_standard(open(path, O_RDWR | O_CLOEXEC));
 
 	return fd < 0 ? -errno : fd;
 }
@@ -90,6 +92,7 @@ static void begin(const char *path)
 	    !wv_copy_string(pending.path, sizeof(pending.path), path))
 		return;
 	*r = make(path, true, n_opens);
+	pending.user = geteuid();
 	if (r->node < 0) {
 		r->node = -1;
 	} else if (r->sock < 0) {
@@ -125,7 +128,7 @@ struct wv_lease_request wv_lease_request_take(const char *path, bool ask)
 	struct wv_lease_request r = pending.request;
 	uint32_t number = n_opens++;
 
-	if (!ask || r.sock < 0 || strcmp(pending.path, path)) {
+	if (!ask || r.sock < 0 || strcmp(pending.path, path) || pending.user != geteuid()) {
 		drop_pending();
 		return make(path, ask, number);
 	}

@@ -30,8 +30,10 @@ void wv_lease_request_begin(const char *path);
 void wv_lease_request_drop(void);
 
 /*
- * The request for the program's open of @path: the pending one if it is for @path, or else a new
- * one. With @ask false the daemon is not asked. The descriptors are the caller's, and not tracked.
+ * The request for the program's open of @path: the pending one if it is for @path and was made by
+ * the same user, or else a new one: a process that has given up its rights gets nothing that it
+ * asked for when it had them. With @ask false the daemon is not asked. The descriptors are the
+ * caller's, and not tracked.
  */
 struct wv_lease_request wv_lease_request_take(const char *path, bool ask);
 

@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 /*
@@ -40,6 +41,7 @@
 	SYMBOL(write)                                                                              \
 	SYMBOL(mmap64)                                                                             \
 	SYMBOL(fopen64)                                                                            \
+	SYMBOL(socket)                                                                             \
 	SYMBOL(fork)
 
 /*

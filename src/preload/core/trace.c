@@ -26,7 +26,8 @@ void wv_trace_begin(void)
 	const char *path = wv_settings()->trace;
 
 	if (path)
-		file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600);
+		file = wv_fd_off_standard(
+		    open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
 	if (file >= 0)
 		wv_fd_hide(file, &owner);
 }

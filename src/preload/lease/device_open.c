@@ -139,6 +139,8 @@ static int collect(struct wv_context *c, const struct wv_scope *scope,
 	int type = wv_lease_request_answer(r, c->message, sizeof(c->message), fds, &n_fds);
 	struct wv_msg_no_lease *none = (void *)c->message;
 
+	for (unsigned int i = 0; i < n_fds; i++)
+		fds[i] = wv_fd_off_standard(fds[i]);
 	if (type == WV_MSG_LEASE && lease_fits(c, (void *)c->message, fds, n_fds, r->rdev) &&
 	    take_lease(c, scope, fds))
 		return fds[0];
