@@ -14,6 +14,8 @@
 #include <sched.h>
 #include <stdint.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 #define STANDIN_NODE	"/dev/infiniband/uverbs0"
 #define STANDIN_MAJOR	231
@@ -80,17 +82,26 @@ struct standin_out_record {
 };
 
 /*
+ * Without libc, since other preloaded libraries must not notice: they would not notice a kernel's
+ * work either, and some refuse descriptors from a process that has not loaded them.
+ */
+static inline ssize_t standin_recvmsg(int sock, struct msghdr *message, int flags)
+{
+	return syscall(SYS_recvmsg, sock, message, flags);
+}
+
+/*
  * recvmsg() that polls for about 50 us before it sleeps: a kernel answers at once, and waking a
  * processor takes longer than the whole answer. Yields the processor between polls.
  */
 static inline ssize_t standin_receive(int sock, struct msghdr *message)
 {
 	for (int look = 0; look < 60; look++) {
-		ssize_t n = recvmsg(sock, message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
+		ssize_t n = standin_recvmsg(sock, message, MSG_CMSG_CLOEXEC | MSG_DONTWAIT);
 
 		if (n >= 0 || (errno != EAGAIN && errno != EINTR))
 			return n;
 		sched_yield();
 	}
-	return recvmsg(sock, message, MSG_CMSG_CLOEXEC);
+	return standin_recvmsg(sock, message, MSG_CMSG_CLOEXEC);
 }

@@ -13,19 +13,27 @@ const char *const qp_kind_names[QP_KINDS] = {
     [RC] = "rc", [UC] = "uc", [UD] = "ud", [DCI] = "dci", [DCT] = "dct", [RAW] = "raw",
 };
 
+/* For an "open" that comes later. */
+int do_list(struct program *p, struct options o)
+{
+	(void)o;
+	p->list = ibv_get_device_list(&p->n_list);
+	return p->list ? 0 : errno;
+}
+
 int do_open(struct program *p, struct options o)
 {
 	struct mlx5dv_context_attr attr = {.flags = (uint32_t)option(o, "dv", 0)};
-	int n, number = (int)option(o, "device", 0);
-	struct ibv_device **list = ibv_get_device_list(&n);
+	int number = (int)option(o, "device", 0);
 
-	if (!list || n <= number)
+	if ((!p->list && do_list(p, o)) || p->n_list <= number)
 		return ENODEV;
 	if (has(o, "dv"))
-		p->context = mlx5dv_open_device(list[number], &attr);
+		p->context = mlx5dv_open_device(p->list[number], &attr);
 	else
-		p->context = ibv_open_device(list[number]);
-	ibv_free_device_list(list);
+		p->context = ibv_open_device(p->list[number]);
+	ibv_free_device_list(p->list);
+	p->list = NULL;
 	p->pd = p->parent = NULL;
 	p->channel = NULL;
 	p->srq = NULL;

@@ -4,12 +4,19 @@
 
 #include <errno.h>
 #include <signal.h>
+#include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
+#include <time.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+#define COUNT_OF(a) (sizeof(a) / sizeof((a)[0]))
 
 /* The kernel reads this at each system call: whether to raise SIGSYS. */
 static volatile char calls_are_told = SYSCALL_DISPATCH_FILTER_ALLOW;
@@ -98,8 +105,110 @@ int do_crash(struct program *p, struct options o)
 	const struct rlimit none = {0};
 
 	(void)p;
-	(void)o;
 	fflush(stdout);
-	setrlimit(RLIMIT_CORE, &none);
+	if (!has(o, "core"))
+		setrlimit(RLIMIT_CORE, &none);
 	return raise(SIGABRT); /* sanitizers do not catch it */
+}
+
+static int await(pid_t child)
+{
+	int status;
+
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		return errno;
+	return status ? ECHILD : 0;
+}
+
+/* The child closes the device, which stays open here, and ends by exec() or at once. */
+int do_vfork(struct program *p, struct options o)
+{
+	int ufile = p->context->cmd_fd;
+	bool runs_another = has(o, "exec");
+	pid_t child = vfork();
+
+	if (!child) {
+		close(ufile);
+		close_range(STDERR_FILENO + 1, ~0u, 0);
+		if (runs_another)
+			execl("/bin/true", "true", NULL);
+		_exit(0);
+	}
+	return await(child);
+}
+
+/* The child closes the device, and puts another file in its place. */
+int do_spawn(struct program *p, struct options o)
+{
+	char *args[] = {"true", NULL};
+	posix_spawn_file_actions_t actions;
+	pid_t child = -1;
+	int error;
+
+	(void)o;
+	posix_spawn_file_actions_init(&actions);
+	posix_spawn_file_actions_addclose(&actions, p->context->async_fd);
+	posix_spawn_file_actions_adddup2(&actions, STDERR_FILENO, p->context->cmd_fd);
+	posix_spawn_file_actions_addclosefrom_np(&actions, STDERR_FILENO + 1);
+	error = posix_spawn(&child, "/bin/true", &actions, NULL, args, environ);
+	posix_spawn_file_actions_destroy(&actions);
+	return error ?: await(child);
+}
+
+/* Keeps only the variables by which the stand-in's library finds its server and its files. */
+int do_clearenv(struct program *p, struct options o)
+{
+	static const char *const kept[] = {"STANDIN_SOCKET", "SYSFS_PATH"};
+	char *values[COUNT_OF(kept)];
+
+	(void)p;
+	(void)o;
+	for (unsigned int i = 0; i < COUNT_OF(kept); i++)
+		values[i] = getenv(kept[i]) ? strdup(getenv(kept[i])) : NULL;
+	if (clearenv())
+		return ENOMEM;
+	for (unsigned int i = 0; i < COUNT_OF(kept); i++)
+		if (values[i] && setenv(kept[i], values[i], 1))
+			return errno;
+	return 0;
+}
+
+/*
+ * As setproctitle(): moves the environment to the heap, and writes a title over the place where it
+ * was and over the program's name.
+ */
+int do_title(struct program *p, struct options o)
+{
+	char *start = environ[0], *end = start;
+	int n = 0;
+
+	(void)p;
+	(void)o;
+	/* The strings lie one after another, but for those that were set since. */
+	for (; environ[n] && (!n || environ[n] == end + 1); n++)
+		end = environ[n] + strlen(environ[n]);
+	for (int i = 0; i < n; i++)
+		environ[i] = strdup(environ[i]);
+	memset(start, 'x', (size_t)(end - start));
+	snprintf(program_invocation_name, strlen(program_invocation_name) + 1, "%d", getpid());
+	return 0;
+}
+
+static void ignore(int signal)
+{
+	(void)signal;
+}
+
+/* From now on a signal comes every "us" microseconds, and system calls are not restarted. */
+int do_timer(struct program *p, struct options o)
+{
+	struct sigevent event = {.sigev_notify = SIGEV_SIGNAL, .sigev_signo = SIGPROF};
+	struct timespec interval = {.tv_nsec = 1000 * option(o, "us", 200)};
+	struct sigaction action = {.sa_handler = ignore};
+	timer_t timer;
+
+	(void)p;
+	if (sigaction(SIGPROF, &action, NULL) || timer_create(CLOCK_MONOTONIC, &event, &timer))
+		return errno;
+	return timer_settime(timer, 0, &(struct itimerspec){interval, interval}, NULL) ? errno : 0;
 }

@@ -34,6 +34,8 @@ struct qp {
 
 /* What the words work on: what was made last, and all queue pairs and completion queues. */
 struct program {
+	struct ibv_device **list; /* NULL: not asked for, or freed again */
+	int n_list;
 	struct ibv_context *context;
 	struct ibv_pd *pd, *parent;
 	struct ibv_comp_channel *channel;
@@ -57,6 +59,7 @@ bool has(struct options o, const char *name);
 /* What a word does; 0 or an errno. */
 typedef int (*word_fn)(struct program *p, struct options o);
 
+int do_list(struct program *p, struct options o);
 int do_open(struct program *p, struct options o);
 int do_close(struct program *p, struct options o);
 int do_pd(struct program *p, struct options o);
@@ -104,6 +107,21 @@ int do_closefrom(struct program *p, struct options o);
 int do_daemon(struct program *p, struct options o);
 int do_exec(struct program *p, struct options o);
 int do_crash(struct program *p, struct options o);
+
+int do_vfork(struct program *p, struct options o);
+int do_spawn(struct program *p, struct options o);
+int do_clearenv(struct program *p, struct options o);
+int do_title(struct program *p, struct options o);
+int do_timer(struct program *p, struct options o);
+int do_chroot(struct program *p, struct options o);
+int do_setuid(struct program *p, struct options o);
+int do_seccomp(struct program *p, struct options o);
+
+int do_descriptors(struct program *p, struct options o);
+int do_limit(struct program *p, struct options o);
+int do_stdout(struct program *p, struct options o);
+int do_raw_close(struct program *p, struct options o);
+int do_pairs(struct program *p, struct options o);
 
 /* Does the words in their order; returns how many failed. */
 unsigned int run_words(struct program *p, char *const *list, int n);

@@ -134,7 +134,7 @@ static int send_request(struct iovec *iov, size_t n_iov, const int *fds, unsigne
 		memcpy(CMSG_DATA(cmsg), fds, n_fds * sizeof(int));
 	}
 	do {
-		n = sendmsg(connection.fd, &message, MSG_NOSIGNAL);
+		n = syscall(SYS_sendmsg, connection.fd, &message, MSG_NOSIGNAL);
 	} while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : 0;
 }
