@@ -23,6 +23,9 @@ struct made {
 
 struct normaliser {
 	struct wv_cmdlog_writer out;
+	unsigned int at;			   /* step of the record */
+	uint16_t origins[WV_CMDLOG_MAX_STEPS];	   /* of steps of the recipe in the record */
+	bool useless[WV_CMDLOG_MAX_STEPS];	   /* memory of the record that no command names */
 	struct made made[3 * WV_CMDLOG_MAX_STEPS]; /* a handle, a descriptor and a number each */
 	unsigned int n_made;
 };
@@ -187,6 +190,15 @@ static void remember_made(struct normaliser *n, struct wv_step *step, struct wv_
 }
 
 /*
+ * Memory that no command of the recipe names keeps the order in which memory of its size is given
+ * to the program, but nothing is written there.
+ */
+static bool is_left_out(const struct normaliser *n, const struct wv_attr *attr)
+{
+	return n->useless[n->at] && attr->id == WV_ATTR_MEMORY_PATTERN;
+}
+
+/*
  * Copies only what determines the command, so that two programs that do the same get recipes that
  * are equal byte by byte.
  */
@@ -197,6 +209,8 @@ static bool copy_step(struct normaliser *n, struct wv_step *copy, struct wv_step
 	copy->error = step->error;
 	copy->target = step->target;
 	wv_each_attr (step, from) {
+		if (is_left_out(n, from))
+			continue;
 		*to = (struct wv_attr){
 		    .id = from->id, .len = from->len, .flags = from->flags, .kind = from->kind};
 		if (from->kind == WV_HANDLE || from->kind == WV_FD)
@@ -213,9 +227,13 @@ static bool copy_step(struct normaliser *n, struct wv_step *copy, struct wv_step
 
 static void keep(struct normaliser *n, struct wv_step *step)
 {
-	struct wv_step *copy = wv_cmdlog_step(&n->out, wv_step_row(step), step->n_attrs);
 	uint32_t index = n->out.cmdlog->n_steps;
+	unsigned int n_attrs = 0;
+	struct wv_step *copy;
 
+	wv_each_attr (step, attr)
+		n_attrs += !is_left_out(n, attr);
+	copy = wv_cmdlog_step(&n->out, wv_step_row(step), n_attrs);
 	if (!copy || !copy_step(n, copy, step))
 		return;
 	if (resolve_attrs(n, copy) ||
@@ -225,24 +243,59 @@ static void keep(struct normaliser *n, struct wv_step *step)
 		return;
 	}
 	wv_cmdlog_commit(&n->out);
+	n->origins[index] = (uint16_t)n->at;
 	remember_made(n, step, copy, index);
+}
+
+static int copy_wanted(struct normaliser *n, struct wv_cmdlog *record, void *memory,
+		       size_t capacity)
+{
+	wv_cmdlog_begin(&n->out, memory, capacity, WV_RECIPE, record->driver_id);
+	n->n_made = n->at = 0;
+	wv_each_step (record, step) {
+		if (wanted(n, step)) {
+			keep(n, step);
+		} else {
+			if (step->class_ == WV_DESTROY && !step->error)
+				forget(n, step->target, HANDLES);
+			forget_made(n, step);
+		}
+		if (n->out.full)
+			return -ENOSPC;
+		n->at++;
+	}
+	return 0;
+}
+
+static int note_use(void *data, const struct wv_field *f, uint8_t *payload)
+{
+	struct normaliser *n = data;
+	uint64_t ref = wv_is_memory(f) ? wv_field_get(f, payload) : 0;
+
+	if (ref)
+		n->useless[n->origins[(ref >> 32) - 1]] = false;
+	return 0;
+}
+
+/* Finds memory that no command of the recipe names. True if there is any. */
+static bool find_useless(struct normaliser *n)
+{
+	unsigned int i = 0;
+
+	wv_each_step (n->out.cmdlog, step)
+		n->useless[n->origins[i++]] = step->class_ == WV_MEMORY;
+	wv_each_step (n->out.cmdlog, step)
+		wv_step_fields(step, note_use, n);
+	for (i = 0; i < n->out.cmdlog->n_steps; i++)
+		if (n->useless[n->origins[i]])
+			return true;
+	return false;
 }
 
 int wv_normalise(struct wv_cmdlog *record, void *memory, size_t capacity)
 {
 	struct normaliser n = {0};
+	int err = copy_wanted(&n, record, memory, capacity);
 
-	wv_cmdlog_begin(&n.out, memory, capacity, WV_RECIPE, record->driver_id);
-	wv_each_step (record, step) {
-		if (wanted(&n, step)) {
-			keep(&n, step);
-		} else {
-			if (step->class_ == WV_DESTROY && !step->error)
-				forget(&n, step->target, HANDLES);
-			forget_made(&n, step);
-		}
-		if (n.out.full)
-			return -ENOSPC;
-	}
-	return 0;
+	return !err && find_useless(&n) ? copy_wanted(&n, record, memory, capacity) : err;
 }

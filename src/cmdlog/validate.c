@@ -185,6 +185,7 @@ struct judge {
 	struct wv_cost *cost;
 	struct wv_step *steps[WV_CMDLOG_MAX_STEPS];
 	uint8_t states[WV_CMDLOG_MAX_STEPS]; /* enum ibv_qp_state, where a step made a QP */
+	bool named[WV_CMDLOG_MAX_STEPS];     /* memory that a command names */
 	unsigned int n;
 };
 
@@ -209,22 +210,22 @@ static int makes_something(const struct judge *j, uint64_t step)
 	return step < j->n && j->steps[step]->class_ == WV_CREATE;
 }
 
-static int check_memory_ref(const struct judge *j, const struct wv_field *f, uint64_t ref)
+static int check_memory_ref(struct judge *j, const struct wv_field *f, uint64_t ref)
 {
 	uint64_t step = (ref >> 32) - 1, offset = (uint32_t)ref;
 
 	if (!ref)
 		return 0;
-	return step < j->n && j->steps[step]->class_ == WV_MEMORY &&
-		       offset < wv_step_memory_size(j->steps[step]) &&
-		       (f->kind == WV_DOORBELL || !offset)
-		   ? 0
-		   : -EPERM;
+	if (step >= j->n || j->steps[step]->class_ != WV_MEMORY ||
+	    offset >= wv_step_memory_size(j->steps[step]) || (f->kind == WV_BUFFER && offset))
+		return -EPERM;
+	j->named[step] = true;
+	return 0;
 }
 
 static int check_field(void *data, const struct wv_field *f, uint8_t *payload)
 {
-	const struct judge *j = data;
+	struct judge *j = data;
 	uint64_t value = wv_field_get(f, payload);
 
 	if (wv_is_memory(f))
@@ -289,6 +290,19 @@ static const char *check_step(struct judge *j, struct wv_step *step)
 	}
 }
 
+/*
+ * The daemon writes the initial pattern, so it is the daemon's memory. Without one, memory that no
+ * command names is only an order of sizes: nobody touches its pages but the program.
+ */
+static const char *check_uses(const struct judge *j)
+{
+	for (unsigned int i = 0; i < j->n; i++)
+		if (j->steps[i]->class_ == WV_MEMORY && !j->named[i] &&
+		    wv_step_attr(j->steps[i], WV_ATTR_MEMORY_PATTERN))
+			return "an initial pattern of memory that no command names";
+	return NULL;
+}
+
 int wv_validate(struct wv_cmdlog *recipe, struct wv_cost *cost, const char **why)
 {
 	struct judge j = {.recipe = recipe, .cost = cost};
@@ -301,6 +315,8 @@ int wv_validate(struct wv_cmdlog *recipe, struct wv_cost *cost, const char **why
 		*why = check_step(&j, step);
 		j.steps[j.n++] = step;
 	}
+	if (!*why)
+		*why = check_uses(&j);
 	if (!*why && wv_recipe_memory(recipe)) {
 		cost->fds++;
 		cost->bytes += wv_recipe_memory(recipe); /* the kernel pins whole pages */

@@ -108,6 +108,8 @@ static void test_unseen_memory_is_left_out(void **state)
 	struct mlx5_bench *b = bench_mlx5_record();
 	wv_auto_free struct wv_cmdlog *recipe = NULL;
 	uint32_t seen, unseen, qp;
+	struct wv_cost cost;
+	const char *why;
 
 	(void)state;
 	mlx5_open(&b->program);
@@ -120,7 +122,10 @@ static void test_unseen_memory_is_left_out(void **state)
 	mlx5_create_qp(&b->program, seen, IB_UVERBS_QPT_RC, 0);
 	recipe = bench_mlx5_recipe(b);
 	bench_end(b);
-	/* The first QP's memory was seen: it is made for nobody, but keeps the sizes' order. */
+	/* The first QP's memory was seen: nobody fills it, but it keeps the sizes' order. */
+	assert_null(wv_step_attr(tape_find(recipe, "memory", 2), WV_ATTR_MEMORY_PATTERN));
+	assert_non_null(wv_step_attr(tape_find(recipe, "memory", 0), WV_ATTR_MEMORY_PATTERN));
+	assert_int_equal(wv_validate(recipe, &cost, &why), 0);
 	assert_steps(recipe,
 		     "GET_CONTEXT query_hca_cap query_device_ex QUERY_PORT uar_obj_alloc "
 		     "ASYNC_EVENT_ALLOC alloc_pd create_comp_channel memory memory CQ_CREATE "
@@ -546,8 +551,9 @@ static void test_references_into_memory(void **state)
 	assert_string_equal(why_refused(recipe), "");
 	cq->db_addr = page | 4088;
 	assert_string_equal(why_refused(recipe), "");
-	cq->buf_addr = cq->db_addr = 0;
-	assert_string_equal(why_refused(recipe), "");
+	cq->buf_addr = cq->db_addr = 0; /* nobody fills memory that no command names */
+	assert_string_equal(why_refused(recipe),
+			    "an initial pattern of memory that no command names");
 }
 
 static void test_references_to_numbers(void **state)
