@@ -11,8 +11,8 @@ import re
 import subprocess
 import sys
 
-# In help text: "  -?, --help", "      --socket=PATH  Socket of ...", "  -c, --config=FILE".
-IN_HELP = re.compile(r"^ +(-\S,? )?(--[\w-]+(?:=\S+)?|-\w)(?:  |$)", re.M)
+# In help text: "  -?, --help", "      --socket=PATH  Socket of ...", "  -c, --config=FILE". One blank may follow a value.
+IN_HELP = re.compile(r"^ +(-\S,? )?(--[\w-]+=\S+(?= |$)|(?:--[\w-]+|-\w)(?=  |$))", re.M)
 # In a page: "*-?*, *--help*", "*--socket*=_PATH_"; an option has a line of its own.
 IN_PAGE = re.compile(r"^(?:\*-\S\*, )?\*(--?[\w-]+)\*(?:=_(\w+)_)?$", re.M)
 
