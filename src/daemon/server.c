@@ -138,7 +138,7 @@ static void compose_planner(struct wv_server *s)
 	    .config = &s->config,
 	    .catalog = &s->catalog,
 	    .devices = &s->devices,
-	    .builders = &s->builders,
+	    .tenants = &s->tenants,
 	    .requested = on_requested,
 	    .arg = s,
 	};
@@ -146,6 +146,7 @@ static void compose_planner(struct wv_server *s)
 
 static void compose_pools(struct wv_server *s)
 {
+	s->reaper = (struct wv_reaper){.event = s->event, .closed = on_results, .arg = s};
 	s->results = (struct wv_build_results){
 	    .event = s->event,
 	    .planner = &s->planner,
@@ -240,7 +241,7 @@ static int start_threads(struct wv_server *s)
 		wv_log(WV_ERROR,
 		       "%u threads cannot be started: %s: raise TasksMax= or the limit on "
 		       "processes",
-		       WV_BUILDERS + 3, strerror(-err));
+		       WV_BUILDERS + WV_REAPERS + 2, strerror(-err));
 	return err;
 }
 
@@ -257,7 +258,7 @@ static int start(struct wv_server *s)
 	if (err < 0)
 		return err;
 	wv_store_load(&s->store, on_loaded, s);
-	wv_scheduler_poke(&s->scheduler);
+	wv_scheduler_poke(&s->scheduler, NULL);
 	err = wv_connections_start(&s->connections);
 	return err < 0 ? err : wv_accept_start(&s->acceptor);
 }

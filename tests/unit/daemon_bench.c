@@ -231,7 +231,7 @@ void bench_run_until(struct daemon_bench *b, bool (*is_so)(struct wv_server *s, 
 	struct wv_server *s = b->server;
 
 	s->config.refill_delay = 0;
-	wv_scheduler_poke(&s->scheduler);
+	wv_scheduler_poke(&s->scheduler, NULL);
 	for (int i = 0; i < 5000 && !is_so(s, n); i++)
 		sd_event_run(s->event, 1000);
 	bench_run(b);
@@ -269,7 +269,7 @@ void bench_fill(struct daemon_bench *b)
 	struct wv_server *s = b->server;
 
 	s->config.refill_delay = 0;
-	wv_scheduler_poke(&s->scheduler);
+	wv_scheduler_poke(&s->scheduler, NULL);
 	bench_rest(b);
 	s->config.refill_delay = NEVER;
 }
@@ -418,6 +418,25 @@ json_t *bench_document(struct bench_answer *answer)
 
 	assert_true(json_is_object(json));
 	return json;
+}
+
+struct wv_recipe *bench_recipe_of(struct daemon_bench *b, uid_t uid, uint32_t n)
+{
+	wv_auto_free struct wv_cmdlog *cmdlog = fixture_recipe("rc_pingpong");
+	struct wv_build_id provider = {.bytes = {1}};
+	struct wv_server *s = b->server;
+	struct wv_key key = {.driver_id = RDMA_DRIVER_RXE};
+	struct wv_recipe *recipe;
+
+	strcpy(key.ibdev, "rxe0");
+	strcpy(key.kernel, s->planner.kernel);
+	assert_int_equal(wv_recipe_new(uid, &key, &provider, cmdlog, &recipe), 0);
+	recipe = wv_catalog_add(&s->catalog, recipe);
+	assert_int_equal(wv_scheduler_adopt(&s->scheduler, recipe), 0);
+	while (n--)
+		wv_demand_claim(&recipe->pool->demand, wv_now(s->event), wv_idle_us(&s->planner));
+	wv_plan_changed(&s->planner);
+	return recipe;
 }
 
 json_t *bench_question(struct daemon_bench *b, const char *question)

@@ -6,6 +6,7 @@
 
 #include "fixture.h"
 
+#include "daemon/loop/loop.h"
 #include "daemon/server.h"
 #include "fake_kernel.h"
 
@@ -87,6 +88,9 @@ int bench_run_program(struct daemon_bench *b, uint64_t argv, uint32_t diverged);
 
 /* The document in the answer to a question; it is the caller's. */
 json_t *bench_document(struct bench_answer *answer);
+/* A recipe of another user, @uid, of which @n leases are wanted. */
+struct wv_recipe *bench_recipe_of(struct daemon_bench *b, uid_t uid, uint32_t n);
+
 /* Puts a question; the answer is the caller's. */
 json_t *bench_question(struct daemon_bench *b, const char *question);
 

@@ -8,6 +8,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 
 /* A recipe of which @n leases are wanted, and none is made yet. */
@@ -19,11 +20,14 @@ static struct wv_recipe *wanted(struct daemon_bench *b, unsigned int n)
 	return bench_recipe(b);
 }
 
+/* Builders that one tenant can have. */
+#define MOST (WV_BUILDERS - 1)
+
 /* Has builders begin with these leases: each is in its first command. */
 static void begin(struct daemon_bench *b, unsigned int n)
 {
 	bench_slow_kernel();
-	bench_await_commands(b, n < WV_BUILDERS ? n : WV_BUILDERS);
+	bench_await_commands(b, n < MOST ? n : MOST);
 }
 
 static struct wv_recipe *begun(struct daemon_bench *b, unsigned int n)
@@ -63,7 +67,7 @@ static void test_several_are_made_side_by_side(void **state)
 	struct daemon_bench *b = *state;
 	struct wv_recipe *recipe = begun(b, 10);
 
-	assert_int_equal(recipe->pool->n_building, WV_BUILDERS);
+	assert_int_equal(recipe->pool->n_building, MOST);
 	bench_fast_kernel();
 	bench_settle(b);
 	assert_int_equal(recipe->pool->n_ready, 10);
@@ -285,7 +289,7 @@ static void test_the_daemon_ends_meanwhile(void **state)
 	wv_store_close(&s->store);
 	free(s);
 	b->server = NULL;
-	assert_int_equal(bench_kernel.issued, WV_BUILDERS);
+	assert_int_equal(bench_kernel.issued, MOST);
 	assert_int_equal(count_fds(), b->fds_before);
 }
 
@@ -331,6 +335,159 @@ static void test_what_failed_is_tried_by_one_builder(void **state)
 	bench_settle(b);
 	assert_int_equal(recipe->pool->n_ready, 10);
 	assert_int_equal(recipe->pool->failures, 0);
+}
+
+/* Several tenants. */
+
+#define OTHER 4711 /* a user */
+
+static struct wv_tenant *tenant_of(const struct wv_recipe *recipe)
+{
+	return recipe->pool->tenant;
+}
+
+static void test_the_last_builder_is_for_who_has_none(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *first = begun(b, 10), *second;
+
+	second = bench_recipe_of(b, OTHER, 10);
+	bench_await_commands(b, WV_BUILDERS);
+	assert_int_equal(first->pool->n_building, MOST);
+	assert_int_equal(second->pool->n_building, 1);
+	bench_fast_kernel();
+	bench_settle(b);
+	assert_int_equal(first->pool->n_built + second->pool->n_built, 20);
+}
+
+static void test_who_used_builders_least_is_next(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *much = wanted(b, 60), *little = bench_recipe_of(b, OTHER, 10);
+
+	tenant_of(much)->builds.used_us = 1000000;
+	bench_slow_kernel();
+	bench_await_commands(b, WV_BUILDERS);
+	assert_int_equal(little->pool->n_building, MOST);
+	assert_int_equal(much->pool->n_building, 1);
+	assert_int_equal(tenant_of(little)->n_builds, MOST);
+	bench_fast_kernel();
+	bench_settle(b);
+	assert_int_equal(tenant_of(little)->n_builds, 0);
+	assert_true(tenant_of(little)->builds.used_us > 0);
+}
+
+/* Whoever begins later is not owed the time that others used before. */
+static void test_nobody_is_owed_the_past(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_recipe *first = wanted(b, 5), *second;
+
+	b->server->scheduler.builds.now_us = 5000000;
+	bench_settle(b);
+	second = bench_recipe_of(b, OTHER, 5);
+	bench_settle(b);
+	assert_true(tenant_of(first)->builds.used_us >= 5000000);
+	assert_true(tenant_of(second)->builds.used_us >= 5000000);
+}
+
+/* Only @recipe's tenant has made no request for the refill delay. */
+static void test_others_requests_put_nothing_off(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_server *s = b->server;
+	struct wv_recipe *busy = wanted(b, 3), *quiet = bench_recipe_of(b, OTHER, 3);
+
+	tenant_of(quiet)->asked_us -= s->config.refill_delay * INT64_C(1000);
+	wv_scheduler_go_on(&s->scheduler);
+	while (quiet->pool->n_ready < 3)
+		sd_event_run(s->event, 1000);
+	assert_int_equal(busy->pool->n_built, 0);
+}
+
+static int fill_backlog(struct daemon_bench *b, int socks[static 64])
+{
+	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	int n = 0;
+
+	strcpy(to.sun_path, b->socket);
+	for (; n < 64; n++) {
+		socks[n] = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+		if (connect(socks[n], (struct sockaddr *)&to, sizeof(to)))
+			break;
+	}
+	return n + (n < 64); /* with the one that was too many */
+}
+
+/* Whenever the loop looks, a client is there. */
+static void test_leases_are_made_though_clients_never_pause(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_server *s = b->server;
+	struct wv_recipe *recipe = wanted(b, 3);
+	int socks[64], n;
+
+	s->config.refill_delay = 1;
+	wv_scheduler_poke(&s->scheduler, tenant_of(recipe));
+	while (recipe->pool->n_ready < 3) {
+		n = fill_backlog(b, socks);
+		sd_event_run(s->event, 0);
+		while (n)
+			close(socks[--n]);
+	}
+}
+
+static void test_what_is_being_closed_counts(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_server *s = b->server;
+	struct wv_recipe *recipe = wanted(b, 1);
+
+	s->planner.limits.total.leases = 1;
+	bench_settle(b);
+	assert_int_equal(s->tenants.held.leases, 1);
+	assert_int_equal(s->tenants.held.bytes, recipe->cost.bytes);
+	wv_reaper_give(&s->reaper, wv_pool_take(recipe->pool));
+	bench_await_ends(b);
+	assert_int_equal(tenant_of(recipe)->held.leases, 1);
+	bench_run(b);
+	assert_int_equal(tenant_of(recipe)->held.leases, 0);
+	assert_int_equal(s->tenants.held.bytes, 0);
+	bench_settle(b);
+	assert_int_equal(recipe->pool->n_built, 2);
+}
+
+static void test_who_is_gone_holds_what_is_made(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	begun(b, 1);
+	json_decref(bench_question(b, "{\"op\": \"forget\", \"id\": \"all\"}"));
+	assert_int_equal(b->server->tenants.held.leases, 1);
+	bench_fast_kernel();
+	bench_settle(b);
+	assert_int_equal(b->server->tenants.held.leases, 0);
+	assert_true(LIST_EMPTY(&b->server->tenants.all));
+}
+
+static void test_nothing_is_planned_twice(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_planner *p = &b->server->planner;
+	struct wv_recipe *recipe = wanted(b, 5);
+
+	bench_settle(b);
+	p->limits.leases_per_recipe = 1;
+	wv_plan_pools(p);
+	assert_int_equal(recipe->pool->target, 5);
+	wv_plan_changed(p);
+	p->next_us = wv_now(b->server->event) + 1000000; /* enough time was spent on it */
+	wv_plan_pools(p);
+	assert_int_equal(recipe->pool->target, 5);
+	p->next_us = 0;
+	wv_plan_pools(p);
+	assert_int_equal(recipe->pool->target, 1);
+	assert_true(p->next_us > 0);
 }
 
 /* In a process that may have no further thread: what the server makes of it. */
@@ -392,6 +549,14 @@ int main(void)
 	    TEST(test_the_daemon_ends_before_it_heard_of_a_result),
 	    TEST(test_failures_side_by_side_are_one),
 	    TEST(test_what_failed_is_tried_by_one_builder),
+	    TEST(test_the_last_builder_is_for_who_has_none),
+	    TEST(test_who_used_builders_least_is_next),
+	    TEST(test_nobody_is_owed_the_past),
+	    TEST(test_others_requests_put_nothing_off),
+	    TEST(test_leases_are_made_though_clients_never_pause),
+	    TEST(test_what_is_being_closed_counts),
+	    TEST(test_who_is_gone_holds_what_is_made),
+	    TEST(test_nothing_is_planned_twice),
 	    TEST(test_no_threads_no_daemon),
 	};
 

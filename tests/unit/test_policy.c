@@ -158,19 +158,20 @@ static const struct wv_limits wide = {
     .total = {.leases = 1024, .fds = 10000, .bytes = 1024 * MIB},
 };
 
-static struct wv_want want(uint32_t user, uint32_t n, const struct wv_cost *cost)
+static struct wv_use planned[8];
+
+static struct wv_want want(uint32_t tenant, uint32_t n, const struct wv_cost *cost)
 {
-	return (struct wv_want){.user = user, .target = n, .cost = cost};
+	return (struct wv_want){.planned = &planned[tenant], .target = n, .cost = cost};
 }
 
 static void plan(struct wv_want *wants, unsigned int n, const struct wv_limits *limits)
 {
-	struct wv_use users[8] = {0};
-
-	wv_plan(wants, n, users, WV_ARRAY_SIZE(users), limits);
-	for (unsigned int i = 0; i < WV_ARRAY_SIZE(users); i++) {
-		assert_true(users[i].leases <= limits->user.leases);
-		assert_true(users[i].bytes <= limits->user.bytes);
+	memset(planned, 0, sizeof(planned));
+	wv_plan(wants, n, limits);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(planned); i++) {
+		assert_true(planned[i].leases <= limits->user.leases);
+		assert_true(planned[i].bytes <= limits->user.bytes);
 	}
 }
 
@@ -188,7 +189,7 @@ static void test_all_is_granted_where_there_is_room(void **state)
 static void test_nothing_to_plan(void **state)
 {
 	(void)state;
-	wv_plan(NULL, 0, NULL, 0, &wide);
+	wv_plan(NULL, 0, &wide);
 }
 
 static void test_limit_of_a_recipe(void **state)
@@ -283,6 +284,65 @@ static void test_what_never_fits_is_not_granted(void **state)
 	assert_int_equal(wants[1].granted, 1);
 }
 
+/* Closes or makes leases until all are as planned. How many were made. */
+static unsigned int carry_out(struct wv_want *wants, unsigned int n, const struct wv_limits *limits)
+{
+	unsigned int made = 0;
+
+	plan(wants, n, limits);
+	for (unsigned int i = 0; i < n; i++) {
+		made += wants[i].granted > wants[i].held ? wants[i].granted - wants[i].held : 0;
+		wants[i].held = wants[i].granted;
+	}
+	return made;
+}
+
+/* The order of recipes changes with each request. */
+static void test_what_exists_stays_in_any_order(void **state)
+{
+	struct wv_limits limits = wide;
+	struct wv_want wants[] = {want(0, 3, &small), want(0, 3, &small), want(0, 3, &small),
+				  want(0, 3, &small), want(0, 3, &small)};
+
+	(void)state;
+	limits.user.leases = 7;
+	assert_int_equal(carry_out(wants, 5, &limits), 7);
+	for (int i = 0; i < 5; i++) {
+		struct wv_want last = wants[4];
+
+		memmove(&wants[1], &wants[0], 4 * sizeof(last));
+		wants[0] = last;
+		assert_int_equal(carry_out(wants, 5, &limits), 0);
+	}
+	wants[3].held--; /* one is handed out */
+	assert_int_equal(carry_out(wants, 5, &limits), 1);
+}
+
+static void test_who_has_none_comes_before_who_has_many(void **state)
+{
+	struct wv_limits limits = wide;
+	struct wv_want wants[] = {want(0, 10, &small), want(0, 1, &small)};
+
+	(void)state;
+	limits.user.leases = 10;
+	wants[0].held = 10;
+	assert_int_equal(carry_out(wants, 2, &limits), 1);
+	assert_int_equal(wants[0].held, 9);
+	assert_int_equal(carry_out(wants, 2, &limits), 0);
+}
+
+static void test_users_of_one_tenant_have_one_share(void **state)
+{
+	struct wv_limits limits = wide;
+	struct wv_want wants[] = {want(0, 9, &small), want(0, 9, &small), want(0, 9, &small),
+				  want(1, 9, &small)};
+
+	(void)state;
+	limits.total.leases = 12;
+	plan(wants, 4, &limits);
+	assert_int_equal(wants[3].granted, 6);
+}
+
 static void test_limits_of_zero(void **state)
 {
 	struct wv_limits none = {0};
@@ -316,6 +376,9 @@ int main(void)
 	    cmocka_unit_test(test_more_users_than_leases),
 	    cmocka_unit_test(test_descriptors_are_limited),
 	    cmocka_unit_test(test_what_never_fits_is_not_granted),
+	    cmocka_unit_test(test_what_exists_stays_in_any_order),
+	    cmocka_unit_test(test_who_has_none_comes_before_who_has_many),
+	    cmocka_unit_test(test_users_of_one_tenant_have_one_share),
 	    cmocka_unit_test(test_limits_of_zero),
 	};
 

@@ -167,7 +167,7 @@ enum wv_client_next wv_handle_request(struct wv_client *c, const struct wv_recei
 				  "it needs capabilities that a lease does not give");
 		return WV_CLIENT_CLOSE;
 	}
-	wv_scheduler_poke(s->scheduler);
+	wv_scheduler_poke(s->scheduler, c->user->tenant);
 	switch (wv_catalog_choose(s->catalog, c->user->uid, &c->key, c->argv, &recipe)) {
 	case WV_CHOICE_SERVE:
 		return serve(c, recipe, device);

@@ -43,7 +43,7 @@ static void keep(struct wv_client *c, struct wv_recipe *recipe)
 	wv_demand_claim(&recipe->pool->demand, wv_now(s->event), wv_idle_us(s->planner));
 	wv_catalog_touch(s->catalog, recipe, wv_wall_clock());
 	wv_catalog_recorded(s->catalog, recipe, c->argv);
-	wv_scheduler_poke(s->scheduler);
+	wv_scheduler_poke(s->scheduler, c->user->tenant);
 	if (recipe->refused)
 		wv_log(WV_INFO, "%s of user %u cannot be prepared: %s", recipe->comm, recipe->uid,
 		       recipe->refused);

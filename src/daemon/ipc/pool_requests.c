@@ -82,7 +82,7 @@ static void note(struct wv_client *c, const struct wv_msg_pool *request)
 	if (!c->leases)
 		LIST_INSERT_HEAD(&c->service->pool_requests, c, pool_link);
 	if (c->leases != request->leases)
-		wv_scheduler_poke(c->service->scheduler);
+		wv_scheduler_poke(c->service->scheduler, c->user->tenant);
 	c->leases = request->leases;
 	c->state = WV_CLIENT_POOL;
 }
@@ -108,5 +108,5 @@ void wv_pool_request_end(struct wv_client *c)
 		return;
 	LIST_REMOVE(c, pool_link);
 	c->leases = 0;
-	wv_scheduler_poke(c->service->scheduler);
+	wv_scheduler_poke(c->service->scheduler, c->user->tenant);
 }

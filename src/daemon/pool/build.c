@@ -140,7 +140,7 @@ unsigned int wv_builders_busy(struct wv_builders *b)
 }
 
 int wv_job_give(struct wv_job *job, struct wv_pool *pool, const struct wv_device *device,
-		wv_issue_fn issue)
+		wv_issue_fn issue, uint32_t expected_us)
 {
 	struct wv_cmdlog *copy = malloc(pool->recipe->cmdlog->bytes);
 
@@ -151,9 +151,13 @@ int wv_job_give(struct wv_job *job, struct wv_pool *pool, const struct wv_device
 	job->issue = issue;
 	atomic_store(&job->cancelled, false);
 	job->pool = pool;
-	job->uid = pool->recipe->uid;
+	job->tenant = wv_tenant_keep(pool->tenant);
+	job->tenant->n_builds++;
 	job->cost = pool->recipe->cost;
+	wv_tenant_hold(job->tenant, &job->cost);
+	job->held = true;
 	job->failed_before = pool->n_failed;
+	job->expected_us = expected_us;
 	pool->n_building++;
 	pthread_mutex_lock(&job->builders->lock);
 	job->state = WV_JOB_GIVEN;
@@ -167,12 +171,30 @@ void wv_job_cancel(struct wv_job *job)
 	atomic_store(&job->cancelled, true);
 }
 
+struct wv_pooled_lease *wv_job_take(struct wv_job *job)
+{
+	struct wv_pooled_lease *lease = job->lease;
+
+	if (!lease)
+		return NULL;
+	lease->tenant = job->tenant;
+	lease->cost = job->cost;
+	job->held = false;
+	job->lease = NULL;
+	return lease;
+}
+
 void wv_job_clear(struct wv_job *job)
 {
 	if (job->pool)
 		job->pool->n_building--;
 	if (job->lease)
 		wv_pooled_lease_free(job->lease);
+	if (job->held)
+		wv_tenant_release(job->tenant, &job->cost);
+	job->tenant->builds.used_us += (int64_t)job->build_us - job->expected_us;
+	job->tenant->n_builds--;
+	wv_tenant_put(job->tenant);
 	free(job->recipe);
 	job->recipe = NULL;
 	job->lease = NULL;

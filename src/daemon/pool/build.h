@@ -45,9 +45,11 @@ struct wv_job {
 	uint32_t build_us;
 
 	/* The loop's alone. */
-	struct wv_pool *pool; /* NULL: dropped in the meantime */
-	uid_t uid;
+	struct wv_pool *pool;	  /* NULL: dropped in the meantime */
+	struct wv_tenant *tenant; /* of the pool */
 	struct wv_cost cost;
+	bool held;		    /* by the tenant; false: the lease was taken */
+	uint32_t expected_us;	    /* what the tenant was charged in advance */
 	unsigned int failed_before; /* the pool's n_failed when the job was given */
 };
 
@@ -75,13 +77,17 @@ struct wv_job *wv_builders_done(struct wv_builders *b);
 unsigned int wv_builders_busy(struct wv_builders *b);
 
 /*
- * Has a lease of @pool's recipe made on @device. The builder works on copies of both. The pool
- * counts the lease as being built until the job is cleared. 0 or -ENOMEM.
+ * Has a lease of @pool's recipe made on @device, for which the pool's tenant was charged
+ * @expected_us of builder time; the difference to the true time is charged when it is known. The
+ * builder works on copies of both. The pool counts the lease as being built until the job is
+ * cleared, and the tenant holds it from now on. 0 or -ENOMEM.
  */
 int wv_job_give(struct wv_job *job, struct wv_pool *pool, const struct wv_device *device,
-		wv_issue_fn issue);
+		wv_issue_fn issue, uint32_t expected_us);
 /* Makes the builder stop before its next command; the job then fails. */
 void wv_job_cancel(struct wv_job *job);
+/* Takes the lease out of a job that is done; it is the caller's. NULL if there is none. */
+struct wv_pooled_lease *wv_job_take(struct wv_job *job);
 /* Makes a job that is done idle again, and closes a lease that is still in it. */
 void wv_job_clear(struct wv_job *job);
 

@@ -53,22 +53,23 @@ static bool is_current(const struct wv_build_results *r, const struct wv_job *jo
 	return device && device->rdev == job->device.rdev;
 }
 
-/* A lease that stays in the job is closed by the caller. */
-static void take_result(struct wv_build_results *r, struct wv_job *job)
+/* False: nobody wants @lease, the result, any more. */
+static bool take_result(struct wv_build_results *r, struct wv_job *job,
+			struct wv_pooled_lease *lease)
 {
 	struct wv_pool *pool = job->pool;
 
 	if (!pool || atomic_load(&job->cancelled) || !is_current(r, job))
-		return;
+		return false;
 	if (job->err) {
 		if (counts(job))
 			wv_build_failed(pool, wv_now(r->event), job->err, job->why);
-		return;
+		return true;
 	}
-	wv_constants_learn(r->constants, job->lease->rdev, pool->tenant, job->lease->cmdlog);
-	wv_pool_add(pool, job->lease, job->build_us);
-	job->lease = NULL;
+	wv_constants_learn(r->constants, lease->rdev, pool->tenant, lease->cmdlog);
+	wv_pool_add(pool, lease, job->build_us);
 	pool->failures = pool->contradictions = 0;
+	return true;
 }
 
 static int on_results(sd_event_source *source, int fd, uint32_t events, void *data)
@@ -80,10 +81,10 @@ static int on_results(sd_event_source *source, int fd, uint32_t events, void *da
 	(void)fd;
 	(void)events;
 	while ((job = wv_builders_done(r->builders))) {
-		take_result(r, job);
-		if (job->lease)
-			wv_reaper_give(r->reaper, job->lease);
-		job->lease = NULL;
+		struct wv_pooled_lease *lease = wv_job_take(job);
+
+		if (!take_result(r, job, lease) && lease)
+			wv_reaper_give(r->reaper, lease);
 		wv_job_clear(job);
 	}
 	r->taken(r->arg);

@@ -6,6 +6,12 @@
 #include "daemon/pool/pool.h"
 
 #include <string.h>
+#include <time.h>
+
+/* Planning takes at most one part in so many of the loop's time. */
+#define PART 10
+/* Where nothing was planned for so long, plans may follow each other. */
+#define BURST_US 100000
 
 int64_t wv_idle_us(const struct wv_planner *p)
 {
@@ -39,33 +45,21 @@ static uint32_t wanted(const struct wv_planner *p, struct wv_pool *pool)
 	return target;
 }
 
-static void count(const struct wv_planner *p, unsigned int *n_pools, unsigned int *n_users)
-{
-	struct wv_user *user;
-
-	*n_pools = *n_users = 0;
-	wv_each_user (p->catalog, user) {
-		*n_pools += user->n_recipes;
-		*n_users += 1;
-	}
-}
-
 static unsigned int list_wants(const struct wv_planner *p, struct wv_want *wants)
 {
-	unsigned int n = 0, user_index = 0;
+	unsigned int n = 0;
 	struct wv_user *user;
 	struct wv_recipe *recipe;
 
-	wv_each_user (p->catalog, user) {
+	wv_each_user (p->catalog, user)
 		wv_each_recipe (user, recipe)
 			if (recipe->pool)
 				wants[n++] = (struct wv_want){
 				    .cost = &recipe->cost,
-				    .user = user_index,
+				    .planned = &recipe->pool->tenant->planned,
 				    .target = wanted(p, recipe->pool),
+				    .held = wv_pool_held(recipe->pool),
 				};
-		user_index++;
-	}
 	return n;
 }
 
@@ -87,44 +81,44 @@ static void set_targets(const struct wv_planner *p, const struct wv_want *wants)
 	}
 }
 
-void wv_plan_pools(struct wv_planner *p)
+static void plan(struct wv_planner *p)
 {
-	wv_auto_free struct wv_want *wants = NULL;
-	wv_auto_free struct wv_use *users = NULL;
-	unsigned int n_pools, n_users;
+	wv_auto_free struct wv_want *wants = calloc(p->catalog->all.n + 1, sizeof(*wants));
 
-	count(p, &n_pools, &n_users);
-	wants = calloc(n_pools + 1, sizeof(*wants));
-	users = calloc(n_users + 1, sizeof(*users));
-	if (!wants || !users)
+	if (!wants)
 		return;
-	wv_plan(wants, list_wants(p, wants), users, n_users, &p->limits);
+	wv_plan(wants, list_wants(p, wants), &p->limits);
 	set_targets(p, wants);
 }
 
-static void add_use(struct wv_use *use, const struct wv_cost *cost, uint32_t n)
+static int64_t thread_time_us(void)
 {
-	use->leases += n;
-	use->fds += n * cost->fds;
-	use->bytes += n * cost->bytes;
+	struct timespec t;
+
+	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
+}
+
+void wv_plan_changed(struct wv_planner *p)
+{
+	p->changed = true;
+}
+
+void wv_plan_pools(struct wv_planner *p)
+{
+	int64_t now = wv_now(p->event), start;
+
+	if (!p->changed || now < p->next_us)
+		return;
+	p->changed = false;
+	start = thread_time_us();
+	plan(p);
+	if (p->next_us < now - BURST_US)
+		p->next_us = now - BURST_US;
+	p->next_us += PART * (thread_time_us() - start);
 }
 
 struct wv_use wv_use_of(const struct wv_planner *p, const struct wv_user *only)
 {
-	struct wv_use use = {0};
-	struct wv_user *user;
-	struct wv_recipe *recipe;
-
-	wv_each_user (p->catalog, user) {
-		if (only && user != only)
-			continue;
-		wv_each_recipe (user, recipe)
-			if (recipe->pool)
-				add_use(&use, &recipe->cost, recipe->pool->n_ready);
-	}
-	/* Cancelled jobs count too: their objects exist until the builder has stopped. */
-	wv_each_job (p->builders, job)
-		if (!only || job->uid == only->uid)
-			add_use(&use, &job->cost, 1);
-	return use;
+	return only ? only->tenant->held : p->tenants->held;
 }

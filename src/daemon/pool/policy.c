@@ -52,17 +52,22 @@ static uint64_t smaller(uint64_t a, uint64_t b)
 	return a < b ? a : b;
 }
 
+static uint32_t equal_share(uint32_t total, unsigned int n, uint32_t at_least)
+{
+	return total / n > at_least ? total / n : at_least;
+}
+
 /*
- * A user's limit: as configured, but at most an equal share of the total, and at least one lease.
+ * A tenant's limit: as configured, but at most an equal share of the total, and at least what one
+ * lease takes.
  */
-static struct wv_use user_limit(const struct wv_limits *l, unsigned int n_active)
+static struct wv_use tenant_limit(const struct wv_limits *l, unsigned int n_active)
 {
 	unsigned int n = n_active ? n_active : 1;
-	uint32_t leases = l->total.leases / n;
 
 	return (struct wv_use){
-	    .leases = (uint32_t)smaller(l->user.leases, leases ? leases : 1),
-	    .fds = (uint32_t)smaller(l->user.fds, l->total.fds),
+	    .leases = (uint32_t)smaller(l->user.leases, equal_share(l->total.leases, n, 1)),
+	    .fds = (uint32_t)smaller(l->user.fds, equal_share(l->total.fds, n, WV_CMDLOG_MAX_FDS)),
 	    .bytes = smaller(l->user.bytes, l->total.bytes / n),
 	};
 }
@@ -74,50 +79,68 @@ bool wv_has_room(const struct wv_use *use, const struct wv_use *limit, const str
 	       use->bytes <= limit->bytes - cost->bytes;
 }
 
-static void charge(struct wv_use *use, const struct wv_cost *cost)
-{
-	use->leases++;
-	use->fds += cost->fds;
-	use->bytes += cost->bytes;
-}
-
-static unsigned int active_users(const struct wv_want *wants, unsigned int n, struct wv_use *users,
-				 unsigned int n_users)
+/* Leaves the accounts of all tenants at zero. */
+static unsigned int active_tenants(struct wv_want *wants, unsigned int n)
 {
 	unsigned int active = 0;
 
 	for (unsigned int i = 0; i < n; i++)
-		if (wants[i].target)
-			users[wants[i].user].leases = 1; /* a temporary mark */
-	for (unsigned int i = 0; i < n_users; i++) {
-		active += users[i].leases;
-		users[i].leases = 0;
-	}
+		wants[i].planned->leases = 0;
+	for (unsigned int i = 0; i < n; i++)
+		if (wants[i].target && !wants[i].planned->leases++)
+			active++;
+	for (unsigned int i = 0; i < n; i++)
+		*wants[i].planned = (struct wv_use){0};
 	return active;
 }
 
-void wv_plan(struct wv_want *wants, unsigned int n, struct wv_use *users, unsigned int n_users,
-	     const struct wv_limits *limits)
+/* A plan in progress. */
+struct plan {
+	struct wv_want *wants;
+	unsigned int n;
+	const struct wv_limits *limits;
+	struct wv_use tenant_limit, total;
+};
+
+/* Grants an entry lease number @round, if it may have it. */
+static bool grant(struct plan *p, struct wv_want *w, uint32_t round)
 {
-	struct wv_use limit = user_limit(limits, active_users(wants, n, users, n_users));
-	struct wv_use total = {0};
-	bool granted = true;
+	/* Who had no room in an earlier round has none now. */
+	if (w->granted + 1 != round || round > w->target || round > p->limits->leases_per_recipe ||
+	    !wv_has_room(w->planned, &p->tenant_limit, w->cost) ||
+	    !wv_has_room(&p->total, &p->limits->total, w->cost))
+		return false;
+	w->granted++;
+	wv_use_add(w->planned, w->cost);
+	wv_use_add(&p->total, w->cost);
+	return true;
+}
+
+static bool play_round(struct plan *p, uint32_t round)
+{
+	bool granted = false;
+
+	for (unsigned int i = 0; i < p->n; i++)
+		if (p->wants[i].held >= round && grant(p, &p->wants[i], round))
+			granted = true;
+	for (unsigned int i = 0; i < p->n; i++)
+		if (p->wants[i].held < round && grant(p, &p->wants[i], round))
+			granted = true;
+	return granted;
+}
+
+void wv_plan(struct wv_want *wants, unsigned int n, const struct wv_limits *limits)
+{
+	struct plan p = {
+	    .wants = wants,
+	    .n = n,
+	    .limits = limits,
+	    .tenant_limit = tenant_limit(limits, active_tenants(wants, n)),
+	};
+	uint32_t round = 1;
 
 	for (unsigned int i = 0; i < n; i++)
 		wants[i].granted = 0;
-	while (granted) {
-		granted = false;
-		for (unsigned int i = 0; i < n; i++) {
-			struct wv_want *w = &wants[i];
-
-			if (w->granted >= w->target || w->granted >= limits->leases_per_recipe ||
-			    !wv_has_room(&users[w->user], &limit, w->cost) ||
-			    !wv_has_room(&total, &limits->total, w->cost))
-				continue;
-			w->granted++;
-			charge(&users[w->user], w->cost);
-			charge(&total, w->cost);
-			granted = true;
-		}
-	}
+	while (play_round(&p, round))
+		round++;
 }

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "cmdlog/validate.h"
+#include "daemon/tenants/use.h"
 
 #include <stdbool.h>
 
@@ -37,16 +37,9 @@ void wv_demand_full(struct wv_demand *d);
 /* How many leases should wait, regardless of the budgets. */
 uint32_t wv_demand_target(const struct wv_demand *d, int64_t now_us, int64_t idle_us);
 
-/* What the leases of one user, or of all users, take up. */
-struct wv_use {
-	uint32_t leases;
-	uint32_t fds;
-	uint64_t bytes;
-};
-
 struct wv_limits {
 	uint32_t leases_per_recipe;
-	struct wv_use user, total;
+	struct wv_use user, total; /* of a tenant, of all */
 };
 
 /* Whether one more lease of @cost fits into @limit, of which @use is taken up already. */
@@ -54,16 +47,16 @@ bool wv_has_room(const struct wv_use *use, const struct wv_use *limit, const str
 
 struct wv_want {
 	const struct wv_cost *cost;
-	uint32_t user;	  /* index into users */
-	uint32_t target;  /* regardless of the budgets */
-	uint32_t granted; /* the result: within the budgets */
+	struct wv_use *planned; /* of its tenant; wv_plan() zeroes it and fills it in */
+	uint32_t target;	/* regardless of the budgets */
+	uint32_t held;		/* leases that exist already */
+	uint32_t granted;	/* the result: within the budgets */
 };
 
 /*
  * Shares the budgets among the @n entries of @wants. In each round every entry is granted one more
- * lease if it wants one and both its user's limit and the total have room. No user gets more than
- * an equal share of the total. @users has @n_users zeroed entries and receives what each user was
- * granted.
+ * lease if it wants one and both its tenant's limit and the total have room. Of one round, those
+ * come first that have the lease already: else leases would be closed and made again whenever the
+ * order changes. No tenant gets more than an equal share of the total.
  */
-void wv_plan(struct wv_want *wants, unsigned int n, struct wv_use *users, unsigned int n_users,
-	     const struct wv_limits *limits);
+void wv_plan(struct wv_want *wants, unsigned int n, const struct wv_limits *limits);

@@ -43,10 +43,17 @@ static int open_node(const struct wv_device *device)
 	return wv_steal_fd(&fd);
 }
 
+void wv_pooled_lease_close(struct wv_pooled_lease *lease)
+{
+	while (lease->n_fds)
+		close(lease->fds[--lease->n_fds]);
+}
+
 void wv_pooled_lease_free(struct wv_pooled_lease *lease)
 {
-	for (unsigned int i = 0; i < lease->n_fds; i++)
-		close(lease->fds[i]);
+	wv_pooled_lease_close(lease);
+	if (lease->tenant)
+		wv_tenant_release(lease->tenant, &lease->cost);
 	free(lease->cmdlog);
 	free(lease);
 }

@@ -6,6 +6,7 @@
 
 #include "cmdlog/replay.h"
 #include "daemon/devices/devices.h"
+#include "daemon/tenants/tenant.h"
 
 #include <stdatomic.h>
 #include <sys/queue.h>
@@ -19,6 +20,9 @@ struct wv_pooled_lease {
 	unsigned int n_fds; /* the command descriptor, the slots, the memory if there is any */
 	int fds[2 + WV_CMDLOG_MAX_FDS];
 	dev_t rdev;
+	/* The loop's: */
+	struct wv_tenant *tenant; /* who holds it; NULL: nobody */
+	struct wv_cost cost;
 };
 
 /* How the commands of a lease reach the kernel. */
@@ -40,5 +44,8 @@ int wv_pooled_lease_make(struct wv_cmdlog *recipe, const struct wv_device *devic
 			 const struct wv_issuer *issuer, struct wv_pooled_lease **lease, char *why,
 			 size_t capacity);
 
-/* Closes the descriptors of @lease and frees it. */
+/* Closes the descriptors of @lease, which takes as long as the device takes. Any thread may. */
+void wv_pooled_lease_close(struct wv_pooled_lease *lease);
+
+/* Closes @lease if that was not done, releases it and frees it. */
 void wv_pooled_lease_free(struct wv_pooled_lease *lease);

@@ -18,21 +18,55 @@
 
 #define LOOK_AGAIN_US (30 * SECOND_US)
 
+/* While clients never pause, there is one step of work in this time. */
+#define STEP_US 1000
+
 static int64_t delay_us(const struct wv_scheduler *s)
 {
 	return s->planner->config->refill_delay * INT64_C(1000);
 }
 
 /*
- * Whether a lease may be started for @recipe. After a failure one builder alone tries again, not
- * all of them.
+ * From when on work may be done, if the last request was at @asked_us and leases have been missing
+ * since @behind_us.
  */
-static bool may_start(const struct wv_scheduler *s, const struct wv_recipe *recipe)
+static int64_t quiet_from(const struct wv_scheduler *s, int64_t asked_us, int64_t behind_us)
+{
+	int64_t paused = asked_us + delay_us(s);
+	int64_t overdue = behind_us + MOST_POSTPONED * delay_us(s);
+
+	return behind_us && overdue < paused ? overdue : paused;
+}
+
+/* Only a tenant's own requests put off what is done for it. */
+static bool is_quiet(const struct wv_scheduler *s, const struct wv_tenant *tenant)
+{
+	return wv_now(s->event) >= quiet_from(s, tenant->asked_us, tenant->behind_us);
+}
+
+static bool lacks_leases(const struct wv_scheduler *s, const struct wv_recipe *recipe)
 {
 	const struct wv_pool *p = recipe->pool;
 
-	return p && wv_pool_held(p) < p->target && !(p->failures && p->n_building) &&
-	       wv_device_of(s->planner, recipe);
+	return p && wv_pool_held(p) < p->target && wv_device_of(s->planner, recipe);
+}
+
+/*
+ * Whether a lease may be started for @recipe now. After a failure one builder alone tries again,
+ * not all of them. Targets are within the budgets, but the leases that exist may not be: surplus
+ * leases, cancelled jobs and leases that are being closed still count. The last idle builder is
+ * kept for a tenant that has none, so that nobody waits for the leases of another to be made.
+ */
+static bool may_start(const struct wv_scheduler *s, const struct wv_recipe *recipe)
+{
+	const struct wv_limits *limits = &s->planner->limits;
+	const struct wv_pool *p = recipe->pool;
+	bool last = wv_builders_busy(s->builders) == WV_BUILDERS - 1;
+
+	return lacks_leases(s, recipe) && is_quiet(s, p->tenant) &&
+	       !(p->failures && p->n_building) && !(last && p->tenant->n_builds) &&
+	       wv_has_room(&s->planner->tenants->held, &limits->total, &recipe->cost) &&
+	       wv_has_room(&p->tenant->held, &limits->user, &recipe->cost);
 }
 
 static bool lacks_more(const struct wv_pool *a, const struct wv_pool *b)
@@ -40,26 +74,26 @@ static bool lacks_more(const struct wv_pool *a, const struct wv_pool *b)
 	return (uint64_t)wv_pool_held(a) * b->target < (uint64_t)wv_pool_held(b) * a->target;
 }
 
-/*
- * The pool that lacks most, relative to its target; the first of equals. Targets are within the
- * budgets, but the leases that exist may not be: surplus leases and cancelled jobs still count.
- */
+/* Of tenants, the one that used least time of builders; of its pools, the one that lacks most. */
+static bool comes_before(const struct wv_pool *a, const struct wv_pool *b)
+{
+	if (a->tenant == b->tenant)
+		return lacks_more(a, b);
+	return wv_share_before(&a->tenant->builds, &b->tenant->builds);
+}
+
 static struct wv_pool *neediest(struct wv_scheduler *s)
 {
-	struct wv_use total = wv_use_of(s->planner, NULL);
 	struct wv_pool *best = NULL;
 	struct wv_user *user;
 	struct wv_recipe *recipe;
 
 	wv_each_user (s->planner->catalog, user) {
-		struct wv_use use = wv_use_of(s->planner, user);
-
 		wv_each_recipe (user, recipe) {
-			if (!may_start(s, recipe) ||
-			    !wv_has_room(&total, &s->planner->limits.total, &recipe->cost) ||
-			    !wv_has_room(&use, &s->planner->limits.user, &recipe->cost))
+			if (!may_start(s, recipe))
 				continue;
-			if (!best || lacks_more(recipe->pool, best))
+			wv_share_join(&recipe->pool->tenant->builds, &s->builds);
+			if (!best || comes_before(recipe->pool, best))
 				best = recipe->pool;
 		}
 	}
@@ -71,11 +105,13 @@ static bool start_one(struct wv_scheduler *s)
 {
 	struct wv_job *job = wv_builders_idle(s->builders);
 	struct wv_pool *pool = job ? neediest(s) : NULL;
+	uint32_t expected_us = pool ? wv_pool_median_us(pool) : 0;
 	int err;
 
 	if (!pool)
 		return false;
-	err = wv_job_give(job, pool, wv_device_of(s->planner, pool->recipe), s->issue);
+	wv_share_charge(&pool->tenant->builds, &s->builds, expected_us);
+	err = wv_job_give(job, pool, wv_device_of(s->planner, pool->recipe), s->issue, expected_us);
 	if (err)
 		wv_build_failed(pool, wv_now(s->event), err, strerror(-err));
 	return true;
@@ -88,21 +124,26 @@ static bool shrink_one(struct wv_scheduler *s)
 
 	wv_each_user (s->planner->catalog, user) {
 		wv_each_recipe (user, recipe) {
-			if (!recipe->pool || recipe->pool->n_ready <= recipe->pool->target)
+			struct wv_pool *pool = recipe->pool;
+
+			if (!pool || pool->n_ready <= pool->target || !is_quiet(s, pool->tenant))
 				continue;
-			wv_reaper_give(s->reaper, wv_pool_take(recipe->pool));
+			wv_reaper_give(s->reaper, wv_pool_take(pool));
 			return true;
 		}
 	}
 	return false;
 }
 
-static bool is_quiet(struct wv_scheduler *s)
+/* Saving waits for a pause of all requests. */
+static int64_t saving_from(const struct wv_scheduler *s)
 {
-	int64_t now = wv_now(s->event);
+	return quiet_from(s, s->request_us, s->behind_us);
+}
 
-	return now - s->request_us >= delay_us(s) ||
-	       (s->behind_us && now - s->behind_us >= MOST_POSTPONED * delay_us(s));
+static bool save_one(struct wv_scheduler *s)
+{
+	return wv_now(s->event) >= saving_from(s) && wv_save_one(s->saver);
 }
 
 static bool is_on(sd_event_source *source)
@@ -113,72 +154,138 @@ static bool is_on(sd_event_source *source)
 	return enabled != SD_EVENT_OFF;
 }
 
+/* Notes which tenants lack leases. */
+static void note_who_lacks(struct wv_scheduler *s)
+{
+	struct wv_user *user;
+	struct wv_recipe *recipe;
+
+	wv_each_user (s->planner->catalog, user)
+		user->tenant->lacks = user->tenant->n_builds;
+	wv_each_user (s->planner->catalog, user)
+		wv_each_recipe (user, recipe)
+			if (lacks_leases(s, recipe))
+				user->tenant->lacks = true;
+	wv_each_user (s->planner->catalog, user)
+		if (!user->tenant->lacks)
+			user->tenant->behind_us = 0;
+}
+
+static void at_most(int64_t *due, int64_t other)
+{
+	if (other < *due)
+		*due = other;
+}
+
+/* When something is to be done for @user. */
+static int64_t due_for(const struct wv_scheduler *s, struct wv_user *user)
+{
+	int64_t now = wv_now(s->event), due = INT64_MAX;
+	int64_t quiet = quiet_from(s, user->tenant->asked_us, user->tenant->behind_us);
+	struct wv_recipe *recipe;
+
+	wv_each_recipe (user, recipe) {
+		const struct wv_pool *p = recipe->pool;
+
+		if (!p || !wv_device_of(s->planner, recipe))
+			continue;
+		if (p->retry_us > now)
+			at_most(&due, p->retry_us);
+		if (quiet > now && wv_pool_held(p) != p->target)
+			at_most(&due, quiet);
+	}
+	return due;
+}
+
 /*
- * All is done for now: sleeps until a builder is done, a pool decays, or a failed attempt may be
- * repeated.
+ * All is done for now: sleeps until a thread has a result, a tenant's requests pause, a pool
+ * decays, or a failed attempt may be repeated.
  */
 static void rest(struct wv_scheduler *s)
 {
 	int64_t now = wv_now(s->event), due = now + LOOK_AGAIN_US;
 	struct wv_user *user;
-	struct wv_recipe *recipe;
 
+	note_who_lacks(s);
 	if (!wv_builders_busy(s->builders))
 		s->behind_us = 0;
 	sd_event_source_set_enabled(s->work_source, SD_EVENT_OFF);
-	if (due > now + wv_idle_us(s->planner))
-		due = now + wv_idle_us(s->planner);
+	at_most(&due, now + wv_idle_us(s->planner));
+	if (s->planner->changed)
+		at_most(&due, s->planner->next_us);
+	if (saving_from(s) > now)
+		at_most(&due, saving_from(s));
 	wv_each_user (s->planner->catalog, user)
-		wv_each_recipe (user, recipe)
-			if (recipe->pool && recipe->pool->retry_us > now &&
-			    recipe->pool->retry_us < due && wv_device_of(s->planner, recipe))
-				due = recipe->pool->retry_us;
+		at_most(&due, due_for(s, user));
 	if (!LIST_EMPTY(&s->planner->catalog->users))
 		wv_timer_arm(s->timer, due);
 }
 
+/* At most one thing of each kind, so that clients do not wait long. */
+static void step(struct wv_scheduler *s)
+{
+	bool busy;
+
+	wv_plan_pools(s->planner);
+	busy = shrink_one(s);
+	busy |= start_one(s);
+	busy |= save_one(s);
+	if (!busy)
+		rest(s);
+}
+
 static int on_idle(sd_event_source *source, void *data)
+{
+	(void)source;
+	step(data);
+	return 0;
+}
+
+/* The timer comes before clients, so that work goes on, slowly, where they never pause. */
+static int on_timer(sd_event_source *source, uint64_t now, void *data)
 {
 	struct wv_scheduler *s = data;
 
-	if (!is_quiet(s)) {
-		sd_event_source_set_enabled(source, SD_EVENT_OFF);
-		wv_timer_arm(s->timer, s->request_us + delay_us(s));
-		return 0;
-	}
-	wv_plan_pools(s->planner);
-	if (!shrink_one(s) && !start_one(s) && !wv_save_one(s->saver))
-		rest(s);
+	(void)source;
+	(void)now;
+	wv_plan_changed(s->planner);
+	wv_timer_arm(s->timer, wv_now(s->event) + STEP_US);
+	sd_event_source_set_enabled(s->work_source, SD_EVENT_ON);
+	step(s);
 	return 0;
+}
+
+static void look_by(struct wv_scheduler *s, int64_t due_us)
+{
+	uint64_t due = UINT64_MAX;
+
+	if (is_on(s->timer))
+		sd_event_source_get_time(s->timer, &due);
+	if (due > (uint64_t)due_us)
+		wv_timer_arm(s->timer, due_us);
 }
 
 void wv_scheduler_go_on(struct wv_scheduler *s)
 {
+	wv_plan_changed(s->planner);
+	look_by(s, wv_now(s->event) + STEP_US);
 	sd_event_source_set_enabled(s->work_source, SD_EVENT_ON);
 }
 
-static int on_timer(sd_event_source *source, uint64_t now, void *data)
+void wv_scheduler_poke(struct wv_scheduler *s, struct wv_tenant *tenant)
 {
-	(void)source;
-	(void)now;
-	wv_scheduler_go_on(data);
-	return 0;
-}
-
-void wv_scheduler_poke(struct wv_scheduler *s)
-{
-	uint64_t due = UINT64_MAX;
 	int64_t now = wv_now(s->event);
 
+	wv_plan_changed(s->planner);
 	s->request_us = now;
 	if (!s->behind_us)
 		s->behind_us = now;
-	if (is_on(s->work_source))
-		return;
-	if (is_on(s->timer))
-		sd_event_source_get_time(s->timer, &due);
-	if ((int64_t)due < 0 || (int64_t)due > now + delay_us(s))
-		wv_timer_arm(s->timer, now + delay_us(s));
+	if (tenant) {
+		tenant->asked_us = now;
+		if (!tenant->behind_us)
+			tenant->behind_us = now;
+	}
+	look_by(s, now + delay_us(s));
 }
 
 int wv_scheduler_adopt(struct wv_scheduler *s, struct wv_recipe *recipe)
@@ -187,6 +294,8 @@ int wv_scheduler_adopt(struct wv_scheduler *s, struct wv_recipe *recipe)
 	uint64_t now = wv_wall_clock();
 	int64_t ago = now > recipe->used ? (int64_t)(now - recipe->used) : 0;
 
+	if (!user->tenant->asked_us)
+		user->tenant->asked_us = wv_now(s->event);
 	recipe->pool = wv_pool_new(recipe, user->tenant, wv_now(s->event) - ago * SECOND_US);
 	return recipe->pool ? 0 : -ENOMEM;
 }
@@ -221,6 +330,7 @@ void wv_scheduler_drop_recipe(struct wv_scheduler *s, struct wv_recipe *recipe)
 			job->pool = NULL;
 		}
 	empty(s, recipe->pool);
+	wv_plan_changed(s->planner);
 	wv_pool_free(recipe->pool);
 	recipe->pool = NULL;
 }
@@ -237,12 +347,12 @@ void wv_scheduler_retry(struct wv_scheduler *s)
 				wv_pool_forgive(recipe->pool);
 		}
 	}
-	wv_scheduler_poke(s);
+	wv_scheduler_poke(s, NULL);
 }
 
 int wv_scheduler_start(struct wv_scheduler *s)
 {
-	int err = wv_timer_add(s->event, WV_PRIORITY_TIMERS, ACCURACY_US, on_timer, s, &s->timer);
+	int err = wv_timer_add(s->event, WV_PRIORITY_OVERDUE, ACCURACY_US, on_timer, s, &s->timer);
 
 	if (!err)
 		err = sd_event_add_defer(s->event, &s->work_source, on_idle, s);

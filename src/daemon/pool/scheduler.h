@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The scheduler keeps the pools at their targets while nobody is being served: in each idle
- * iteration of the loop it starts or closes one lease, or writes one file.
+ * The scheduler keeps the pools at their targets, a tenant's pools while the tenant's programs make
+ * no requests: in each idle iteration of the loop, and now and then if there is none, it starts and
+ * closes one lease each, and has one recipe saved.
  */
 #pragma once
 
@@ -21,8 +22,9 @@ struct wv_scheduler {
 
 	/* The scheduler's own. */
 	sd_event_source *timer, *work_source;
-	int64_t request_us; /* time of the last request */
-	int64_t behind_us;  /* since when a pool is below its target; 0: none is */
+	struct wv_share_clock builds; /* tenants' shares of the builders */
+	int64_t request_us;	      /* time of the last request */
+	int64_t behind_us;	      /* since when a pool is below its target; 0: none is */
 };
 
 /* Starts the scheduler, which then waits for wv_scheduler_poke(). 0 or -errno. */
@@ -31,8 +33,11 @@ int wv_scheduler_start(struct wv_scheduler *s);
 /* Stops it; leases stay as they are. Harmless if it was not started. */
 void wv_scheduler_stop(struct wv_scheduler *s);
 
-/* A request was made: see to the pools once no request has come for the refill delay. */
-void wv_scheduler_poke(struct wv_scheduler *s);
+/*
+ * @tenant made a request: see to its pools once it has made none for the refill delay. NULL: see to
+ * all pools.
+ */
+void wv_scheduler_poke(struct wv_scheduler *s, struct wv_tenant *tenant);
 
 /* Builders are idle, or pools are below their targets: see to them when nobody is being served. */
 void wv_scheduler_go_on(struct wv_scheduler *s);

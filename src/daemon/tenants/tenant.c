@@ -50,6 +50,7 @@ struct wv_tenant *wv_tenant_get(struct wv_tenants *t, uid_t uid, uint64_t contai
 		tenant = calloc(1, sizeof(*tenant));
 		if (!tenant)
 			return NULL;
+		tenant->all = t;
 		tenant->uid = owner;
 		tenant->container = container;
 		STAILQ_INIT(&tenant->waiting);
@@ -69,4 +70,18 @@ void wv_tenant_put(struct wv_tenant *tenant)
 {
 	if (tenant && !--tenant->n_refs)
 		free_tenant(tenant);
+}
+
+void wv_tenant_hold(struct wv_tenant *tenant, const struct wv_cost *cost)
+{
+	wv_use_add(&tenant->held, cost);
+	wv_use_add(&tenant->all->held, cost);
+	wv_tenant_keep(tenant);
+}
+
+void wv_tenant_release(struct wv_tenant *tenant, const struct wv_cost *cost)
+{
+	wv_use_subtract(&tenant->held, cost);
+	wv_use_subtract(&tenant->all->held, cost);
+	wv_tenant_put(tenant);
 }

@@ -10,14 +10,18 @@
 
 #include "daemon/tenants/share.h"
 #include "daemon/tenants/subordinate.h"
+#include "daemon/tenants/use.h"
 
 #include "store/catalog.h"
 
 #include <stdint.h>
 #include <sys/queue.h>
 
+struct wv_tenants;
+
 struct wv_tenant {
 	LIST_ENTRY(wv_tenant) link;
+	struct wv_tenants *all;
 	uid_t uid;	    /* not a subordinate one */
 	uint64_t container; /* number of its cgroup; 0: containers are not told apart */
 	unsigned int n_refs;
@@ -30,11 +34,18 @@ struct wv_tenant {
 	STAILQ_HEAD(, wv_turn) waiting; /* connections that the loop is to serve */
 	LIST_ENTRY(wv_tenant) turns_link;
 	struct wv_share builds; /* time of builders */
+	unsigned int n_builds;	/* builders at work */
+	struct wv_use held;	/* by leases that are made, wait or are closed */
+	struct wv_use planned;	/* of its pools, in the plan */
+	int64_t asked_us;	/* time of the last request */
+	int64_t behind_us;	/* since when leases of it are missing; 0: none are */
+	bool lacks;		/* the scheduler's: leases are missing now */
 };
 
 struct wv_tenants {
 	LIST_HEAD(, wv_tenant) all;
 	struct wv_subordinates subordinates;
+	struct wv_use held; /* by leases of all */
 };
 
 /* Reads who lends users to whom. @t must be zeroed. */
@@ -54,3 +65,9 @@ struct wv_tenant *wv_tenant_keep(struct wv_tenant *tenant);
 
 /* @tenant may be NULL. */
 void wv_tenant_put(struct wv_tenant *tenant);
+
+/* A lease of @cost is made for @tenant, which exists at least until the lease is released. */
+void wv_tenant_hold(struct wv_tenant *tenant, const struct wv_cost *cost);
+
+/* The lease was handed out, or nothing of it is left. */
+void wv_tenant_release(struct wv_tenant *tenant, const struct wv_cost *cost);
