@@ -34,12 +34,11 @@ static bool is_held_up(struct wv_acceptor *a, const struct wv_tenant *tenant)
 	return wv_closer_busy(a->connections->service->closer, tenant) > MAX_CLOSING_PER_TENANT;
 }
 
-static bool may_enter(struct wv_acceptor *a, const struct wv_tenant *tenant)
+static bool may_enter(struct wv_acceptor *a, struct wv_tenant *tenant)
 {
 	if (is_held_up(a, tenant))
 		return false;
-	return has_room(a, tenant) ||
-	       (wv_connections_make_room(a->connections, tenant) && has_room(a, tenant));
+	return has_room(a, tenant) || (wv_connections_make_room(tenant) && has_room(a, tenant));
 }
 
 /* Tells the client at once, so that the program goes on plainly instead of waiting. */

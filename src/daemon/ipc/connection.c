@@ -20,6 +20,9 @@
 #define REST_AFTER_DEAR 10
 #define ACCURACY_US	1000
 
+/* How many clients are looked at when there is no room. */
+#define LOOKS 16
+
 typedef enum wv_client_next (*handler_fn)(struct wv_client *c, const struct wv_received *in);
 
 /*
@@ -54,6 +57,7 @@ static void close_connection(struct wv_connection *cn)
 	wv_closer_give(c->service->closer, c->tenant, c->fd);
 	wv_client_discharge(c);
 	TAILQ_REMOVE(&cn->all->all, cn, link);
+	TAILQ_REMOVE(&c->tenant->connections, cn, tenant_link);
 	c->service->n_clients--;
 	c->tenant->n_clients--;
 	c->user->n_clients--;
@@ -62,32 +66,43 @@ static void close_connection(struct wv_connection *cn)
 	free(cn);
 }
 
-bool wv_connections_make_room(struct wv_connections *cs, const struct wv_tenant *tenant)
+/*
+ * Looks whether the next client of @tenant has read its answers. Each has its turn, since a tenant
+ * with many that have not must not make looking dear. NULL: it has not.
+ */
+static struct wv_connection *look(struct wv_tenant *tenant)
 {
-	struct wv_connection *cn;
+	struct wv_connection *cn = TAILQ_FIRST(&tenant->connections);
 
-	TAILQ_FOREACH (cn, &cs->all, link) {
-		struct wv_client *c = &cn->client;
+	if (!cn)
+		return NULL;
+	TAILQ_REMOVE(&tenant->connections, cn, tenant_link);
+	TAILQ_INSERT_TAIL(&tenant->connections, cn, tenant_link);
+	if (!wv_client_has_read(&cn->client))
+		return NULL;
+	wv_client_discharge(&cn->client);
+	return cn;
+}
 
-		if ((c->state != WV_CLIENT_LEASED && c->state != WV_CLIENT_DONE) ||
-		    (tenant && c->tenant != tenant) || !wv_client_has_read(c))
+bool wv_connections_make_room(struct wv_tenant *tenant)
+{
+	for (unsigned int i = 0; i < LOOKS; i++) {
+		struct wv_connection *cn = look(tenant);
+
+		if (!cn ||
+		    (cn->client.state != WV_CLIENT_LEASED && cn->client.state != WV_CLIENT_DONE))
 			continue;
-		c->state = WV_CLIENT_DONE; /* the daemon ends it, so no report is missed */
+		cn->client.state = WV_CLIENT_DONE; /* the daemon ends it: no report is missed */
 		close_connection(cn);
 		return true;
 	}
 	return false;
 }
 
-/* Looks who has read their answers in the meantime. */
-static void settle(struct wv_connections *cs, const struct wv_tenant *tenant)
+static void settle(struct wv_tenant *tenant)
 {
-	struct wv_connection *cn;
-
-	TAILQ_FOREACH (cn, &cs->all, link)
-		if (cn->client.tenant == tenant && (cn->client.in_flight || cn->client.document) &&
-		    wv_client_has_read(&cn->client))
-			wv_client_discharge(&cn->client);
+	for (unsigned int i = 0; i < LOOKS; i++)
+		look(tenant);
 }
 
 static enum wv_client_next dispatch(struct wv_client *c, const struct wv_received *in, size_t bytes)
@@ -124,7 +139,7 @@ static enum wv_client_next receive(struct wv_connection *cn)
 	if (got == -EAGAIN || got == -EINTR)
 		return WV_CLIENT_KEEP;
 	if (!wv_client_may_be_answered(c))
-		settle(cn->all, c->tenant);
+		settle(c->tenant);
 	if (got == -EPROTO)
 		next = WV_CLIENT_MALFORMED;
 	else if (got > 0)
@@ -352,6 +367,7 @@ void wv_connection_start(struct wv_connections *cs, int fd, struct wv_user *user
 	tenant->n_clients++;
 	cs->service->n_clients++;
 	TAILQ_INSERT_TAIL(&cs->all, cn, link);
+	TAILQ_INSERT_TAIL(&tenant->connections, cn, tenant_link);
 	wv_turns_add(&cs->turns, &cn->turn, tenant);
 }
 

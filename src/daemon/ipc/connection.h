@@ -13,7 +13,7 @@
 struct wv_connection {
 	struct wv_client client;
 	struct wv_connections *all;
-	TAILQ_ENTRY(wv_connection) link;
+	TAILQ_ENTRY(wv_connection) link, tenant_link;
 	struct wv_turn turn;
 	bool dear; /* the message that it waits with is dear */
 	bool is_postponed;
@@ -42,11 +42,11 @@ int wv_connections_start(struct wv_connections *cs);
 void wv_connections_stop(struct wv_connections *cs);
 
 /*
- * Closes a connection that owes no more than the report of a lease, the oldest one: of @tenant, or
- * of anybody if that is NULL. A program that waits for a lease comes before it. False: there is
- * none, since answers that were not read keep their connections.
+ * Closes a connection of @tenant that owes no more than the report of a lease, one of the oldest: a
+ * program that waits for a lease comes before it. False: none was found. Answers that were not read
+ * keep their connections.
  */
-bool wv_connections_make_room(struct wv_connections *cs, const struct wv_tenant *tenant);
+bool wv_connections_make_room(struct wv_tenant *tenant);
 
 /*
  * Serves the connection @fd of @user, for whom @tenant is charged, in its turn, until it ends. The

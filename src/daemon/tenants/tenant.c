@@ -53,6 +53,7 @@ struct wv_tenant *wv_tenant_get(struct wv_tenants *t, uid_t uid, uint64_t contai
 		tenant->all = t;
 		tenant->uid = owner;
 		tenant->container = container;
+		TAILQ_INIT(&tenant->connections);
 		STAILQ_INIT(&tenant->waiting);
 		LIST_INSERT_HEAD(&t->all, tenant, link);
 	}

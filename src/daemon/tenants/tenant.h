@@ -26,7 +26,8 @@ struct wv_tenant {
 	uint64_t container; /* number of its cgroup; 0: containers are not told apart */
 	unsigned int n_refs;
 	/* The accounts. Each is kept by the module that spends. */
-	unsigned int n_clients; /* open connections */
+	TAILQ_HEAD(, wv_connection) connections;
+	unsigned int n_clients; /* of them */
 	struct wv_recipe_account recipes;
 	uint32_t in_flight;		/* descriptors in answers that were not read yet */
 	unsigned int n_documents;	/* answers in memory files that were not read yet */
