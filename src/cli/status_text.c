@@ -131,6 +131,7 @@ static void print_head(json_t *status, FILE *out)
 	print_use("pooled:   ", status, "use.leases", "use.memory", out);
 	print_use("limit:    ", status, "budgets.leases", "budgets.memory", out);
 	print_use("per user: ", status, "budgets.leases_per_user", "budgets.memory_per_user", out);
+	print_use("in use:   ", status, "use.leases_out", "use.memory_out", out);
 	print_problems(json_object_get(status, "clients"), out);
 	fputc('\n', out);
 }

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "base/log.h"
+#include "daemon/config/memory_limit.h"
 #include "daemon/devices/providers_file.h"
 #include "daemon/ipc/pool_requests.h"
 #include "daemon/loop/loop.h"
@@ -184,6 +185,7 @@ static void compose_service(struct wv_server *s)
 	    .scheduler = &s->scheduler,
 	    .reaper = &s->reaper,
 	    .closer = &s->closer,
+	    .handed_out = &s->handed_out,
 	    .socket = s->listener.socket,
 	    .start_us = wv_now(s->event),
 	};
@@ -197,7 +199,7 @@ static void compose_service(struct wv_server *s)
 	};
 }
 
-/* Clients, each of which has one descriptor, share the descriptors with leases. */
+/* Clients and processes that have leases, one descriptor each, share them with pooled leases. */
 static void set_limits(struct wv_server *s)
 {
 	const struct wv_config *c = &s->config;
@@ -209,7 +211,12 @@ static void set_limits(struct wv_server *s)
 	n_fds = n_fds > 2 * SPARE_FDS ? n_fds - SPARE_FDS : n_fds / 2;
 	s->acceptor.max_clients = n_fds / 2 < MAX_CLIENTS ? n_fds / 2 : MAX_CLIENTS;
 	s->service.max_in_flight = n_fds / 2;
-	n_fds -= s->acceptor.max_clients;
+	s->handed_out = (struct wv_handed_out){
+	    .event = s->event,
+	    .max_bytes = c->max_memory_out ? c->max_memory_out * MIB : wv_memory_limit() / 2,
+	    .max_processes = n_fds / 4,
+	};
+	n_fds -= s->acceptor.max_clients + s->handed_out.max_processes;
 	s->planner.limits = (struct wv_limits){
 	    .leases_per_recipe = c->max_leases_per_recipe,
 	    .user = {.leases = c->max_leases_per_user,
@@ -309,6 +316,7 @@ void wv_server_finish(struct wv_server *s)
 {
 	wv_accept_stop(&s->acceptor);
 	wv_connections_stop(&s->connections);
+	wv_handed_out_finish(&s->handed_out);
 	wv_watch_stop(&s->watch);
 	wv_scheduler_stop(&s->scheduler);
 	wv_build_results_stop(&s->results);

@@ -17,6 +17,7 @@
 #include "daemon/ipc/service.h"
 #include "daemon/pool/build.h"
 #include "daemon/pool/build_results.h"
+#include "daemon/pool/handed_out.h"
 #include "daemon/pool/plan.h"
 #include "daemon/pool/reaper.h"
 #include "daemon/pool/save.h"
@@ -40,6 +41,7 @@ struct wv_server {
 	struct wv_all_constants constants;
 	struct wv_watch watch;
 	struct wv_planner planner;
+	struct wv_handed_out handed_out;
 	struct wv_builders builders;
 	struct wv_reaper reaper;
 	struct wv_closer closer;

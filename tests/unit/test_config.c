@@ -1,19 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The settings, and the file they come from. */
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-
-#include <cmocka.h>
+#include "fixture.h"
 
 #include "base/base.h"
 #include "base/log.h"
 #include "daemon/config/config.h"
+#include "daemon/config/memory_limit.h"
 #include "wire/wire.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int set_up(void **state)
 {
@@ -171,6 +169,39 @@ static void test_no_file(void **state)
 	assert_int_equal(wv_config_read_file(*state, "/no/such/file", why, sizeof(why)), -ENOENT);
 }
 
+/* Writes memory.max of the cgroup @path below @root. */
+static void write_limit(const char *root, const char *path, const char *text)
+{
+	char name[128];
+	FILE *file;
+
+	snprintf(name, sizeof(name), "%s%s", root, path);
+	assert_true(!mkdir(name, 0700) || errno == EEXIST);
+	strcat(name, "/memory.max");
+	file = fopen(name, "w");
+	assert_non_null(file);
+	fputs(text, file);
+	fclose(file);
+}
+
+static void test_the_least_limit_of_the_cgroups_counts(void **state)
+{
+	char root[] = "/tmp/test_config.XXXXXX";
+
+	(void)state;
+	assert_non_null(mkdtemp(root));
+	assert_int_equal(wv_cgroup_memory_limit(root, "/slice/service"), UINT64_MAX);
+	write_limit(root, "/slice", "max\n");
+	write_limit(root, "/slice/service", "8589934592\n");
+	assert_int_equal(wv_cgroup_memory_limit(root, "/slice/service"), 8589934592);
+	assert_int_equal(wv_cgroup_memory_limit(root, "/slice/service/deeper"), 8589934592);
+	assert_int_equal(wv_cgroup_memory_limit(root, "/slice/other"), UINT64_MAX);
+	write_limit(root, "/slice", "4096\n");
+	assert_int_equal(wv_cgroup_memory_limit(root, "/slice/service"), 4096);
+	assert_true(wv_memory_limit() <= (uint64_t)sysconf(_SC_PHYS_PAGES) * wv_page_size());
+	remove_tree(root);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -182,6 +213,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_a_file, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_wrong_lines, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_no_file, set_up, tear_down),
+	    cmocka_unit_test(test_the_least_limit_of_the_cgroups_counts),
 	};
 
 	return cmocka_run_group_tests_name("config", tests, NULL, NULL);

@@ -62,9 +62,40 @@ static void test_the_daemon_keeps_no_copy(void **state)
 	assert_int_equal(made, bench_recipe(b)->cost.fds);
 	sock = bench_ask(b, 1, &answer);
 	assert_int_equal(answer.n_fds, made);
-	/* Ours, and the two ends of the connection, are all that is left. */
-	assert_int_equal(count_fds(), before + made + 2);
+	/*
+	 * Ours, the two ends of the connection, and one that tells when the program ends, are all
+	 * that is left.
+	 */
+	assert_int_equal(count_fds(), before + made + 3);
 	close_sock(sock);
+}
+
+/* The program is this process, so it keeps its leases. */
+static void test_leases_of_programs_are_limited(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_server *s = b->server;
+	json_t *json;
+	int leases, memory;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	s->handed_out.max_bytes = 3 * bench_recipe(b)->cost.bytes;
+	assert_int_equal(bench_run_program(b, 1, 0), 0);
+	bench_settle(b);
+	assert_int_equal(bench_recipe(b)->pool->n_ready, 1);
+	assert_int_equal(bench_run_program(b, 1, 0), WV_NO_LEASE_DENIED);
+	assert_int_equal(bench_recipe(b)->pool->n_ready, 1);
+	assert_int_equal(s->service.tally.over_limit, 1);
+	json = bench_question(b, "{\"op\": \"status\"}");
+	assert_int_equal(json_unpack(json, "{s:{s:i, s:i}}", "use", "leases_out", &leases,
+				     "memory_out", &memory),
+			 0);
+	assert_int_equal(leases, 1);
+	assert_int_equal(memory, bench_recipe(b)->cost.bytes);
+	json_decref(json);
+	s->handed_out.max_bytes = 4 * bench_recipe(b)->cost.bytes;
+	assert_int_equal(bench_run_program(b, 1, 0), 0);
 }
 
 static void test_an_empty_pool_grows(void **state)
@@ -1191,6 +1222,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    TEST(test_first_run_records_second_is_served),
 	    TEST(test_the_daemon_keeps_no_copy),
+	    TEST(test_leases_of_programs_are_limited),
 	    TEST(test_an_empty_pool_grows),
 	    TEST(test_recipes_outlive_the_daemon),
 	    TEST(test_reports_are_counted),

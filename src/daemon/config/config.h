@@ -18,7 +18,7 @@ struct wv_config {
 	char provider_dir[WV_CONFIG_TEXT];
 	uint32_t log_level; /* enum wv_log_level */
 	uint32_t max_leases_per_recipe, max_leases_per_user, max_leases;
-	uint32_t max_memory_per_user, max_memory; /* MiB */
+	uint32_t max_memory_per_user, max_memory, max_memory_out; /* MiB */
 	uint32_t max_recipes_per_user, max_recipes;
 	uint32_t idle_time;    /* s */
 	uint32_t refill_delay; /* ms */

@@ -29,7 +29,8 @@ struct wv_client {
 	struct wv_key key;
 	uint64_t argv;
 	char comm[17];
-	uint64_t recipe; /* LEASED: id */
+	uint64_t recipe;	  /* LEASED: id */
+	struct wv_holder *holder; /* LEASED: its lease counts until the connection ends; or NULL */
 	/* Of its pool request: */
 	LIST_ENTRY(wv_client) pool_link; /* of the service's pool requests */
 	uint32_t leases;		 /* 0: it has none */

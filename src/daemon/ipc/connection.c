@@ -50,6 +50,7 @@ static void close_connection(struct wv_connection *cn)
 	if (c->state == WV_CLIENT_LEASED)
 		wv_handle_no_report(c);
 	wv_pool_request_end(c);
+	wv_handed_out_disconnect(c->holder);
 	wv_turns_remove(&cn->turn);
 	if (cn->is_postponed)
 		STAILQ_REMOVE(&cn->all->postponed, cn, wv_connection, postponed_link);

@@ -59,8 +59,8 @@ static enum wv_client_next refuse(struct wv_client *c, enum wv_no_lease reason,
 	return WV_CLIENT_KEEP;
 }
 
-static int send_lease(struct wv_client *c, const struct wv_recipe *recipe,
-		      const struct wv_pooled_lease *lease)
+static int send_uncharged(struct wv_client *c, const struct wv_recipe *recipe,
+			  const struct wv_pooled_lease *lease)
 {
 	struct wv_msg_lease head = {
 	    .recipe = recipe->id,
@@ -80,6 +80,24 @@ static int send_lease(struct wv_client *c, const struct wv_recipe *recipe,
 
 	wv_msg_init(&head.msg, WV_MSG_LEASE, sizeof(head) + lease->cmdlog->bytes);
 	return wv_client_answer(c, &parts);
+}
+
+/* 0; -EDQUOT if it would be too much for the client's tenant; or -errno. */
+static int send_lease(struct wv_client *c, const struct wv_recipe *recipe,
+		      const struct wv_pooled_lease *lease)
+{
+	struct wv_holder *holder;
+	int err =
+	    wv_handed_out_charge(c->service->handed_out, c->tenant, c->fd, &lease->cost, &holder);
+
+	if (err)
+		return err;
+	err = send_uncharged(c, recipe, lease);
+	if (err)
+		wv_handed_out_refund(holder, &lease->cost);
+	else
+		c->holder = wv_holder_of_connection(holder);
+	return err;
 }
 
 /* Takes a lease of @device; leases of another device that had its name before are closed. */

@@ -11,8 +11,9 @@
  *   devices   [{name, node, driver, driver_id, provider, leased, leases,
  *              unleased_because: why no leases are made of the device, or null}]
  *   budgets   {leases_per_recipe, leases_per_user, leases, memory_per_user, memory, descriptors,
- *              recipes_per_user, recipes}
- *   use       {leases, memory, descriptors}, of the user who asks, or of all for root
+ *              recipes_per_user, recipes, memory_out}
+ *   use       {leases, memory, descriptors}, of the user who asks, or of all for root, and
+ *             {leases_out, memory_out}: of leases that programs have
  *   clients   {connected}, of that user; for root of all, and with it
  *              {accepted, malformed, silent, over_limit, denied,
  *              closing: descriptors of clients that are not closed yet}

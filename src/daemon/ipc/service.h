@@ -6,6 +6,7 @@
 
 #include "daemon/devices/constants.h"
 #include "daemon/devices/devices.h"
+#include "daemon/pool/handed_out.h"
 #include "daemon/pool/plan.h"
 #include "daemon/pool/reaper.h"
 #include "daemon/pool/scheduler.h"
@@ -33,6 +34,7 @@ struct wv_service {
 	struct wv_scheduler *scheduler;
 	struct wv_reaper *reaper;
 	struct wv_closer *closer;
+	struct wv_handed_out *handed_out;
 	const char *socket; /* path, for answers */
 	int64_t start_us;
 	uint32_t max_in_flight;

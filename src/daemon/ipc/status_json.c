@@ -59,21 +59,23 @@ static json_t *budgets(const struct wv_service *s)
 {
 	const struct wv_limits *l = &s->planner->limits;
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "leases_per_recipe",
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "leases_per_recipe",
 			 number(l->leases_per_recipe), "leases_per_user", number(l->user.leases),
-			 "leases", number(l->total.leases), "memory_per_user",
-			 number(l->user.bytes), "memory", number(l->total.bytes), "descriptors",
-			 number(l->total.fds), "recipes_per_user",
-			 number(s->catalog->limits.recipes_of_one), "recipes",
+			 "leases", number(l->total.leases), "memory_out",
+			 number(s->handed_out->max_bytes), "memory_per_user", number(l->user.bytes),
+			 "memory", number(l->total.bytes), "descriptors", number(l->total.fds),
+			 "recipes_per_user", number(s->catalog->limits.recipes_of_one), "recipes",
 			 number(s->catalog->limits.recipes));
 }
 
 static json_t *use(const struct wv_service *s, const struct wv_user *only)
 {
 	struct wv_use use = wv_use_of(s->planner, only);
+	const struct wv_use *out = only ? &only->tenant->out : &s->handed_out->use;
 
-	return json_pack("{s:o, s:o, s:o}", "leases", number(use.leases), "memory",
-			 number(use.bytes), "descriptors", number(use.fds));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "leases", number(use.leases), "memory",
+			 number(use.bytes), "descriptors", number(use.fds), "leases_out",
+			 number(out->leases), "memory_out", number(out->bytes));
 }
 
 static json_t *use_seen_by(const struct wv_service *s, uid_t who)

@@ -37,6 +37,8 @@ struct wv_tenant {
 	struct wv_share builds; /* time of builders */
 	unsigned int n_builds;	/* builders at work */
 	struct wv_use held;	/* by leases that are made, wait or are closed */
+	struct wv_use out;	/* by leases that its programs have */
+	uint32_t n_processes;	/* that have them */
 	struct wv_use planned;	/* of its pools, in the plan */
 	int64_t asked_us;	/* time of the last request */
 	int64_t behind_us;	/* since when leases of it are missing; 0: none are */
