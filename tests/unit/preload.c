@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "fixture.h"
 #include "preload/core/context.h"
+#include "preload/core/process.h"
 #include "preload/core/trace.h"
 #include "preload/lease/control_path.h"
 #include "preload/lease/lease_end.h"
@@ -42,6 +43,7 @@ __attribute__((constructor)) static void begin_trace(void)
 {
 	char path[] = "/tmp/warmverbs-trace-XXXXXX";
 
+	wv_process_adopt();
 	trace = mkstemp(path);
 	setenv(WV_TRACE_ENV, path, 1);
 	wv_trace_begin();

@@ -139,13 +139,24 @@ int wv_client_receive(int sock, int wait_ms, void *message, size_t capacity, int
 	return wv_msg_check(message, (size_t)got);
 }
 
-void wv_client_send_record(int sock, const struct wv_build_id *provider,
-			   const struct wv_cmdlog *record)
+/*
+ * A program may have entered a sandbox since it opened the device, and almost every sandbox allows
+ * write(). A daemon that is gone raises no signal, as it does with a stream (unix(7)).
+ */
+static void send_news(int sock, const struct wv_msg *msg)
 {
-	struct wv_msg_record head = {.provider = *provider};
+	if (write(sock, msg, msg->bytes) < 0) {
+		/* The daemon does without. */
+	}
+}
 
-	wv_msg_init(&head.msg, WV_MSG_RECORD, sizeof(head) + record->bytes);
-	wv_send(sock, &head, sizeof(head), record, record->bytes, NULL, 0);
+void wv_client_send_record(int sock, struct wv_msg_record *record)
+{
+	const struct wv_cmdlog *cmdlog = (const struct wv_cmdlog *)(record + 1);
+
+	wv_msg_init(&record->msg, WV_MSG_RECORD, sizeof(*record) + cmdlog->bytes);
+	record->reserved = 0;
+	send_news(sock, &record->msg);
 }
 
 void wv_client_send_report(int sock, struct wv_msg_report *report, struct wv_lease *lease)
@@ -154,5 +165,5 @@ void wv_client_send_report(int sock, struct wv_msg_report *report, struct wv_lea
 	report->unused = 0;
 	wv_each_step (lease->cmdlog, step)
 		report->unused += step->state == WV_FREE;
-	wv_send(sock, report, sizeof(*report), NULL, 0, NULL, 0);
+	send_news(sock, &report->msg);
 }

@@ -34,9 +34,11 @@ int wv_client_ask(int node, uint32_t open_number, uint32_t flags);
 int wv_client_receive(int sock, int wait_ms, void *message, size_t capacity, int *fds,
 		      unsigned int *n_fds);
 
-/* Sends the recording of a first run, or the report on a lease. Failures are ignored. */
-void wv_client_send_record(int sock, const struct wv_build_id *provider,
-			   const struct wv_cmdlog *record);
+/*
+ * Sends the recording of a first run, or the report on a lease. Failures are ignored. The command
+ * log of the recording follows @record in memory.
+ */
+void wv_client_send_record(int sock, struct wv_msg_record *record);
 void wv_client_send_report(int sock, struct wv_msg_report *report, struct wv_lease *lease);
 
 /* The daemon has answered a request, or has not answered and is not asked again. */

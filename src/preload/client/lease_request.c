@@ -3,8 +3,10 @@
 
 #include "base/base.h"
 #include "preload/client/daemon_connection.h"
+#include "preload/core/fd_room.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/lock.h"
+#include "preload/core/process.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,25 +45,41 @@ static bool should_ask(void)
 	return wv_client_why_unasked() == WV_REASON_NONE;
 }
 
+/* Returns the socket, or -1. A socket that could not be tracked is of no use. */
+static int ask_for_lease(int node, uint32_t open_number)
+{
+	wv_auto_fd sock = wv_client_ask(node, open_number, 0);
+
+	if (sock < 0)
+		wv_client_note_silence();
+	return sock >= 0 && wv_fd_can_be_tracked(sock) ? wv_steal_fd(&sock) : -1;
+}
+
 static struct wv_lease_request make(const char *path, bool ask, uint32_t open_number)
 {
 	struct wv_lease_request r = {
 	    .node = open_node(path), .sock = -1, .open_number = open_number};
 
-	if (r.node < 0 || !ask || !should_ask())
+	if (r.node < 0 || !ask)
 		return r;
 	r.rdev = rdev_of(r.node);
-	r.sock = wv_client_ask(r.node, open_number, 0);
-	if (r.sock < 0) {
-		wv_client_note_silence();
-		r.sock = -1;
-	}
+	if (wv_fd_can_be_tracked(r.node))
+		r.sock = ask_for_lease(r.node, open_number);
+	return r;
+}
+
+static struct wv_lease_request make_if_possible(const char *path, bool ask, uint32_t open_number)
+{
+	bool wanted = ask && should_ask();
+	struct wv_lease_request r = make(path, wanted && wv_fds_are_plenty(), open_number);
+
+	r.refused = wanted && r.sock < 0;
 	return r;
 }
 
 struct wv_lease_request wv_lease_request_make(const char *path, bool ask, uint32_t open_number)
 {
-	struct wv_lease_request r = make(path, ask, open_number);
+	struct wv_lease_request r = make_if_possible(path, ask, open_number);
 
 	r.ahead = true;
 	return r;
@@ -88,7 +106,7 @@ static void begin(const char *path)
 	static const struct wv_fd_owner owner = {.closed = closed};
 	struct wv_lease_request *r = &pending.request;
 
-	if (r->sock >= 0 || !should_ask() ||
+	if (r->sock >= 0 || !should_ask() || !wv_fds_are_plenty() ||
 	    !wv_copy_string(pending.path, sizeof(pending.path), path))
 		return;
 	*r = make(path, true, n_opens);
@@ -117,6 +135,8 @@ void wv_lease_request_drop(void)
 {
 	int saved = errno;
 
+	if (!wv_process_is_adopted())
+		return;
 	wv_lock();
 	drop_pending();
 	wv_unlock();
@@ -130,7 +150,7 @@ struct wv_lease_request wv_lease_request_take(const char *path, bool ask)
 
 	if (!ask || r.sock < 0 || strcmp(pending.path, path) || pending.user != geteuid()) {
 		drop_pending();
-		return make(path, ask, number);
+		return make_if_possible(path, ask, number);
 	}
 	wv_fd_untrack(r.node);
 	wv_fd_untrack(r.sock);

@@ -17,6 +17,7 @@ struct wv_lease_request {
 	dev_t rdev;	      /* of the node; 0 (no device has it): no node. Set with sock */
 	uint32_t open_number; /* which open of a device it is in the process that will use it */
 	bool ahead;	      /* made for another process; not urgent */
+	bool refused;	      /* not asked: the process has no descriptors to spare for a lease */
 };
 
 /*
@@ -33,7 +34,7 @@ void wv_lease_request_drop(void);
  * The request for the program's open of @path: the pending one if it is for @path and was made by
  * the same user, or else a new one: a process that has given up its rights gets nothing that it
  * asked for when it had them. With @ask false the daemon is not asked. The descriptors are the
- * caller's, and not tracked.
+ * caller's, and not tracked; if there is a socket, both can be.
  */
 struct wv_lease_request wv_lease_request_take(const char *path, bool ask);
 

@@ -2,6 +2,7 @@
 #include "preload/core/context.h"
 
 #include "base/base.h"
+#include "preload/core/process.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -152,7 +153,7 @@ void wv_context_close(int fd)
 	const struct wv_fd_owner *owner;
 	int saved = errno;
 
-	if (file.kind == WV_FD_NONE || !wv_fd_table_is_mine())
+	if (file.kind == WV_FD_NONE || !wv_process_is_mine())
 		return;
 	owner = owner_of(file);
 	if (owner && owner->closing)
@@ -172,7 +173,7 @@ void wv_context_dup(int fd, int copy)
 	struct wv_fd_entry file = wv_fd_get(fd);
 
 	if (copy < 0 || (file.kind != WV_FD_COMMAND && file.kind != WV_FD_EVENTS) ||
-	    !wv_fd_table_is_mine())
+	    !wv_process_is_mine())
 		return;
 	wv_lock();
 	wv_context_track(wv_context_at(file.context), copy, file.kind, file.slot);
@@ -216,7 +217,7 @@ uint32_t wv_context_open_number(int fd)
 
 void wv_contexts_forked(void)
 {
-	wv_fd_table_adopt_process();
+	wv_process_adopt();
 	wv_births++;
 	wv_each_context(c)
 	{

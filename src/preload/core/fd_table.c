@@ -13,7 +13,6 @@ uint32_t wv_few_fds[WV_FEW_FDS];
 uint32_t *wv_more_fds;
 uint32_t wv_n_fds WV_HOT;
 
-static pid_t owner_process WV_HOT;
 static const struct wv_fd_owner *owners[MAX_OWNERS];
 
 union word {
@@ -31,18 +30,26 @@ static void make_table(void)
 		free(made);
 }
 
+/* The word of @fd, for which the table is made if need be. */
+static uint32_t *word_to_track(int fd)
+{
+	if (fd >= WV_FEW_FDS && fd < WV_MAX_FD && !__atomic_load_n(&wv_more_fds, __ATOMIC_RELAXED))
+		make_table();
+	return wv_fd_word(fd);
+}
+
+bool wv_fd_can_be_tracked(int fd)
+{
+	return word_to_track(fd);
+}
+
 bool wv_fd_track(int fd, struct wv_fd_entry file)
 {
 	union word u = {.file = file};
-	uint32_t *word;
+	uint32_t *word = word_to_track(fd);
 
-	if (fd >= WV_FEW_FDS && fd < WV_MAX_FD && !__atomic_load_n(&wv_more_fds, __ATOMIC_RELAXED))
-		make_table();
-	word = wv_fd_word(fd);
 	if (!word)
 		return false;
-	if (!owner_process)
-		owner_process = getpid();
 	if (!__atomic_exchange_n(word, u.word, __ATOMIC_ACQ_REL))
 		__atomic_fetch_add(&wv_n_fds, 1, __ATOMIC_RELAXED);
 	return true;
@@ -102,14 +109,4 @@ void wv_fd_close_private(int *fd)
 	wv_fd_untrack(*fd);
 	close(*fd);
 	*fd = -1;
-}
-
-bool wv_fd_table_is_mine(void)
-{
-	return owner_process == getpid();
-}
-
-void wv_fd_table_adopt_process(void)
-{
-	owner_process = getpid();
 }

@@ -70,15 +70,19 @@ static inline struct wv_fd_entry wv_fd_get(int fd)
 	return u.file;
 }
 
-/* Starts tracking @fd. False: the number is too large, or there is no memory. */
+/* Whether wv_fd_track() will succeed: not if the number is too large, or there is no memory. */
+bool wv_fd_can_be_tracked(int fd);
+
+/* Starts tracking @fd. False: it cannot be tracked. */
 bool wv_fd_track(int fd, struct wv_fd_entry file);
 
 /* Stops tracking @fd. Returns its former entry. */
 struct wv_fd_entry wv_fd_untrack(int fd);
 
 /*
- * Tracks @fd as a private descriptor of @owner, which must stay valid. False: the number is too
- * large, so that the program might close it unnoticed. Call with the lock of the control path held.
+ * Tracks @fd as a private descriptor of @owner, which must stay valid. False: it cannot be tracked,
+ * and must be closed, since the program might close it unnoticed. Call with the lock of the control
+ * path held.
  */
 bool wv_fd_hide(int fd, const struct wv_fd_owner *owner);
 
@@ -94,10 +98,3 @@ int wv_fd_off_standard(int fd);
 
 /* Closes *@fd, which is private, and sets it to -1. Does nothing if it is -1. */
 void wv_fd_close_private(int *fd);
-
-/*
- * Whether the table describes this process. False in a child of vfork(), which shares the memory
- * but has its own descriptors.
- */
-bool wv_fd_table_is_mine(void);
-void wv_fd_table_adopt_process(void);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The lock of the control path: guards every context and the messages to the daemon. The data path
- * never takes it.
+ * never takes it. A thread that holds it is guarded (core/guard.h), as one with another of our
+ * locks.
  *
  * Locks are taken in this order: prefork/tracked_context.c, prefork/zygote.c, this one (see
  * interpose/fork_handlers.c).

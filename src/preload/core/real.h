@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -42,6 +43,7 @@
 	SYMBOL(mmap64)                                                                             \
 	SYMBOL(fopen64)                                                                            \
 	SYMBOL(socket)                                                                             \
+	SYMBOL(prctl)                                                                              \
 	SYMBOL(fork)
 
 /*

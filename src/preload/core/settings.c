@@ -2,6 +2,7 @@
 #include "preload/core/settings.h"
 
 #include "base/base.h"
+#include "preload/core/guard.h"
 #include "wire/trace_record.h"
 #include "wire/wire.h"
 
@@ -82,7 +83,14 @@ static void read_environment(void)
 
 const struct wv_settings *wv_settings(void)
 {
-	pthread_once(&once, read_environment);
+	static bool read;
+
+	if (!__atomic_load_n(&read, __ATOMIC_ACQUIRE)) {
+		wv_guard_begin();
+		pthread_once(&once, read_environment);
+		wv_guard_end();
+		__atomic_store_n(&read, true, __ATOMIC_RELEASE);
+	}
 	return &settings;
 }
 

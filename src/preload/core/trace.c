@@ -2,7 +2,9 @@
 #include "preload/core/trace.h"
 
 #include "abi/qp.h"
+#include "base/base.h"
 #include "preload/core/fd_table.h"
+#include "preload/core/guard.h"
 #include "preload/core/settings.h"
 
 #include <errno.h>
@@ -28,8 +30,8 @@ void wv_trace_begin(void)
 	if (path)
 		file = wv_fd_off_standard(
 		    open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, 0600));
-	if (file >= 0)
-		wv_fd_hide(file, &owner);
+	if (file >= 0 && !wv_fd_hide(file, &owner))
+		wv_close_fd(&file);
 }
 
 bool wv_trace_is_on(void)
@@ -56,9 +58,11 @@ static void put(uint64_t start, struct wv_trace *record)
 	record->tid = (uint32_t)syscall(SYS_gettid);
 	record->start = start;
 	record->end = wv_trace_now();
+	wv_guard_begin();
 	if (write(file, record, sizeof(*record)) < 0) {
 		/* A trace that cannot be written must not disturb the program. */
 	}
+	wv_guard_end();
 	errno = saved;
 }
 

@@ -5,6 +5,7 @@
  */
 #include "base/base.h"
 #include "preload/core/context.h"
+#include "preload/core/process.h"
 #include "preload/lease/lease_end.h"
 #include "preload/prefork/child.h"
 
@@ -13,9 +14,9 @@
 
 __attribute__((destructor)) static void at_exit(void)
 {
-	if (wv_context_after(NULL) && wv_fd_table_is_mine())
+	if (wv_context_after(NULL) && wv_process_is_adopted())
 		wv_child_end();
-	wv_lease_settle_all();
+	wv_lease_settle_at_exit();
 }
 
 /*
@@ -24,7 +25,7 @@ __attribute__((destructor)) static void at_exit(void)
  */
 static _Noreturn void end_at_once(int status)
 {
-	wv_lease_settle_all();
+	wv_lease_settle_at_exit();
 	syscall(SYS_exit_group, status);
 	__builtin_unreachable();
 }

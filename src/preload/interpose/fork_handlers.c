@@ -5,6 +5,7 @@
 #include "preload/client/lease_request.h"
 #include "preload/client/pool_request.h"
 #include "preload/core/context.h"
+#include "preload/core/guard.h"
 #include "preload/lease/inherit.h"
 #include "preload/lease/open_outcome.h"
 #include "preload/memory/stale_mr.h"
@@ -33,15 +34,32 @@ static const struct {
     {NULL, NULL, wv_contexts_forked},
 };
 
+/* A signal handler forks in the middle of a change: parent and child stay as they are. */
+static __thread bool in_a_change __attribute__((tls_model("initial-exec")));
+
 static void before(void)
 {
+	in_a_change = wv_guard_is_on();
+	if (in_a_change)
+		return;
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(handlers); i++)
 		if (handlers[i].before)
 			handlers[i].before();
 }
 
+/* Once for each fork: this fork may be in the middle of another. */
+static bool was_in_a_change(void)
+{
+	bool was = in_a_change;
+
+	in_a_change = false;
+	return was;
+}
+
 static void in_parent(void)
 {
+	if (was_in_a_change())
+		return;
 	for (unsigned int i = WV_ARRAY_SIZE(handlers); i-- > 0;)
 		if (handlers[i].in_parent)
 			handlers[i].in_parent();
@@ -49,6 +67,8 @@ static void in_parent(void)
 
 static void in_child(void)
 {
+	if (was_in_a_change())
+		return;
 	for (unsigned int i = WV_ARRAY_SIZE(handlers); i-- > 0;)
 		if (handlers[i].in_child)
 			handlers[i].in_child();

@@ -9,6 +9,7 @@
 
 #include "base/base.h"
 #include "preload/core/context.h"
+#include "preload/core/process.h"
 #include "preload/core/real.h"
 #include "preload/prefork/zygote.h"
 
@@ -29,7 +30,7 @@ static bool any_files(void)
  */
 static bool forget_range(unsigned int first, unsigned int last)
 {
-	bool paused = any_files() && wv_fd_table_is_mine();
+	bool paused = any_files() && wv_process_is_mine();
 
 	if (paused)
 		wv_zygote_pause();

@@ -5,6 +5,7 @@
 
 #include "base/base.h"
 #include "preload/core/fd_table.h"
+#include "preload/core/process.h"
 #include "preload/core/real.h"
 #include "preload/core/scope.h"
 #include "preload/lease/control_path.h"
@@ -16,6 +17,11 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+static bool is_a(enum wv_fd_kind kind, int fd)
+{
+	return wv_fd_get(fd).kind == kind && wv_process_is_adopted();
+}
+
 WV_PUBLIC int ioctl(int fd, unsigned long request, ...)
 {
 	va_list args;
@@ -24,21 +30,21 @@ WV_PUBLIC int ioctl(int fd, unsigned long request, ...)
 	va_start(args, request);
 	arg = va_arg(args, void *);
 	va_end(args);
-	if (request != RDMA_VERBS_IOCTL || wv_fd_get(fd).kind != WV_FD_COMMAND)
+	if (request != RDMA_VERBS_IOCTL || !is_a(WV_FD_COMMAND, fd))
 		return REAL(ioctl)(fd, request, arg);
 	return wv_scope.answer ? wv_scope.answer(arg) : wv_control_path(fd, arg);
 }
 
 WV_PUBLIC ssize_t write(int fd, const void *buffer, size_t bytes)
 {
-	if (wv_fd_get(fd).kind == WV_FD_COMMAND)
+	if (is_a(WV_FD_COMMAND, fd))
 		return wv_doorbell(fd, buffer, bytes);
 	return REAL(write)(fd, buffer, bytes);
 }
 
 WV_PUBLIC ssize_t read(int fd, void *buffer, size_t bytes)
 {
-	if (wv_fd_get(fd).kind == WV_FD_EVENTS)
+	if (is_a(WV_FD_EVENTS, fd))
 		return wv_read_event(fd, buffer, bytes);
 	return REAL(read)(fd, buffer, bytes);
 }

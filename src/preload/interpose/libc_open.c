@@ -9,6 +9,7 @@
 #undef _FORTIFY_SOURCE
 
 #include "base/base.h"
+#include "preload/core/process.h"
 #include "preload/core/real.h"
 #include "preload/core/settings.h"
 #include "preload/interpose/prepare.h"
@@ -42,6 +43,8 @@ static int open_any(const char *path, int flags, mode_t mode)
 	if (!is_node(path, flags))
 		return REAL(open64)(path, flags, mode);
 	wv_prepare();
+	if (!wv_process_is_adopted())
+		return REAL(open64)(path, flags, mode);
 	fd = wv_device_open(path, &wv_scope);
 	errno = fd < 0 ? -fd : saved;
 	return fd < 0 ? -1 : fd;

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/interpose/prepare.h"
 
+#include "preload/core/guard.h"
+#include "preload/core/process.h"
 #include "preload/core/real.h"
 #include "preload/core/trace.h"
 #include "preload/interpose/fork_handlers.h"
@@ -11,6 +13,7 @@
 
 static void prepare(void)
 {
+	wv_process_adopt();
 	wv_fork_handlers_install();
 	wv_context_ops_interpose(&wv_verbs_ex);
 	wv_trace_begin();
@@ -23,11 +26,13 @@ static void prepare(void)
 void wv_prepare(void)
 {
 	static pthread_once_t once = PTHREAD_ONCE_INIT;
-	static bool bound;
+	static bool prepared;
 
-	if (!__atomic_load_n(&bound, __ATOMIC_ACQUIRE)) {
-		wv_real_bind_libc();
-		__atomic_store_n(&bound, true, __ATOMIC_RELEASE);
-	}
+	if (__atomic_load_n(&prepared, __ATOMIC_ACQUIRE))
+		return;
+	wv_real_bind_libc();
+	wv_guard_begin();
 	pthread_once(&once, prepare);
+	wv_guard_end();
+	__atomic_store_n(&prepared, true, __ATOMIC_RELEASE);
 }

@@ -6,6 +6,7 @@
 #include "preload/client/lease_request.h"
 #include "preload/client/provider_list.h"
 #include "preload/core/context.h"
+#include "preload/core/fd_room.h"
 #include "preload/core/trace.h"
 #include "preload/lease/lease_end.h"
 #include "preload/lease/open_outcome.h"
@@ -90,8 +91,10 @@ static bool take_lease(struct wv_context *c, const struct wv_scope *scope, const
 	struct wv_cmdlog *cmdlog = (struct wv_cmdlog *)((struct wv_msg_lease *)c->message + 1);
 
 	for (unsigned int i = 0; i <= cmdlog->n_fds; i++)
-		if (fds[i] >= WV_MAX_FD)
+		if (!wv_fd_can_be_tracked(fds[i]))
 			return false;
+	if (!wv_fds_are_plenty())
+		return false;
 	wv_lease_init(&c->lease, cmdlog);
 	c->lease.opening = c->opening;
 	if (cmdlog->memory && !place_memory(c, scope, fds[1 + cmdlog->n_fds]))
@@ -122,7 +125,10 @@ static void keep_constants(struct wv_context *c, const struct wv_msg_no_lease *n
 
 static void start_recording(struct wv_context *c)
 {
-	wv_cmdlog_begin(&c->record, c->message, sizeof(c->message), WV_RECORD, 0);
+	struct wv_msg_record *head = (void *)c->message;
+
+	wv_cmdlog_begin(&c->record, (void *)(head + 1), sizeof(c->message) - sizeof(*head),
+			WV_RECORD, 0);
 	c->mode = WV_RECORDING;
 	c->stopped = false;
 }
@@ -161,6 +167,8 @@ static int fill_context(struct wv_context *c, const struct wv_scope *scope,
 	int leased = r->sock >= 0 ? collect(c, scope, r) : -1;
 
 	c->open_number = r->open_number;
+	if (r->refused)
+		c->no_lease = WV_NO_LEASE_UNFIT;
 	if (leased >= 0) {
 		c->node = r->node;
 		wv_context_hide_fd(c->node);

@@ -4,6 +4,7 @@
 #include "preload/client/lease_request.h"
 #include "preload/client/provider_list.h"
 #include "preload/core/context.h"
+#include "preload/core/process.h"
 #include "preload/core/real.h"
 #include "preload/core/settings.h"
 #include "preload/core/trace.h"
@@ -25,6 +26,11 @@ static void get_ready(bool ask)
 	errno = saved;
 }
 
+static bool is_of_use(void)
+{
+	return wv_settings()->enabled && wv_process_is_adopted();
+}
+
 struct ibv_device **wv_list_devices(int *n, bool ask)
 {
 	const struct wv_real *real = wv_real_usual_verbs();
@@ -35,7 +41,7 @@ struct ibv_device **wv_list_devices(int *n, bool ask)
 		errno = ENOSYS;
 		return NULL;
 	}
-	if (!wv_settings()->enabled)
+	if (!is_of_use())
 		return real->get_device_list(n);
 	start = wv_trace_now();
 	get_ready(ask);
@@ -87,7 +93,9 @@ static struct ibv_context *opened(struct ibv_context *verbs)
 
 struct ibv_context *wv_open_device_by(wv_open_fn open, struct ibv_device *device, void *arg)
 {
-	wv_scope.opening = wv_settings()->enabled;
+	if (!is_of_use())
+		return open(device, arg);
+	wv_scope.opening = true;
 	return opened(open(device, arg));
 }
 

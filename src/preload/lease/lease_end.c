@@ -2,6 +2,7 @@
 #include "preload/lease/lease_end.h"
 
 #include "preload/client/daemon_connection.h"
+#include "preload/core/process.h"
 #include "preload/lease/inherit.h"
 #include "preload/memory/shared_blocks.h"
 
@@ -10,19 +11,28 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* Sends the recording or the report by no other system call than write(). */
+static void send_news(struct wv_context *c)
+{
+	struct wv_msg_record *record = (void *)c->message;
+
+	if (c->mode == WV_RECORDING) {
+		record->provider = c->provider;
+		wv_client_send_record(c->sock, record);
+		c->stopped = true;
+	} else if (c->mode == WV_LEASED) {
+		wv_client_send_report(c->sock, &c->report, &c->lease);
+	}
+}
+
 void wv_lease_settle(struct wv_context *c)
 {
 	int saved = errno;
 
 	if (c->sock < 0)
 		return;
-	if (c->mode == WV_RECORDING)
-		wv_client_send_record(c->sock, &c->provider, c->record.cmdlog);
-	else if (c->mode == WV_LEASED)
-		wv_client_send_report(c->sock, &c->report, &c->lease);
+	send_news(c);
 	wv_fd_close_private(&c->sock);
-	if (c->mode == WV_RECORDING)
-		c->stopped = true;
 	errno = saved;
 }
 
@@ -96,8 +106,23 @@ void wv_lease_give_back(struct wv_context *c, int fd)
 
 void wv_lease_settle_all(void)
 {
-	if (!wv_context_after(NULL) || !wv_fd_table_is_mine() || wv_try_lock())
+	if (!wv_context_after(NULL) || wv_try_lock())
 		return;
-	wv_each_context(c) if (c->files) wv_lease_settle(c);
+	wv_each_context(c) if (c->files && wv_process_is_mine()) wv_lease_settle(c);
+	wv_unlock();
+}
+
+/* The kernel closes the sockets. */
+void wv_lease_settle_at_exit(void)
+{
+	if (!wv_context_after(NULL) || wv_try_lock())
+		return;
+	wv_each_context(c)
+	{
+		if (!c->files || c->sock < 0 || !wv_process_is_mine())
+			continue;
+		send_news(c);
+		c->sock = -1;
+	}
 	wv_unlock();
 }

@@ -31,7 +31,13 @@ void wv_lease_give_back(struct wv_context *c, int fd);
 void wv_lease_complete(int fd);
 
 /*
- * The process ends: sends the recordings and reports of all contexts, unless a thread holds the
- * lock. Call with no lock held. May run in a signal handler.
+ * Sends the recordings and reports of all contexts, unless a thread holds the lock. Call with no
+ * lock held.
  */
 void wv_lease_settle_all(void);
+
+/*
+ * The same when the process ends. Makes no system call if everything is sent already, since a
+ * sandbox may forbid it. May run in a signal handler.
+ */
+void wv_lease_settle_at_exit(void);

@@ -4,6 +4,7 @@
 #include "abi/compose.h"
 #include "base/base.h"
 #include "preload/core/context.h"
+#include "preload/core/guard.h"
 #include "preload/core/real.h"
 #include "preload/memory/shared_blocks.h"
 
@@ -92,6 +93,7 @@ int wv_dbrec_part(struct wv_context *c)
 
 	if (!wv_context_is_shared(c) || __atomic_load_n(&of->is_parted, __ATOMIC_ACQUIRE))
 		return 0;
+	wv_guard_begin();
 	pthread_mutex_lock(&parting);
 	if (!of->is_parted)
 		err = make_spares(c, of);
@@ -99,6 +101,7 @@ int wv_dbrec_part(struct wv_context *c)
 	if (!err)
 		__atomic_store_n(&of->is_parted, true, __ATOMIC_RELEASE);
 	pthread_mutex_unlock(&parting);
+	wv_guard_end();
 	return err;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "preload/core/context.h"
+#include "preload/core/process.h"
 #include "preload/core/real.h"
 #include "preload/memory/shared_blocks.h"
 #include "preload/mlx5/doorbell_records.h"
@@ -47,6 +48,8 @@ static void *from_lease(struct wv_context *c, size_t bytes)
 {
 	void *at = NULL;
 
+	if (!wv_process_is_adopted())
+		return NULL;
 	wv_lock();
 	if (c->mode == WV_LEASED && wv_context_is_followed(c))
 		at = wv_lease_claim_memory(&c->lease, bytes);

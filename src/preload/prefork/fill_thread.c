@@ -42,8 +42,8 @@ static int hidden(int fd)
 {
 	static const struct wv_fd_owner owner = {.closed = closed};
 
-	if (fd >= 0)
-		wv_fd_hide(fd, &owner);
+	if (fd >= 0 && !wv_fd_hide(fd, &owner))
+		wv_close_fd(&fd);
 	return fd;
 }
 

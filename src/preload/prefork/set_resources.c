@@ -26,7 +26,7 @@ void wv_resources_add_fd(struct wv_resources *resources, int fd)
 	resources->lost |= is_scarce(fd);
 	wv_lock();
 	if (wv_fd_get(fd).kind == WV_FD_NONE)
-		wv_fd_hide(fd, resources->owner);
+		resources->lost |= !wv_fd_hide(fd, resources->owner);
 	resources->fds[resources->n_fds++] = fd;
 	wv_unlock();
 }

@@ -2,6 +2,7 @@
 #include "preload/prefork/tracked_context.h"
 
 #include "base/base.h"
+#include "preload/core/guard.h"
 #include "preload/prefork/context_ops.h"
 #include "preload/prefork/set_make.h"
 
@@ -25,6 +26,7 @@ static __thread bool locked; /* by this thread */
 
 void wv_child_lock(void)
 {
+	wv_guard_begin();
 	pthread_mutex_lock(&self.lock);
 	locked = true;
 }
@@ -33,13 +35,18 @@ void wv_child_unlock(void)
 {
 	locked = false;
 	pthread_mutex_unlock(&self.lock);
+	wv_guard_end();
 }
 
 int wv_child_try_lock(void)
 {
-	int error = pthread_mutex_trylock(&self.lock);
+	int error;
 
+	wv_guard_begin();
+	error = pthread_mutex_trylock(&self.lock);
 	locked = locked || !error;
+	if (error)
+		wv_guard_end();
 	return error;
 }
 

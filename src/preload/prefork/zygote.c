@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "preload/core/fd_table.h"
+#include "preload/core/guard.h"
 #include "preload/core/settings.h"
 #include "preload/prefork/device_list.h"
 #include "preload/prefork/fill_thread.h"
@@ -36,6 +37,7 @@ static __thread struct {
 
 static void take_lock(void)
 {
+	wv_guard_begin();
 	pthread_mutex_lock(&lock);
 	locked = true;
 }
@@ -44,6 +46,7 @@ static void give_lock(void)
 {
 	locked = false;
 	pthread_mutex_unlock(&lock);
+	wv_guard_end();
 }
 
 /*

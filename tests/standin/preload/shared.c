@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/queue.h>
@@ -25,14 +26,33 @@ struct shared {
 static LIST_HEAD(, shared) all = LIST_HEAD_INITIALIZER(all);
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
+/* What a thread that holds the lock had before: it must not be cancelled, nor fork in a handler. */
+static __thread struct {
+	sigset_t signals;
+	int cancel_state;
+} before;
+
 static void acquire(void)
 {
+	sigset_t all_signals, signals;
+	int cancel_state;
+
+	sigfillset(&all_signals);
+	pthread_sigmask(SIG_SETMASK, &all_signals, &signals);
+	pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &cancel_state);
 	pthread_mutex_lock(&lock);
+	before.signals = signals;
+	before.cancel_state = cancel_state;
 }
 
 static void release(void)
 {
+	sigset_t signals = before.signals;
+	int cancel_state = before.cancel_state;
+
 	pthread_mutex_unlock(&lock);
+	pthread_setcancelstate(cancel_state, NULL);
+	pthread_sigmask(SIG_SETMASK, &signals, NULL);
 }
 
 /* Registered before all others, so that this prepare handler runs last: others may map memory. */

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Whether the program would miss the descriptors that this library keeps open. */
+#pragma once
+
+#include <stdbool.h>
+
+/*
+ * Whether this process can open several more descriptors, so that libibverbs finds enough to list
+ * and open devices. Opens them to find out, since neither the limit nor a number tells how many are
+ * free. Call with the lock of the control path held.
+ */
+bool wv_fds_are_plenty(void);

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "preload/core/process.h"
+
+#include "base/base.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+static pid_t owner WV_HOT;
+static bool *mark; /* in a page that the kernel clears in every child with memory of its own */
+
+static bool *make_mark(void)
+{
+	size_t bytes = wv_page_size();
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		return NULL;
+	if (!madvise(at, bytes, MADV_WIPEONFORK))
+		return at;
+	munmap(at, bytes);
+	return NULL;
+}
+
+void wv_process_adopt(void)
+{
+	owner = getpid();
+	if (!mark)
+		mark = make_mark();
+	if (mark)
+		*mark = true;
+}
+
+bool wv_process_is_adopted(void)
+{
+	return mark ? *mark : wv_process_is_mine();
+}
+
+bool wv_process_is_mine(void)
+{
+	return owner == getpid();
+}
