@@ -200,7 +200,8 @@ void bench_run(struct daemon_bench *b)
 	int more;
 
 	do
-		more = wv_loop_turn(s->event, STAILQ_EMPTY(&s->connections.postponed) ? 0 : 100000);
+		more = wv_loop_turn(s->event,
+				    STAILQ_EMPTY(&s->connections.turns.postponed) ? 0 : 100000);
 	while (more > 0);
 	assert_int_equal(more, 0); /* or the daemon would end */
 	while (wv_closer_busy(&b->server->closer, NULL))

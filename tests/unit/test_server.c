@@ -679,7 +679,7 @@ static void test_who_needs_a_lease_comes_before_dear_questions(void **state)
 	bench_send(needs, WV_MSG_REQUEST, &request, sizeof(request), &node, 1);
 	while (sd_event_run(b->server->event, 0) > 0)
 		;
-	assert_false(STAILQ_EMPTY(&cs->postponed));
+	assert_false(STAILQ_EMPTY(&cs->turns.postponed));
 	assert_true(recv(asks, &answer, sizeof(answer), MSG_PEEK) < 0);
 	assert_true(recv(needs, &answer, sizeof(answer), MSG_PEEK) > 0);
 	cs->dear_us = 0;
@@ -701,7 +701,7 @@ static void test_who_is_postponed_may_leave(void **state)
 	put_question(asks, "{\"op\": \"status\"}");
 	while (sd_event_run(b->server->event, 0) > 0)
 		;
-	assert_false(STAILQ_EMPTY(&cs->postponed));
+	assert_false(STAILQ_EMPTY(&cs->turns.postponed));
 	close(asks);
 	bench_stop(b); /* which closes it */
 }

@@ -141,12 +141,13 @@ static void test_whoever_comes_last_finds_something(void **state)
 
 static void test_a_tenant_with_many_waits_for_its_own(void **state)
 {
-	struct wv_turns turns = {0};
+	struct wv_turns turns;
 	struct wv_tenants t = {0};
 	struct wv_tenant *many = wv_tenant_get(&t, 1, 0), *one = wv_tenant_get(&t, 2, 0);
 	struct wv_turn of_many[10] = {0}, of_one = {0};
 
 	(void)state;
+	wv_turns_init(&turns);
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(of_many); i++)
 		wv_turns_add(&turns, &of_many[i], many);
 	assert_ptr_equal(wv_turns_next(&turns), &of_many[0]);
@@ -163,16 +164,17 @@ static void test_a_tenant_with_many_waits_for_its_own(void **state)
 
 static void test_whoever_leaves_has_no_turn(void **state)
 {
-	struct wv_turns turns = {0};
+	struct wv_turns turns;
 	struct wv_tenants t = {0};
 	struct wv_tenant *tenant = wv_tenant_get(&t, 1, 0);
 	struct wv_turn stays = {0}, leaves = {0};
 
 	(void)state;
+	wv_turns_init(&turns);
 	wv_turns_add(&turns, &leaves, tenant);
 	wv_turns_add(&turns, &stays, tenant);
-	wv_turns_remove(&leaves);
-	wv_turns_remove(&leaves);
+	wv_turns_remove(&turns, &leaves);
+	wv_turns_remove(&turns, &leaves);
 	assert_ptr_equal(wv_turns_next(&turns), &stays);
 	assert_false(wv_turns_any(&turns));
 	wv_tenants_finish(&t);

@@ -51,9 +51,7 @@ static void close_connection(struct wv_connection *cn)
 		wv_handle_no_report(c);
 	wv_pool_request_end(c);
 	wv_handed_out_disconnect(c->holder);
-	wv_turns_remove(&cn->turn);
-	if (cn->is_postponed)
-		STAILQ_REMOVE(&cn->all->postponed, cn, wv_connection, postponed_link);
+	wv_turns_remove(&cn->all->turns, &cn->turn);
 	sd_event_source_disable_unref(cn->source);
 	wv_closer_give(c->service->closer, c->tenant, c->fd);
 	wv_client_discharge(c);
@@ -260,10 +258,9 @@ static void postpone(struct wv_connection *cn)
 {
 	struct wv_connections *cs = cn->all;
 
-	if (STAILQ_EMPTY(&cs->postponed))
+	if (STAILQ_EMPTY(&cs->turns.postponed))
 		wv_timer_arm(cs->dear_timer, cs->dear_us);
-	STAILQ_INSERT_TAIL(&cs->postponed, cn, postponed_link);
-	cn->is_postponed = true;
+	wv_turns_postpone(&cs->turns, &cn->turn, cn->client.tenant);
 }
 
 /* Serves @cn, and charges its tenant for the time. */
@@ -311,15 +308,10 @@ static int on_more(sd_event_source *source, void *data)
 static int on_dear(sd_event_source *source, uint64_t now, void *data)
 {
 	struct wv_connections *cs = data;
-	struct wv_connection *cn;
 
 	(void)source;
 	(void)now;
-	while ((cn = STAILQ_FIRST(&cs->postponed))) {
-		STAILQ_REMOVE_HEAD(&cs->postponed, postponed_link);
-		cn->is_postponed = false;
-		wv_turns_add(&cs->turns, &cn->turn, cn->client.tenant);
-	}
+	wv_turns_resume(&cs->turns);
 	wv_connections_serve(cs);
 	return 0;
 }
@@ -378,7 +370,7 @@ int wv_connections_start(struct wv_connections *cs)
 	int err;
 
 	TAILQ_INIT(&cs->all);
-	STAILQ_INIT(&cs->postponed);
+	wv_turns_init(&cs->turns);
 	err = wv_timer_add(event, WV_PRIORITY_TIMERS, 0, on_silence, cs, &cs->silence_timer);
 	if (!err)
 		err = wv_timer_add(event, WV_PRIORITY_CLIENTS, ACCURACY_US, on_dear, cs,

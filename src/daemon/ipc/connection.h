@@ -15,9 +15,7 @@ struct wv_connection {
 	struct wv_connections *all;
 	TAILQ_ENTRY(wv_connection) link, tenant_link;
 	struct wv_turn turn;
-	bool dear; /* the message that it waits with is dear */
-	bool is_postponed;
-	STAILQ_ENTRY(wv_connection) postponed_link;
+	bool dear;		 /* the message that it waits with is dear */
 	sd_event_source *source; /* NULL until the first message was read */
 };
 
@@ -28,7 +26,6 @@ struct wv_connections {
 	TAILQ_HEAD(wv_connections_list, wv_connection) all; /* oldest first */
 	struct wv_turns turns;
 	/* A dear message delays whoever comes next, so dear ones have a share of the time only. */
-	STAILQ_HEAD(, wv_connection) postponed;
 	int64_t dear_us; /* no dear message is served before this time */
 	sd_event_source *silence_timer, *more_source, *dear_timer;
 	struct wv_log_limit malformed_limit;

@@ -3,6 +3,13 @@
 
 #include <stddef.h>
 
+void wv_turns_init(struct wv_turns *t)
+{
+	*t = (struct wv_turns){0};
+	LIST_INIT(&t->waiting);
+	STAILQ_INIT(&t->postponed);
+}
+
 void wv_turns_add(struct wv_turns *t, struct wv_turn *turn, struct wv_tenant *tenant)
 {
 	if (turn->tenant)
@@ -15,14 +22,38 @@ void wv_turns_add(struct wv_turns *t, struct wv_turn *turn, struct wv_tenant *te
 	STAILQ_INSERT_TAIL(&tenant->waiting, turn, link);
 }
 
-void wv_turns_remove(struct wv_turn *turn)
+void wv_turns_postpone(struct wv_turns *t, struct wv_turn *turn, struct wv_tenant *tenant)
+{
+	turn->tenant = tenant;
+	turn->postponed = true;
+	STAILQ_INSERT_TAIL(&t->postponed, turn, link);
+}
+
+void wv_turns_resume(struct wv_turns *t)
+{
+	struct wv_turn *turn;
+
+	while ((turn = STAILQ_FIRST(&t->postponed))) {
+		struct wv_tenant *tenant = turn->tenant;
+
+		wv_turns_remove(t, turn);
+		wv_turns_add(t, turn, tenant);
+	}
+}
+
+void wv_turns_remove(struct wv_turns *t, struct wv_turn *turn)
 {
 	struct wv_tenant *tenant = turn->tenant;
 
 	if (!tenant)
 		return;
-	STAILQ_REMOVE(&tenant->waiting, turn, wv_turn, link);
 	turn->tenant = NULL;
+	if (turn->postponed) {
+		turn->postponed = false;
+		STAILQ_REMOVE(&t->postponed, turn, wv_turn, link);
+		return;
+	}
+	STAILQ_REMOVE(&tenant->waiting, turn, wv_turn, link);
 	if (STAILQ_EMPTY(&tenant->waiting))
 		LIST_REMOVE(tenant, turns_link);
 }
@@ -38,7 +69,7 @@ struct wv_turn *wv_turns_next(struct wv_turns *t)
 	if (next)
 		turn = STAILQ_FIRST(&next->waiting);
 	if (turn)
-		wv_turns_remove(turn);
+		wv_turns_remove(t, turn);
 	return turn;
 }
 
