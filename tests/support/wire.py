@@ -50,6 +50,8 @@ def question(**words):
 
 def answer(data, fds):
     """The answer to a question: a document, in the message or, if it is long, in the memory that the message brings."""
+    if not data:
+        raise ConnectionResetError("disconnected")
     if not fds:
         return json.loads(data[HEADER.size:])
     with open(fds[0], encoding="utf-8") as memory:

@@ -172,7 +172,7 @@ class BigUfile(Sends):
         pid = users.fork(self._hand_over)
         _, status = os.waitpid(pid, 0)
         if status:
-            raise OSError("the child failed")
+            raise OSError("refused")
 
     def _hand_over(self):
         users.die_with_parent()
@@ -180,7 +180,10 @@ class BigUfile(Sends):
         for _ in range(self.objects):
             self._verbs.ibv_create_cq(ctypes.c_void_p(context), 1, None, None, 0)
         ufiles = [int(name) for name in os.listdir("/proc/self/fd") if self._is_ufile(int(name))]
-        self.send(max(ufiles))
+        try:
+            self.send(max(ufiles))
+        except OSError:
+            os._exit(1)
 
     @staticmethod
     def _is_ufile(fd):

@@ -32,9 +32,7 @@ class Hoard(Attack):
 
 
 class UnreadLeases(Attack):
-    """Requests leases and never reads the answers, reporting in advance."""
-
-    rest_s = 0.001
+    """Takes leases but never receives the descriptors, and reports in advance."""
 
     def prepare(self):
         all_descriptors()
@@ -43,11 +41,15 @@ class UnreadLeases(Attack):
 
     def step(self):
         sock = self.connect()
-        self._kept.add(sock)
         fd = os.open(NODE, os.O_RDWR | os.O_CLOEXEC)
         wire.send(sock, wire.request(b"unread"), [fd])
         os.close(fd)
+        head = sock.recv(wire.HEADER.size, socket.MSG_PEEK)
+        if not head or wire.kind_of(head) != wire.LEASE:
+            sock.close()
+            raise BlockingIOError("no lease")
         wire.send(sock, wire.report())
+        self._kept.add(sock)
 
 
 class Drain(Attack):
