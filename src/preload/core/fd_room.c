@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 
 /* Twice what libibverbs has open at a time while it lists or opens a device. */
 #define PLENTY 8
@@ -22,4 +23,11 @@ bool wv_fds_are_plenty(void)
 		wv_fd_range_close(&range, fds[i]);
 	wv_fd_range_flush(&range);
 	return n == PLENTY;
+}
+
+bool wv_fd_is_far_from_limit(int fd)
+{
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd + PLENTY < limit.rlim_cur;
 }

@@ -10,3 +10,9 @@
  * free. Call with the lock of the control path held.
  */
 bool wv_fds_are_plenty(void);
+
+/*
+ * Whether as many numbers lie between @fd, the highest of some new descriptors, and the limit. The
+ * kernel gives the lowest free number, so most of them are free. Costs a single system call.
+ */
+bool wv_fd_is_far_from_limit(int fd);

@@ -93,7 +93,7 @@ static bool take_lease(struct wv_context *c, const struct wv_scope *scope, const
 	for (unsigned int i = 0; i <= cmdlog->n_fds; i++)
 		if (!wv_fd_can_be_tracked(fds[i]))
 			return false;
-	if (!wv_fds_are_plenty())
+	if (!wv_fd_is_far_from_limit(fds[cmdlog->n_fds]))
 		return false;
 	wv_lease_init(&c->lease, cmdlog);
 	c->lease.opening = c->opening;
