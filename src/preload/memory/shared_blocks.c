@@ -6,6 +6,7 @@
 
 #include <search.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 
 struct block {
@@ -13,6 +14,8 @@ struct block {
 };
 
 static void *blocks; /* a tree of tsearch(3) */
+/* Few: each is for a moment at which there was no memory. */
+static void *private_blocks[32];
 
 /* Blocks do not overlap, so ranges that overlap are the same block. */
 static int compare(const void *a, const void *b)
@@ -79,14 +82,55 @@ void *wv_shared_block_new(size_t bytes)
 	return NULL;
 }
 
-bool wv_shared_block_free(void *at)
+/* The place of @at, or an empty place for NULL. Returns NULL if there is none. */
+static void **private_place(const void *at)
 {
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(private_blocks); i++)
+		if (private_blocks[i] == at)
+			return &private_blocks[i];
+	return NULL;
+}
+
+static void *note_private(void *at)
+{
+	void **place;
+
+	wv_lock();
+	place = private_place(NULL);
+	if (place)
+		*place = at;
+	wv_unlock();
+	return place ? at : NULL;
+}
+
+void *wv_private_block_new(size_t bytes)
+{
+	void *at, *noted;
+
+	bytes = wv_whole_pages(bytes);
+	if (posix_memalign(&at, wv_page_size(), bytes))
+		return NULL;
+	noted = note_private(memset(at, 0, bytes));
+	if (!noted)
+		free(at);
+	return noted;
+}
+
+void wv_block_free(void *at)
+{
+	void **place;
 	size_t bytes;
 
 	wv_lock();
 	bytes = forget(at);
+	place = private_place(at);
+	if (place)
+		*place = NULL;
 	wv_unlock();
-	return bytes && !munmap(at, bytes);
+	if (bytes)
+		munmap(at, bytes);
+	if (place)
+		free(at);
 }
 
 /*

@@ -12,8 +12,15 @@
 /* At least @bytes of whole pages, set to zero. NULL: no memory. Call with no lock held. */
 void *wv_shared_block_new(size_t bytes);
 
-/* Unmaps the block that begins at @at. False: there is none. Call with no lock held. */
-bool wv_shared_block_free(void *at);
+/*
+ * The same, but private, as a provider's own memory is. It is noted in a small table, so there is
+ * memory for a queue also where there is none to note a shared block.
+ */
+void *wv_private_block_new(size_t bytes);
+
+/* Frees the block, shared or private, that begins at @at, if there is one. Call with no lock held.
+ */
+void wv_block_free(void *at);
 
 /* Treats memory from elsewhere as a block, until it is forgotten. Call with the lock held. */
 void wv_shared_block_note(void *at, size_t bytes);

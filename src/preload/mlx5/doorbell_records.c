@@ -22,8 +22,8 @@ enum asked { NOT_PARTING, NOTHING, QUEUE, RECORDS };
 static __thread enum asked asked __attribute__((tls_model("initial-exec")));
 
 static pthread_mutex_t parting WV_HOT = PTHREAD_MUTEX_INITIALIZER;
-static unsigned int n_parted WV_HOT; /* contexts */
-static void *spare_queue;	     /* used by all spares */
+static unsigned int n_parted WV_HOT;	      /* contexts */
+static uint8_t spare_queue[65536] WV_COLD(2); /* used by all spares; of a page of any size */
 
 /* By the index of the context. */
 static struct inherited {
@@ -39,10 +39,8 @@ bool wv_dbrec_is_parting(void)
 void *wv_dbrec_memory(size_t bytes)
 {
 	if (++asked >= RECORDS)
-		return wv_shared_block_new(bytes);
-	if (!spare_queue && posix_memalign(&spare_queue, wv_page_size(), wv_whole_pages(bytes)))
-		return NULL;
-	return spare_queue;
+		return wv_shared_block_new(bytes) ?: wv_private_block_new(bytes);
+	return bytes <= sizeof(spare_queue) ? spare_queue : NULL;
 }
 
 /* Answers the command that creates a spare, in place of the kernel. */

@@ -75,11 +75,14 @@ static void *from_program(struct allocators *own, size_t bytes)
 {
 	void *at = own->from.alloc(bytes, own->from.data);
 
+	bool noted;
+
 	wv_lock();
-	if (at)
-		tsearch(at, &own->given, compare);
+	noted = at && tsearch(at, &own->given, compare);
 	wv_unlock();
-	return at;
+	if (at && !noted)
+		own->from.free(at, own->from.data);
+	return noted ? at : NULL;
 }
 
 /* Frees @at with the program's allocator, if it is from there. */
@@ -95,12 +98,15 @@ static bool to_program(struct allocators *own, void *at)
 	return is_own;
 }
 
-/* A set that is being made must know of the block. */
+/* A set that is being made must know of the block, which is useless to a child unless it is shared.
+ */
 static void *new_block(size_t bytes)
 {
 	void *at = wv_shared_block_new(bytes);
 
-	if (at && wv_scope.maker)
+	if (!wv_scope.maker)
+		return at ?: wv_private_block_new(bytes);
+	if (at)
 		wv_scope.maker->mapped(wv_scope.maker->data, at, wv_whole_pages(bytes), -1);
 	return at;
 }
@@ -144,7 +150,7 @@ static void free_queue(void *at, void *context)
 		wv_allocations_remove(c->allocations, at);
 	wv_unlock();
 	if (!leased)
-		wv_shared_block_free(at);
+		wv_block_free(at);
 }
 
 bool wv_mlx5_place_queues(struct ibv_context *verbs, struct wv_context *c)
