@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "cli/complain.h"
 #include "cli/subcommand.h"
+#include "store/json_memory.h"
 #include "wire/wire.h"
 
 #include <errno.h>
@@ -144,7 +145,10 @@ static int converse(const char *path, json_t *question, struct wv_answer *answer
 	answer->text = received.text;
 	if (err)
 		return err;
+	wv_json_begin();
 	answer->document = json_loads(answer->text, 0, NULL);
+	if (wv_json_was_short())
+		return -ENOMEM;
 	return json_is_object(answer->document) ? 0 : -EPROTO;
 }
 

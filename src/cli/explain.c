@@ -2,11 +2,13 @@
 #include "cli/explain.h"
 
 #include "base/base.h"
+#include "cli/arguments.h"
 #include "cli/complain.h"
 #include "cli/launch.h"
 #include "cli/report_json.h"
 #include "cli/report_text.h"
 #include "cli/trace_file.h"
+#include "store/json_memory.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -121,9 +123,12 @@ static int run_traced(const struct wv_launch *launch, const char *trace)
 
 static int write_json(const struct wv_run *run, FILE *out)
 {
-	json_t *report = wv_report_json(run);
-	int err = report ? json_dumpf(report, out, JSON_INDENT(2)) : -1;
+	json_t *report;
+	int err;
 
+	wv_json_begin();
+	report = wv_report_json(run);
+	err = wv_json_was_short() ? -1 : json_dumpf(report, out, JSON_INDENT(2));
 	json_decref(report);
 	fputc('\n', out);
 	return err ? -ENOMEM : 0;
@@ -181,7 +186,7 @@ static int explain(int argc, char **argv)
 	FILE *out;
 	int code, err;
 
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &e);
+	wv_arguments_parse(&argp, argc, argv, ARGP_IN_ORDER, &e);
 	code = prepare(&e, path, sizeof(path), &trace, &out);
 	if (code)
 		return code;

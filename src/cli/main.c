@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/base.h"
+#include "cli/arguments.h"
 #include "cli/complain.h"
 #include "cli/explain.h"
 #include "cli/recipes.h"
@@ -99,7 +100,10 @@ static int help(int argc, char **argv)
 			    argv[1]);
 		return WV_EXIT_USAGE;
 	}
-	return about ? about->main(2, ask) : argp_parse(&argp, 2, ask, 0, NULL, NULL);
+	if (about)
+		return about->main(2, ask);
+	wv_arguments_parse(&argp, 2, ask, 0, NULL);
+	return 0;
 }
 
 int main(int argc, char **argv)
@@ -108,7 +112,7 @@ int main(int argc, char **argv)
 
 	setlocale(LC_CTYPE, ""); /* for the width of names in tables */
 	argp_err_exit_status = WV_EXIT_USAGE;
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &choice);
+	wv_arguments_parse(&argp, argc, argv, ARGP_IN_ORDER, &choice);
 	if (!choice.subcommand)
 		return help(choice.argc, choice.argv);
 	argp_err_exit_status = choice.subcommand->usage_exit;

@@ -35,7 +35,8 @@ static int print_values_cell(struct wv_table *table, uint32_t driver_id, struct 
 	if (!out)
 		return -ENOMEM;
 	wv_print_step_values(out, driver_id, step);
-	fclose(out);
+	if (ferror(out) | fclose(out) || !text)
+		return -ENOMEM;
 	wv_table_add_cell(table, "%s", text);
 	return 0;
 }

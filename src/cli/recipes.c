@@ -2,6 +2,7 @@
 #include "cli/recipes.h"
 
 #include "base/base.h"
+#include "cli/arguments.h"
 #include "cli/ask.h"
 #include "cli/recipe_text.h"
 
@@ -88,7 +89,7 @@ static int main_of_recipes(int argc, char **argv)
 	json_t *question;
 	int code;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &r);
+	wv_arguments_parse(&argp, argc, argv, 0, &r);
 	question = json_pack("{s:s, s:s*}", "op", r.action->op, "id", r.id);
 	code = wv_ask(r.socket, question, &answer);
 	if (!code)

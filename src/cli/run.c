@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/run.h"
 
+#include "cli/arguments.h"
 #include "cli/launch.h"
 
 static const struct argp_child children[] = {{&wv_launch_argp, 0, NULL, 0}, {0}};
@@ -28,7 +29,7 @@ static int run(int argc, char **argv)
 	struct wv_launch launch = {.lease = true};
 	int err;
 
-	argp_parse(&argp, argc, argv, ARGP_IN_ORDER, NULL, &launch);
+	wv_arguments_parse(&argp, argc, argv, ARGP_IN_ORDER, &launch);
 	err = wv_launch_prepare(&launch);
 	return err ? err : wv_launch_exec(&launch);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/status.h"
 
+#include "cli/arguments.h"
 #include "cli/ask.h"
 #include "cli/status_text.h"
 
@@ -45,7 +46,7 @@ static int main_of_status(int argc, char **argv)
 	struct wv_answer answer;
 	int code;
 
-	argp_parse(&argp, argc, argv, 0, NULL, &status);
+	wv_arguments_parse(&argp, argc, argv, 0, &status);
 	code = wv_ask(status.socket, json_pack("{s:s}", "op", "status"), &answer);
 	if (!code)
 		code = wv_answer_print(&answer, status.json ? NULL : wv_print_status);

@@ -191,6 +191,12 @@ static void describe(struct argp_option to[static N_SETTINGS + 1])
 	}
 }
 
+static void give_up(const char *why)
+{
+	wv_log(WV_ERROR, "%s", why);
+	exit(EXIT_FAILURE);
+}
+
 static void read_command_line(int argc, char **argv)
 {
 	static struct argp_option described[N_SETTINGS + 1];
@@ -204,13 +210,9 @@ static void read_command_line(int argc, char **argv)
 	};
 
 	describe(described);
-	argp_parse(&argp, argc, argv, 0, NULL, NULL);
-}
-
-static void give_up(const char *why)
-{
-	wv_log(WV_ERROR, "%s", why);
-	exit(EXIT_FAILURE);
+	/* Without memory, argp returns before it has called the parser. */
+	if (argp_parse(&argp, argc, argv, 0, NULL, NULL))
+		give_up("the arguments cannot be read: no memory");
 }
 
 /* Unless @must_exist, the configuration file may be missing. */
