@@ -3,35 +3,72 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <link.h>
+#include <pthread.h>
+#include <pwd.h>
+#include <search.h>
 #include <stddef.h>
 #include <stdlib.h>
+#include <string.h>
 
-static unsigned int due; /* allocations until the one that fails; 0: none fails */
+static uint32_t due;			 /* number of the allocation that fails; 0: none */
+static uint32_t own, *counter = &own;	 /* allocations so far */
+static uintptr_t from, to = UINTPTR_MAX; /* code whose allocations count */
 
-void failing_begin(unsigned int n)
+void failing_begin(uint32_t n)
 {
+	__atomic_store_n(counter, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&due, n, __ATOMIC_RELAXED);
 }
 
 bool failing_end(void)
 {
-	return !__atomic_exchange_n(&due, 0, __ATOMIC_RELAXED);
+	uint32_t n = __atomic_exchange_n(&due, 0, __ATOMIC_RELAXED);
+
+	return __atomic_load_n(counter, __ATOMIC_RELAXED) >= n;
 }
 
-/* Counts an allocation. True: it fails. */
-static bool fails(void)
+void failing_share(uint32_t *shared, uint32_t n)
 {
-	unsigned int left = __atomic_load_n(&due, __ATOMIC_RELAXED);
-
-	while (left && !__atomic_compare_exchange_n(&due, &left, left - 1, false, __ATOMIC_RELAXED,
-						    __ATOMIC_RELAXED))
-		;
-	if (left == 1)
-		errno = ENOMEM;
-	return left == 1;
+	counter = shared;
+	__atomic_store_n(&due, n, __ATOMIC_RELAXED);
 }
 
-/* The next library's function of that name: libc's, or a sanitizer's. */
+static int take_code(struct dl_phdr_info *object, size_t bytes, void *part)
+{
+	(void)bytes;
+	if (!strstr(object->dlpi_name, part))
+		return 0;
+	for (unsigned int i = 0; i < object->dlpi_phnum; i++) {
+		const ElfW(Phdr) *segment = &object->dlpi_phdr[i];
+
+		if (segment->p_type != PT_LOAD || !(segment->p_flags & PF_X))
+			continue;
+		from = object->dlpi_addr + segment->p_vaddr;
+		to = from + segment->p_memsz;
+	}
+	return 1;
+}
+
+void failing_only_by(const char *part)
+{
+	to = 0;
+	dl_iterate_phdr(take_code, (void *)part);
+}
+
+/* Counts an allocation by code at @caller. True: it fails. */
+static bool fails(const void *caller)
+{
+	uint32_t n = __atomic_load_n(&due, __ATOMIC_RELAXED);
+
+	if (!n || (uintptr_t)caller < from || (uintptr_t)caller >= to ||
+	    __atomic_add_fetch(counter, 1, __ATOMIC_RELAXED) != n)
+		return false;
+	errno = ENOMEM;
+	return true;
+}
+
+/* The next object's function of that name: libc's, or a sanitizer's. */
 #define NEXT(name)                                                                                 \
 	({                                                                                         \
 		static __typeof__(&name) next_;                                                    \
@@ -40,24 +77,52 @@ static bool fails(void)
 		next_;                                                                             \
 	})
 
+#define FAILS	fails(__builtin_return_address(0))
 #define VISIBLE __attribute__((visibility("default")))
 
 VISIBLE void *malloc(size_t bytes)
 {
-	return fails() ? NULL : NEXT(malloc)(bytes);
+	return FAILS ? NULL : NEXT(malloc)(bytes);
 }
 
 VISIBLE void *calloc(size_t n, size_t bytes)
 {
-	return fails() ? NULL : NEXT(calloc)(n, bytes);
+	return FAILS ? NULL : NEXT(calloc)(n, bytes);
 }
 
 VISIBLE void *realloc(void *memory, size_t bytes)
 {
-	return fails() ? NULL : NEXT(realloc)(memory, bytes);
+	return FAILS ? NULL : NEXT(realloc)(memory, bytes);
+}
+
+VISIBLE void *reallocarray(void *memory, size_t n, size_t bytes)
+{
+	return FAILS ? NULL : NEXT(reallocarray)(memory, n, bytes);
 }
 
 VISIBLE int posix_memalign(void **memory, size_t alignment, size_t bytes)
 {
-	return fails() ? ENOMEM : NEXT(posix_memalign)(memory, alignment, bytes);
+	return FAILS ? ENOMEM : NEXT(posix_memalign)(memory, alignment, bytes);
+}
+
+/* It allocates the new member of the tree. */
+VISIBLE void *tsearch(const void *key, void **tree, int (*compare)(const void *, const void *))
+{
+	return FAILS ? NULL : NEXT(tsearch)(key, tree, compare);
+}
+
+VISIBLE int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
+			   void *arg)
+{
+	return FAILS ? EAGAIN : NEXT(pthread_create)(thread, attr, start, arg);
+}
+
+/* glibc's cannot do without: it asserts that there is memory, or follows a null pointer (2.36). */
+VISIBLE struct passwd *getpwuid(uid_t uid)
+{
+	uint32_t n = __atomic_exchange_n(&due, 0, __ATOMIC_RELAXED);
+	struct passwd *user = NEXT(getpwuid)(uid);
+
+	__atomic_store_n(&due, n, __ATOMIC_RELAXED);
+	return user;
 }
