@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs that do what few programs do behave as they do without warmverbs: plainly, recorded and with a lease.
 
-The programs are strange.c and sandbox.c. A program that hangs is killed.
+The programs are strange.c and sandbox.c. A program that hangs is killed. Some cases are rows of docs/compatibility.md,
+which their docstrings name (tests/strange/check_table.py).
 """
 
 import os
@@ -44,10 +45,11 @@ class Strange(bed.Case):
 
 class Forks(Strange):
     def test_fork_in_a_signal_handler(self):
+        """`fork()` in a signal handler"""
         self.check(["fork-at-signals"], program=STRANGE)
 
     def test_children_without_fork_handlers(self):
-        """Of _Fork() and clone()."""
+        """children of `_Fork()` and of the system call `clone()`"""
         self.check_leased(["children-without-handlers"], program=STRANGE)
 
 
@@ -58,9 +60,11 @@ class Cancellation(Strange):
         self.check(["cancel-in-open"], program=STRANGE)
 
     def test_anywhere(self):
+        """a thread that is cancelled in a verb"""
         self.check(["cancel-anywhere"], runs=2, program=STRANGE)
 
     def test_asynchronous(self):
+        """a thread that is cancelled in a verb, asynchronously"""
         self.check_leased(["cancel-asynchronously"], program=STRANGE)
 
 
@@ -70,7 +74,7 @@ class Descriptors(Strange):
         self.check(["many-descriptors"], program=STRANGE)
 
     def test_hardly_any(self):
-        """With each small limit, a program gets as far as it does plainly."""
+        """a small RLIMIT_NOFILE"""
         options = {"env": {"WARMVERBS_TRACE": ""}, "name": "hardly_any"}
         self.learn(SMALL, name="hardly_any")
         far = set()
@@ -94,6 +98,7 @@ class Sandboxes(Strange):
         self.check_leased(["prctl", "no-sendmsg"], program=SANDBOX)
 
     def test_output_only(self):
+        """a sandbox that kills at almost any system call, announced by `prctl()`, after the device was opened"""
         self.check_leased(["prctl", "output-only"], program=SANDBOX)
 
     @unittest.skipIf(os.geteuid(), "needs root, to enter a sandbox unannounced")
@@ -102,6 +107,7 @@ class Sandboxes(Strange):
 
     @unittest.skipIf(os.geteuid(), "needs root, to enter a sandbox unannounced")
     def test_output_only_unannounced(self):
+        """a sandbox that kills at almost any system call, not announced, after the device was opened"""
         self.check_leased(["seccomp", "output-only"], program=SANDBOX)
 
 

@@ -47,6 +47,34 @@ class Numbers(bed.Case):
         """`closefrom(3)` between `ibv_get_device_list()` and `ibv_open_device()`"""
         self.compare_plainly(f"list closefrom pairs {LOOP} pairs:say")
 
+    def compare_unseen(self, words):
+        """Without a trace, whose file would be closed, too."""
+        self.learn(f"{FIRST} {END}")
+        plain = self.run_plain(words)
+        if any("raw-close" in line for line in plain.failures):
+            self.skipTest("may not use io_uring")
+        runs = []
+        for _ in range(3):
+            self.daemon.await_ready(self.name)
+            runs.append(self.run_warm(words, env={"WARMVERBS_TRACE": ""}))
+        return plain, runs
+
+    def test_closed_unseen(self):
+        """all descriptors closed by a system call without libc, after `ibv_get_device_list()`"""
+        plain, runs = self.compare_unseen(f"list raw-close pairs {LOOP} pairs:say")
+        self.assertEqual([run.shape() for run in runs], [plain.shape()] * 3)
+
+    def test_closed_by_ring(self):
+        """all descriptors closed by io_uring (IORING_OP_CLOSE), after `ibv_get_device_list()`"""
+        plain, runs = self.compare_unseen(f"list raw-close:ring pairs {LOOP} pairs:say")
+        self.assertEqual([run.shape() for run in runs], [plain.shape()] * 3)
+
+    def test_open_closed_unseen(self):
+        """all descriptors closed in either way while the device is open"""
+        plain, runs = self.compare_unseen(f"{FIRST} raw-close pairs query close")
+        self.assertIn("query failed", plain.failures[0])
+        self.assertEqual([run.shape() for run in runs], [plain.shape()] * 3)
+
     def test_no_input(self):
         """no standard input"""
         self.compare(f"{LOOP} pairs", prefix=["sh", "-c", 'exec "$@" <&-', "sh"])

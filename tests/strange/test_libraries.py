@@ -14,7 +14,8 @@ HERE = bed.BUILD / "tests/strange"
 SOCKETS = str(HERE / "libsockets.so")
 LIBC_32 = "/lib32/libc.so.6"  # prints its version if it is run
 DEBIAN = pathlib.Path("/usr/lib/x86_64-linux-gnu")
-LOOP = "open pd cq srq qp:rc,srq move:init,rtr,rts fork:exit traffic destroy:qps destroy:cqs destroy:srq destroy:pd close"
+LOOP = ("open pd cq srq qp:rc,srq move:init,rtr,rts fork:exit traffic"
+        " destroy:qps destroy:cqs destroy:srq destroy:pd close")
 
 
 def found(*names):
@@ -72,7 +73,8 @@ class Beside(bed.Case):
 
     def test_socket_wrapper(self):
         """socket_wrapper, behind"""
-        self.check("libsocket_wrapper.so", env={"SOCKET_WRAPPER_DIR": str(self.folder)}, passes_by=True, is_leased=False)
+        self.check("libsocket_wrapper.so", env={"SOCKET_WRAPPER_DIR": str(self.folder)}, passes_by=True,
+                   is_leased=False)
 
     def test_nss_wrapper(self):
         """nss_wrapper, in front or behind"""

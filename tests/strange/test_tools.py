@@ -62,7 +62,9 @@ class Tools(bed.Case):
     @needs("gdb")
     def test_gdb(self):
         """gdb attaches in the middle, and detaches"""
-        self.check_watched(lambda pid: self.assertIn("#0", self.run_tool("gdb", "--batch", "--nx", "-p", pid, "-ex", "bt")))
+        def watch(pid):
+            self.assertIn("#0", self.run_tool("gdb", "--batch", "--nx", "-p", pid, "-ex", "bt"))
+        self.check_watched(watch)
 
     @needs("gcore")
     def test_gcore(self):

@@ -100,6 +100,14 @@ int wv_client_connect(void)
 	return wv_steal_fd(&sock);
 }
 
+uint64_t wv_client_cookie(int sock)
+{
+	uint64_t cookie = 0;
+	socklen_t bytes = sizeof(cookie);
+
+	return getsockopt(sock, SOL_SOCKET, SO_COOKIE, &cookie, &bytes) ? 0 : cookie;
+}
+
 int wv_client_ask(int node, uint32_t open_number, uint32_t flags)
 {
 	struct wv_msg_request request;

@@ -28,6 +28,12 @@ void wv_client_describe(struct wv_msg_request *request, uint32_t open_number, ui
 int wv_client_ask(int node, uint32_t open_number, uint32_t flags);
 
 /*
+ * What tells the connection @sock from all other sockets; 0 if @sock is no socket. Its number is
+ * another file if the program has closed it without libc, unseen.
+ */
+uint64_t wv_client_cookie(int sock);
+
+/*
  * Waits up to @wait_ms for the daemon's answer. Returns its message type, or -errno. @fds has room
  * for WV_WIRE_MAX_FDS; the descriptors are the caller's.
  */

@@ -20,7 +20,8 @@
 /* The pending request, for the next open of its path; at most one. */
 static struct {
 	struct wv_lease_request request;
-	uid_t user; /* who asked, with the rights of then */
+	uid_t user;	 /* who asked, with the rights of then */
+	uint64_t cookie; /* of the socket */
 	char path[64];
 } pending = {.request = {.node = -1, .sock = -1}};
 
@@ -85,8 +86,26 @@ struct wv_lease_request wv_lease_request_make(const char *path, bool ask, uint32
 	return r;
 }
 
+static void forget(int *fd)
+{
+	wv_fd_untrack(*fd);
+	*fd = -1;
+}
+
+/* Leaves alone what is the program's by now: it may have closed all descriptors without libc. */
+static void forget_lost(void)
+{
+	struct wv_lease_request *r = &pending.request;
+
+	if (r->sock >= 0 && wv_client_cookie(r->sock) != pending.cookie)
+		forget(&r->sock);
+	if (r->node >= 0 && rdev_of(r->node) != r->rdev)
+		forget(&r->node);
+}
+
 static void drop_pending(void)
 {
+	forget_lost();
 	wv_fd_close_private(&pending.request.sock);
 	wv_fd_close_private(&pending.request.node);
 }
@@ -111,6 +130,7 @@ static void begin(const char *path)
 		return;
 	*r = make(path, true, n_opens);
 	pending.user = geteuid();
+	pending.cookie = wv_client_cookie(r->sock);
 	if (r->node < 0) {
 		r->node = -1;
 	} else if (r->sock < 0) {
@@ -145,10 +165,13 @@ void wv_lease_request_drop(void)
 
 struct wv_lease_request wv_lease_request_take(const char *path, bool ask)
 {
-	struct wv_lease_request r = pending.request;
+	struct wv_lease_request r;
 	uint32_t number = n_opens++;
 
-	if (!ask || r.sock < 0 || strcmp(pending.path, path) || pending.user != geteuid()) {
+	forget_lost();
+	r = pending.request;
+	if (!ask || r.sock < 0 || r.node < 0 || strcmp(pending.path, path) ||
+	    pending.user != geteuid()) {
 		drop_pending();
 		return make_if_possible(path, ask, number);
 	}
