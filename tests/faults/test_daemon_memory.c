@@ -210,6 +210,7 @@ static void prepare(struct daemon_bench *b, const struct deed *deed)
 		bench_start(b);
 	}
 	b->server->saver.retry_us = 0;
+	wv_handed_out_finish(&b->server->handed_out); /* the programs are this process */
 	if (!known || !has_recipe(b))
 		json_decref(bench_question(b, "{\"op\": \"forget\", \"id\": \"all\"}"));
 	if (known && !has_recipe(b))
