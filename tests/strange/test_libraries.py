@@ -104,10 +104,12 @@ class Loaded(bed.Case):
         """a plugin that brings libibverbs, and is unloaded by dlclose()"""
         self.check(f"usual {HERE / 'libplugin.so'}", str(HERE / "bare-plugins"), 2)
 
+    @unittest.skipIf(bed.SANITIZED, "sanitizers refuse RTLD_DEEPBIND")
     def test_deep_calls(self):
         """a plugin with RTLD_DEEPBIND, in a program that links libibverbs"""
         self.check(f"deep {HERE / 'libplugin.so'}", str(HERE / "plugins"), 2)
 
+    @unittest.skipIf(bed.SANITIZED, "sanitizers refuse RTLD_DEEPBIND")
     def test_deep_verbs(self):
         """libibverbs itself loaded with RTLD_DEEPBIND"""
         # Its calls reach the stand-in as little as the preload, so it finds no device.
@@ -116,6 +118,7 @@ class Loaded(bed.Case):
         self.assertEqual((plain.status, plain.lines[-1:]), (0, ["forked, result 1"]), plain.errors)
         self.assertEqual((warm.shape(), warm.events), (plain.shape(), []), warm.errors)
 
+    @unittest.skipIf(bed.SANITIZED, "a sanitizer's runtime must not come with a plugin")
     def test_library_unloaded(self):
         """a plugin that is linked with libwarmverbs, and is unloaded by dlclose()"""
         words, program = f"stays {HERE / 'liblinked-plugin.so'}", str(HERE / "bare-plugins")

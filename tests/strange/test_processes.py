@@ -51,6 +51,7 @@ class Children(bed.Case):
         self.assertEqual((warm.status, warm.failures), (0, []), warm.errors)
 
 
+@unittest.skipIf(bed.SANITIZED, "a sanitizer needs much more stack")
 class Stacks(bed.Case):
     def check(self, kind):
         """With the smallest stack that plain verbs need on the stand-in, in steps of 1 KiB."""
