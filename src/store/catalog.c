@@ -228,25 +228,43 @@ static bool is_fit(const struct wv_recipe *recipe)
 	return !recipe->refused && !recipe->unfit;
 }
 
+static void list_variants(struct wv_user *user, const struct wv_key *key,
+			  struct wv_variants *variants)
+{
+	struct wv_recipe *recipe;
+
+	variants->n = 0;
+	TAILQ_FOREACH (recipe, &user->recipes, link)
+		if (variants->n < WV_MAX_VARIANTS && wv_key_equal(&recipe->key, key))
+			variants->all[variants->n++] = recipe;
+}
+
 /*
  * The variant that @argv is known to need, or NULL. *@best is the fit variant that succeeded last,
  * or NULL; it is meant for the case that there is no exact one.
  */
-static struct wv_recipe *exact_variant(struct wv_user *user, const struct wv_key *key,
-				       uint64_t argv, struct wv_recipe **best)
+static struct wv_recipe *exact_of(const struct wv_variants *variants, uint64_t argv,
+				  struct wv_recipe **best)
 {
-	struct wv_recipe *recipe;
-
 	*best = NULL;
-	TAILQ_FOREACH (recipe, &user->recipes, link) {
-		if (!wv_key_equal(&recipe->key, key))
-			continue;
+	for (unsigned int i = 0; i < variants->n; i++) {
+		struct wv_recipe *recipe = variants->all[i];
+
 		if (wv_recipe_argv(recipe, argv))
 			return recipe;
 		if (is_fit(recipe) && (!*best || recipe->success > (*best)->success))
 			*best = recipe;
 	}
 	return NULL;
+}
+
+static struct wv_recipe *exact_variant(struct wv_user *user, const struct wv_key *key,
+				       uint64_t argv, struct wv_recipe **best)
+{
+	struct wv_variants variants;
+
+	list_variants(user, key, &variants);
+	return exact_of(&variants, argv, best);
 }
 
 /* Whether the program is to record again. If so, its patience grows. */
@@ -278,12 +296,16 @@ enum wv_choice wv_catalog_choose(struct wv_catalog *c, uid_t uid, const struct w
 	return best ? WV_CHOICE_SERVE : WV_CHOICE_RECORD;
 }
 
-struct wv_recipe *wv_catalog_variant(struct wv_catalog *c, uid_t uid, const struct wv_key *key,
-				     uint64_t argv)
+void wv_catalog_variants(struct wv_catalog *c, const struct wv_recipe *recipe,
+			 struct wv_variants *variants)
 {
-	struct wv_user *user = wv_catalog_user(c, uid, false);
-	struct wv_recipe *best = NULL;
-	struct wv_recipe *exact = user ? exact_variant(user, key, argv, &best) : NULL;
+	list_variants(wv_catalog_user(c, recipe->uid, false), &recipe->key, variants);
+}
+
+struct wv_recipe *wv_variant_for(const struct wv_variants *variants, uint64_t argv)
+{
+	struct wv_recipe *best;
+	struct wv_recipe *exact = exact_of(variants, argv, &best);
 
 	return exact ? exact : best;
 }

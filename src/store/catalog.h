@@ -103,9 +103,18 @@ void wv_catalog_remove(struct wv_catalog *c, struct wv_recipe *recipe);
 enum wv_choice wv_catalog_choose(struct wv_catalog *c, uid_t uid, const struct wv_key *key,
 				 uint64_t argv, struct wv_recipe **recipe);
 
-/* The recipe of @key that fits a program started with @argv best, or NULL. Changes nothing. */
-struct wv_recipe *wv_catalog_variant(struct wv_catalog *c, uid_t uid, const struct wv_key *key,
-				     uint64_t argv);
+/* All recipes of a key, most recently used first. */
+struct wv_variants {
+	struct wv_recipe *all[WV_MAX_VARIANTS];
+	unsigned int n;
+};
+
+/* The variants of @recipe, and itself; valid until the catalog changes. */
+void wv_catalog_variants(struct wv_catalog *c, const struct wv_recipe *recipe,
+			 struct wv_variants *variants);
+
+/* The one that fits a program started with @argv best, or NULL. */
+struct wv_recipe *wv_variant_for(const struct wv_variants *variants, uint64_t argv);
 
 /* Notes that @recipe was used at @now, in seconds since the epoch. */
 void wv_catalog_touch(struct wv_catalog *c, struct wv_recipe *recipe, uint64_t now);

@@ -108,11 +108,10 @@ static bool cmdlogs_equal(const struct wv_recipe *a, const struct wv_recipe *b)
 
 bool wv_key_equal(const struct wv_key *a, const struct wv_key *b)
 {
-	return !memcmp(&a->program, &b->program, sizeof(a->program)) &&
-	       !memcmp(&a->verbs, &b->verbs, sizeof(a->verbs)) &&
-	       a->open_number == b->open_number && a->driver_id == b->driver_id &&
-	       !strcmp(a->name, b->name) && !strcmp(a->ibdev, b->ibdev) &&
-	       !strcmp(a->kernel, b->kernel);
+	return a->open_number == b->open_number && a->driver_id == b->driver_id &&
+	       !memcmp(&a->program, &b->program, sizeof(a->program)) &&
+	       !memcmp(&a->verbs, &b->verbs, sizeof(a->verbs)) && !strcmp(a->name, b->name) &&
+	       !strcmp(a->ibdev, b->ibdev) && !strcmp(a->kernel, b->kernel);
 }
 
 bool wv_recipe_equal(const struct wv_recipe *a, const struct wv_recipe *b)

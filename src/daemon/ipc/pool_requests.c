@@ -12,21 +12,23 @@ static bool is_same_program(const struct wv_key *a, const struct wv_key *b)
 	       !memcmp(&a->verbs, &b->verbs, sizeof(a->verbs)) && !strcmp(a->name, b->name);
 }
 
-/* Whether programs started as the client's was would be served from @recipe. */
-static bool is_for(const struct wv_client *c, const struct wv_recipe *recipe)
+/* Whether programs started as the client's was would be served from @recipe, one of @variants. */
+static bool is_for(const struct wv_client *c, const struct wv_recipe *recipe,
+		   const struct wv_variants *variants)
 {
 	return c->user->uid == recipe->uid && is_same_program(&c->key, &recipe->key) &&
-	       wv_catalog_variant(c->service->catalog, recipe->uid, &recipe->key, c->argv) ==
-		   recipe;
+	       wv_variant_for(variants, c->argv) == recipe;
 }
 
 uint32_t wv_pool_requested(const struct wv_service *s, const struct wv_recipe *recipe)
 {
 	const struct wv_client *c;
+	struct wv_variants variants;
 	uint32_t most = 0;
 
+	wv_catalog_variants(s->catalog, recipe, &variants);
 	LIST_FOREACH (c, &s->pool_requests, pool_link)
-		if (c->leases > most && is_for(c, recipe))
+		if (c->leases > most && is_for(c, recipe, &variants))
 			most = c->leases;
 	return most;
 }
@@ -51,10 +53,13 @@ static struct wv_msg_pool_state state_of(struct wv_client *c)
 {
 	struct wv_msg_pool_state state = {.granted = UINT32_MAX, .ready = UINT32_MAX};
 	struct wv_service *s = c->service;
+	struct wv_variants variants;
 	struct wv_recipe *recipe;
 
 	wv_each_recipe (c->user, recipe) {
-		if (!recipe->pool || !is_for(c, recipe) || !wv_device_of(s->planner, recipe))
+		wv_catalog_variants(s->catalog, recipe, &variants);
+		if (!recipe->pool || !is_for(c, recipe, &variants) ||
+		    !wv_device_of(s->planner, recipe))
 			continue;
 		state.granted = smaller(state.granted, recipe->pool->target);
 		state.ready = smaller(state.ready, recipe->pool->n_ready);

@@ -186,12 +186,13 @@ static int64_t due_for(const struct wv_scheduler *s, struct wv_user *user)
 
 	wv_each_recipe (user, recipe) {
 		const struct wv_pool *p = recipe->pool;
+		bool waits = p && quiet > now && wv_pool_held(p) != p->target;
 
-		if (!p || !wv_device_of(s->planner, recipe))
+		if (!p || (p->retry_us <= now && !waits) || !wv_device_of(s->planner, recipe))
 			continue;
 		if (p->retry_us > now)
 			at_most(&due, p->retry_us);
-		if (quiet > now && wv_pool_held(p) != p->target)
+		if (waits)
 			at_most(&due, quiet);
 	}
 	return due;
