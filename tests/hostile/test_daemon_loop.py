@@ -29,6 +29,7 @@ NEVER_WAITS = {
 CALL = re.compile(r"(\w+)\((.*)\) += (-?\d+)")
 RECEIVED = re.compile(r"cmsg_type=SCM_RIGHTS, cmsg_data=\[([^]]*)\]")
 NUMBER = re.compile(r"(?:^|, )(\d+)")
+PIDFD = re.compile(r"<pid:\d+>|anon_inode:\[pidfd\]")
 OPENING = {"openat", "memfd_create", "pidfd_open", "socket", "eventfd2", "signalfd4"}
 
 
@@ -52,7 +53,7 @@ def foreign_closed(calls, own):
         elif name == "close":
             fd = int(NUMBER.match(arguments)[1])
             # A pidfd also comes by getsockopt(SO_PEERPIDFD), which strace may not know.
-            if fd not in own and "anon_inode:[pidfd]" not in arguments:
+            if fd not in own and not PIDFD.search(arguments):
                 yield f"close({arguments})"
             own.discard(fd)
 
