@@ -86,9 +86,11 @@ static uint64_t pipe_of(const struct ib_uverbs_attr *attr)
 	return st.st_ino;
 }
 
-static void add_special(const struct ib_uverbs_ioctl_hdr *cmd, struct standin_request *request,
-			int *fds, unsigned int *n_fds)
+static int add_special(const struct ib_uverbs_ioctl_hdr *cmd, struct standin_request *request,
+		       int *fds, unsigned int *n_fds)
 {
+	int error = 0;
+
 	for (size_t i = 0; i < sizeof(specials) / sizeof(specials[0]); i++) {
 		const struct special *s = &specials[i];
 
@@ -102,8 +104,9 @@ static void add_special(const struct ib_uverbs_ioctl_hdr *cmd, struct standin_re
 			request->channel = pipe_of(find_attr(cmd, s->channel));
 		break;
 	}
-	for (int i = 0; i < STANDIN_REGIONS; i++)
-		standin_describe(&request->memory[i], fds, n_fds);
+	for (int i = 0; i < STANDIN_REGIONS && !error; i++)
+		error = standin_describe(&request->memory[i], fds, n_fds);
+	return error;
 }
 
 static void take_out(struct ib_uverbs_attr *attr, const struct standin_out_record *record,
@@ -155,7 +158,9 @@ static int carry(uint64_t cookie, struct ib_uverbs_ioctl_hdr *cmd)
 	if (cmd->num_attrs > MAX_ATTRS ||
 	    cmd->length != sizeof(*cmd) + cmd->num_attrs * sizeof(cmd->attrs[0]))
 		return -EINVAL;
-	add_special(cmd, &request, fds, &n_fds);
+	error = add_special(cmd, &request, fds, &n_fds);
+	if (error)
+		return error;
 	for (int i = 0; i < cmd->num_attrs; i++) {
 		const struct ib_uverbs_attr *attr = &cmd->attrs[i];
 

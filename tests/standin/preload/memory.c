@@ -4,6 +4,7 @@
 #include "next.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,28 +38,30 @@ static bool take_line(const char *line, struct standin_memory *memory)
 	return true;
 }
 
-static bool find_mapping(struct standin_memory *memory)
+/* 1: found. 0: private. Or -errno: without a free descriptor nobody can tell. */
+static int find_mapping(struct standin_memory *memory)
 {
 	FILE *maps = NEXT(fopen)("/proc/self/maps", "re");
 	char line[512];
 	bool found = false;
 
 	if (!maps)
-		return false;
+		return -errno;
 	while (!found && fgets(line, sizeof(line), maps))
 		found = take_line(line, memory);
 	fclose(maps);
 	return found;
 }
 
+/* -ENOENT: the program has closed it. */
 static int find_descriptor(const struct standin_memory *memory)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	struct dirent *entry;
-	int found = -1;
+	int found = -ENOENT;
 
 	if (!dir)
-		return -1;
+		return -errno;
 	while (found < 0 && (entry = readdir(dir))) {
 		int fd = atoi(entry->d_name);
 		struct stat st;
@@ -71,16 +74,20 @@ static int find_descriptor(const struct standin_memory *memory)
 	return found;
 }
 
-void standin_describe(struct standin_memory *memory, int *fds, unsigned int *n_fds)
+int standin_describe(struct standin_memory *memory, int *fds, unsigned int *n_fds)
 {
-	int fd;
+	int fd, found;
 
 	memory->fd = -1;
-	if (!memory->va || !any_shared || !find_mapping(memory))
-		return;
+	if (!memory->va || !any_shared)
+		return 0;
+	found = find_mapping(memory);
+	if (found <= 0)
+		return found;
 	fd = find_descriptor(memory);
 	if (fd < 0)
-		return;
+		return fd == -ENOENT ? 0 : fd;
 	memory->fd = (int)*n_fds;
 	fds[(*n_fds)++] = fd;
+	return 0;
 }

@@ -9,6 +9,7 @@ void standin_note_shared(void);
 
 /*
  * Fills in what @memory's va is mapped to. If that is a file that this process has open, appends
- * its descriptor, which stays the program's, to the *@n_fds descriptors in @fds.
+ * its descriptor, which stays the program's, to the *@n_fds descriptors in @fds. 0; or -errno if no
+ * descriptor is free to find out: a command that went on would name other memory.
  */
-void standin_describe(struct standin_memory *memory, int *fds, unsigned int *n_fds);
+int standin_describe(struct standin_memory *memory, int *fds, unsigned int *n_fds);
