@@ -69,8 +69,12 @@ static int open_user(struct wv_store *store, uid_t uid, bool make)
 	if (store->dir < 0)
 		return -ENODEV;
 	snprintf(name, sizeof(name), "%u", uid);
-	if (make && !mkdirat(store->dir, name, 0700))
-		fsync(store->dir);
+	if (make) {
+		if (!mkdirat(store->dir, name, 0700))
+			fsync(store->dir);
+		else if (errno != EEXIST)
+			return -errno;
+	}
 	dir = openat(store->dir, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	return dir < 0 ? -errno : dir;
 }

@@ -574,7 +574,7 @@ static void test_a_full_disk(void **state)
 static void test_a_read_only_disk(void **state)
 {
 	(void)state;
-	expect_saving_to_fail("size=1m", MS_RDONLY, ENOENT);
+	expect_saving_to_fail("size=1m", MS_RDONLY, EROFS);
 }
 
 /* The catalog. */
