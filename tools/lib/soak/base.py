@@ -62,4 +62,5 @@ def differences(base, now):
 
 
 def growth(base, now):
-    return [f"{name}: {now[name]} KiB, at first {base[name]} KiB" for name in base if now[name] > base[name] + MEMORY_KIB]
+    grown = [name for name in base if now[name] > base[name] + MEMORY_KIB]
+    return [f"{name}: {now[name]} KiB, at first {base[name]} KiB" for name in grown]

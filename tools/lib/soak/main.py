@@ -51,7 +51,9 @@ def parse(arguments):
     parser.add_argument("--bed", choices=("standin", "rxe"), default="standin", help="(default: %(default)s)")
     parser.add_argument("--build", metavar="DIR", help="use this build folder as it is (default: builds build-normal)")
     parser.add_argument(
-        "--out", metavar="DIR", help="where logs go, of the actions and of the daemon (default: kept only after a failure)"
+        "--out",
+        metavar="DIR",
+        help="where logs go, of the actions and of the daemon (default: kept only after a failure)",
     )
     options = parser.parse_args(arguments)
     if options.minutes and options.actions:

@@ -54,8 +54,12 @@ def killed_family(r, bed):
 
 def eaters(r, bed):
     """Many children, each of which opens the device several times: most leases are theirs."""
-    return {"words": r.choice(sorted(bed.eaters)), "user": r.randrange(len(bed.users)), "children": r.randrange(100, 250),
-            "at_once": r.randrange(4, 17)}
+    return {
+        "words": r.choice(sorted(bed.eaters)),
+        "user": r.randrange(len(bed.users)),
+        "children": r.randrange(100, 250),
+        "at_once": r.randrange(4, 17),
+    }
 
 
 def crowd(r, bed):

@@ -8,6 +8,7 @@ END = "destroy:qps destroy:cqs destroy:pd close"
 END_SRQ = "destroy:qps destroy:srq destroy:cqs destroy:pd close"
 SMALL = "open pd cq qp:rc move:init"
 OPEN = "open pd destroy:pd close"
+FEW = "traffic:rounds=4"  # messages are polled for, and what spins keeps the stand-in from its work
 
 
 def words_shape(output):
@@ -55,21 +56,21 @@ def prefork_server(workers, each, requests):
 
 
 STANDIN_PROGRAMS = {
-    "rc": words(f"{SMALL} move:rtr,rts traffic query {END}"),
+    "rc": words(f"{SMALL} move:rtr,rts {FEW} query {END}"),
     "unread": words("open pd cq qp:rc move:init exit"),
-    "ud": words("open pd cq qp:ud move:init,rtr,rts traffic query qp:uc move:init,rtr,rts traffic"),
+    "ud": words(f"open pd cq qp:ud move:init,rtr,rts {FEW} query qp:uc move:init,rtr,rts {FEW}"),
     "srq": words(f"open channel pd cq:channel srq qp:rc,srq move:init,rtr,rts traffic:events query {END_SRQ}"),
-    "dc": words("open pd cq:ex srq qp:dci qp:dct,srq move:init,rtr,qp=1 move:init,rtr,rts,qp=0 traffic:dc"),
-    "many": words(f"open pd cq cq:ex qp:rc,cq=0,n=8 move:init,rtr,rts,all traffic:qp=0 traffic:qp=7 {END}"),
-    "twice": words(f"{SMALL} {END} {SMALL} move:rtr,rts traffic {END}"),
-    "diverging": words("open pd cq cq:depth=300 qp:rc qp:rc,send=100 move:init,all move:rtr,rts,all traffic:qp=1"),
-    "forking": words(f"open fork:exit pd fork:crash cq qp:rc move:init fork:now move:rtr,rts traffic {END}"),
-    "turns": words(f"{SMALL} turn:child query turn:parent move:rtr,rts traffic turn:end {END}"),
-    "crashing": words(f"{SMALL} move:rtr,rts traffic crash"),
+    "dc": words(f"open pd cq:ex srq qp:dci qp:dct,srq move:init,rtr,qp=1 move:init,rtr,rts,qp=0 {FEW},dc"),
+    "many": words(f"open pd cq cq:ex qp:rc,cq=0,n=8 move:init,rtr,rts,all {FEW},qp=0 {FEW},qp=7 {END}"),
+    "twice": words(f"{SMALL} {END} {SMALL} move:rtr,rts {FEW} {END}"),
+    "diverging": words(f"open pd cq cq:depth=300 qp:rc qp:rc,send=100 move:init,all move:rtr,rts,all {FEW},qp=1"),
+    "forking": words(f"open fork:exit pd fork:crash cq qp:rc move:init fork:now move:rtr,rts {FEW} {END}"),
+    "turns": words(f"{SMALL} turn:child query turn:parent move:rtr,rts {FEW} turn:end {END}"),
+    "crashing": words(f"{SMALL} move:rtr,rts {FEW} crash"),
     "execing": words(f"{SMALL} exec"),
-    "dc_pingpong": pair("dc_pingpong", "-p", "PORT", "-n", "100"),
+    "dc_pingpong": pair("dc_pingpong", "-p", "PORT", "-n", "10"),
     "dc_pingpong events": pair("dc_pingpong", "-p", "PORT", "-n", "50", "-e", "-s", "1"),
-    "rc_pingpong": pair("ibv_rc_pingpong", "-g", "1", "-p", "PORT", "-n", "200", "-c"),
+    "rc_pingpong": pair("ibv_rc_pingpong", "-g", "1", "-p", "PORT", "-n", "20", "-c"),
     "srq_pingpong": pair("ibv_srq_pingpong", "-g", "1", "-p", "PORT", "-n", "100", "-c", "-e"),
     "forks own": forks("own"),
     "forks closing": forks("child-closes-all"),
@@ -105,10 +106,10 @@ RXE_PROGRAMS = {
 
 # What children of a zygote do.
 STORMS = {
-    "rc": f"{SMALL} move:rtr,rts,all traffic {END}",
-    "large": f"open channel pd cq:channel srq qp:rc,n=4 qp:rc,srq qp:ud move:init,rtr,rts,all traffic:qp=4 {END_SRQ}",
-    "nested": f"fork:exit open fork:exit pd fork:crash cq qp:rc move:init,rtr,rts traffic {END}",
-    "diverging": f"open pd cq:depth=300 qp:rc,send=100 qp:rc move:init,rtr,rts,all traffic {END}",
+    "rc": f"{SMALL} move:rtr,rts,all {FEW} {END}",
+    "large": f"open channel pd cq:channel srq qp:rc,n=4 qp:rc,srq qp:ud move:init,rtr,rts,all {FEW},qp=4 {END_SRQ}",
+    "nested": f"fork:exit open fork:exit pd fork:crash cq qp:rc move:init,rtr,rts {FEW} {END}",
+    "diverging": f"open pd cq:depth=300 qp:rc,send=100 qp:rc move:init,rtr,rts,all {FEW} {END}",
     "idle": "fork:now exit",
 }
 

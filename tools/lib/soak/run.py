@@ -220,7 +220,8 @@ class Soak:
 
     def summarise(self, status):
         minutes = (time.monotonic() - self._start) / 60
-        print(f"soak: {minutes:.1f} minutes on {self.bed.name}, {self._last.number if self._last else 0} actions,"
-              f" {self.crew.done} programs, {len(self.bed.users)} users, {self.restarts} restarts, {self.pauses} pauses,"
-              f" {self.removals} removals; compared with the base {self.settled} times")
+        actions = self._last.number if self._last else 0
+        print(f"soak: {minutes:.1f} minutes on {self.bed.name}, {actions} actions, {self.crew.done} programs,"
+              f" {len(self.bed.users)} users, {self.restarts} restarts, {self.pauses} pauses, {self.removals} removals;"
+              f" compared with the base {self.settled} times")
         print(f"soak: {self.counts()}: {'something was wrong' if status else 'nothing lost, no wrong result'}")
