@@ -40,6 +40,7 @@ struct standin_memory {
 	uint64_t va;
 	/* Shared file memory: inode, its offset at @va, and bytes from @va to the mapping's end. */
 	uint64_t device, inode, offset, bytes;
+	uint64_t start; /* of the mapping */
 	int32_t fd; /* its rank among the descriptors sent, or -1 */
 	uint32_t reserved;
 };

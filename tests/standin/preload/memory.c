@@ -35,6 +35,7 @@ static bool take_line(const char *line, struct standin_memory *memory)
 	memory->inode = inode;
 	memory->offset = offset + (memory->va - start);
 	memory->bytes = end - memory->va;
+	memory->start = start;
 	return true;
 }
 

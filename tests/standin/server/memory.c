@@ -4,6 +4,8 @@
 #include <endian.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -91,14 +93,24 @@ static struct hca_file *find_file(struct hca *hca, const struct standin_memory *
 	return NULL;
 }
 
-/* NULL if the process had no descriptor of that file to give, and nobody gave one before. */
-static struct hca_file *get_file(struct hca *hca, const struct standin_memory *where, int fd)
+/*
+ * The file of a mapping whose descriptor the process has closed; or -1: only a privileged server
+ * may.
+ */
+static int open_mapping(pid_t pid, const struct standin_memory *where)
 {
-	struct hca_file *file = find_file(hca, where);
+	char path[80];
+
+	snprintf(path, sizeof(path), "/proc/%d/map_files/%" PRIx64 "-%" PRIx64, pid, where->start,
+		 where->va + where->bytes);
+	return open(path, O_RDWR | O_CLOEXEC);
+}
+
+static struct hca_file *new_file(struct hca *hca, const struct standin_memory *where, int fd)
+{
+	struct hca_file *file;
 	struct stat st;
 
-	if (file || fd < 0)
-		return file;
 	if (fstat(fd, &st) || st.st_ino != where->inode || st.st_dev != where->device)
 		return NULL;
 	file = malloc(sizeof(*file));
@@ -111,6 +123,20 @@ static struct hca_file *get_file(struct hca *hca, const struct standin_memory *w
 		return NULL;
 	}
 	LIST_INSERT_HEAD(&hca->files, file, of_hca);
+	return file;
+}
+
+/* NULL if neither the process nor anybody before gave a descriptor, and the server gets none. */
+static struct hca_file *get_file(struct hca *hca, pid_t pid, const struct standin_memory *where,
+				 int fd)
+{
+	struct hca_file *file = find_file(hca, where);
+	int opened = file || fd >= 0 ? -1 : open_mapping(pid, where);
+
+	if (!file && (fd >= 0 || opened >= 0))
+		file = new_file(hca, where, fd >= 0 ? fd : opened);
+	if (opened >= 0)
+		close(opened);
 	return file;
 }
 
@@ -159,7 +185,7 @@ int hca_mem_pin(struct hca *hca, struct hca_mem *mem, pid_t pid, uint64_t va, ui
 	if (!length)
 		return 0;
 	if (where->inode && where->bytes >= length)
-		file = get_file(hca, where, fd);
+		file = get_file(hca, pid, where, fd);
 	if (file) {
 		if (map_file(mem, file, where->offset))
 			return 0;

@@ -262,14 +262,13 @@ static struct ibv_cq *make_cq_in_arena(struct ibv_context *context)
 	return ibv_create_cq(context, 10, NULL, NULL, 0);
 }
 
-/* A queue in shared memory outlives the process that made it: the device and we have its pages. */
-static void test_shared_queue_outlives_maker(void **state)
+/* @closed: the maker has only the mapping of the memory, no descriptor. */
+static void check_outlives_maker(bool closed)
 {
 	size_t bytes = 1 << 20;
 	int memory = memfd_create("queues", MFD_CLOEXEC), pair[2], fd;
 	pid_t child;
 
-	(void)state;
 	assert_int_equal(ftruncate(memory, (off_t)bytes), 0);
 	arena = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, memory, 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
@@ -277,6 +276,8 @@ static void test_shared_queue_outlives_maker(void **state)
 	if (!child) {
 		struct ibv_context *context = open_device();
 
+		if (closed)
+			close(memory);
 		if (!make_cq_in_arena(context))
 			_exit(1);
 		send_fds(pair[1], &context->cmd_fd, 1);
@@ -309,6 +310,21 @@ static void test_shared_queue_outlives_maker(void **state)
 	close(memory);
 	close(pair[0]);
 	close(pair[1]);
+}
+
+/* A queue in shared memory outlives the process that made it: the device and we have its pages. */
+static void test_shared_queue_outlives_maker(void **state)
+{
+	(void)state;
+	check_outlives_maker(false);
+}
+
+static void test_shared_queue_without_descriptor(void **state)
+{
+	(void)state;
+	if (geteuid())
+		skip(); /* only a privileged server can open the file of a mapping */
+	check_outlives_maker(true);
 }
 
 /* Some destroy what they made, some just end, and some are killed. */
@@ -382,6 +398,7 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(test_mapping_keeps),
 	    cmocka_unit_test(test_inherited_mapping_keeps),
 	    cmocka_unit_test(test_shared_queue_outlives_maker),
+	    cmocka_unit_test(test_shared_queue_without_descriptor),
 	    cmocka_unit_test(test_many_processes),
 	    cmocka_unit_test(test_close_everything),
 	};
