@@ -159,11 +159,15 @@ static int receive_answer(struct standin_answer *answer)
 	answer->n_bytes = (size_t)n;
 	answer->n_fds = 0;
 	cmsg = CMSG_FIRSTHDR(&message);
-	if (!cmsg)
+	if (cmsg) {
+		answer->n_fds = (unsigned int)((cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int));
+		memcpy(answer->fds, CMSG_DATA(cmsg), answer->n_fds * sizeof(int));
+	}
+	if (!(message.msg_flags & MSG_CTRUNC))
 		return 0;
-	answer->n_fds = (unsigned int)((cmsg->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-	memcpy(answer->fds, CMSG_DATA(cmsg), answer->n_fds * sizeof(int));
-	return 0;
+	while (answer->n_fds)
+		close(answer->fds[--answer->n_fds]);
+	return -EMFILE; /* no number was free for a new file */
 }
 
 int standin_call(struct iovec *iov, size_t n_iov, const int *fds, unsigned int n_fds,
