@@ -164,6 +164,9 @@ static int on_pause_over(sd_event_source *source, uint64_t now, void *data)
 
 	(void)source;
 	(void)now;
+	/* The client that was turned away has its number until a closer has closed it. */
+	if (a->spare_fd < 0)
+		a->spare_fd = open_spare();
 	sd_event_source_set_enabled(a->listen_source, SD_EVENT_ON);
 	return 0;
 }
