@@ -1,18 +1,23 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Each allocation of the daemon fails once, in everything that it does for clients. The client is
- * then answered well or not at all, the daemon goes on, and nothing is lost or left.
+ * Each allocation of the daemon fails once, or it has hardly any descriptors, in everything that it
+ * does for clients. The client is then answered well or not at all, the daemon goes on, and nothing
+ * is lost or left.
  */
+#include "daemon/loop/loop.h"
+#include "daemon/pool/pool.h"
 #include "daemon_bench.h"
 #include "failing.h"
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 
-#define FIXTURE "rc_pingpong"
-#define ARGV	1
-#define MANY	24
+#define FIXTURE		   "rc_pingpong"
+#define ARGV		   1
+#define MANY		   24
+#define ENOUGH_DESCRIPTORS 40
 
 static struct bench_answer answer;
 static int node = -1;
@@ -110,7 +115,7 @@ static int send_record(struct daemon_bench *b)
 
 static int send_report(struct daemon_bench *b)
 {
-	struct wv_msg_report report = {.adopted = 1, .diverged = 1, .why = WV_WHY_VALUE};
+	struct wv_msg_report report = {.adopted = 1}; /* all is well, so that leases go on */
 	int sock = bench_ask(b, ARGV, &answer);
 
 	assert_int_equal(bench_reason(&answer), 0);
@@ -220,26 +225,85 @@ static void prepare(struct daemon_bench *b, const struct deed *deed)
 	fake_kernel_init(&bench_kernel);
 }
 
+/* Without descriptors the daemon pauses before it accepts again. */
+static void await_acceptance(struct daemon_bench *b)
+{
+	int enabled = SD_EVENT_OFF;
+
+	while (sd_event_source_get_enabled(b->server->acceptor.listen_source, &enabled) >= 0 &&
+	       enabled == SD_EVENT_OFF)
+		assert_true(wv_loop_turn(b->server->event, 100000) >= 0);
+}
+
 /* The daemon, and what it knows, is as good as ever. */
 static void expect_health(struct daemon_bench *b)
 {
+	await_acceptance(b);
 	json_decref(bench_question(b, "{\"op\": \"status\"}"));
 	bench_rest(b);
 }
 
-/* With the @n-th allocation failing; 0: none. Returns whether there are so many. */
-static bool try(struct daemon_bench *b, const struct deed *deed, unsigned int n)
+/* Descriptors but those of pooled leases, of which there may be more after a request. */
+static unsigned int own_fds(struct daemon_bench *b)
+{
+	struct wv_pool *pool = has_recipe(b) ? bench_recipe(b)->pool : NULL;
+	struct wv_pooled_lease *lease;
+	unsigned int n = count_fds();
+
+	if (pool)
+		SLIST_FOREACH (lease, &pool->leases, link)
+			n -= lease->n_fds;
+	return n;
+}
+
+/* Something that the machine denies. */
+struct fault {
+	/* From now on, the @n-th is denied, counted from 1; 0: none. */
+	void (*begin)(unsigned int n);
+	/* From now on nothing is. Returns whether it is worth while to go on with a larger @n. */
+	bool (*end)(void);
+};
+
+static const struct fault no_memory = {failing_begin, failing_end};
+
+static struct rlimit files;
+static unsigned int n_left;
+
+/* Leaves numbers for @n - 1 descriptors, and none for more. */
+static void leave_descriptors(unsigned int n)
+{
+	struct rlimit few = files;
+
+	n_left = n;
+	if (!n)
+		return;
+	for (few.rlim_cur = 0; n; few.rlim_cur++)
+		n -= fcntl((int)few.rlim_cur, F_GETFD) < 0;
+	few.rlim_cur--;
+	setrlimit(RLIMIT_NOFILE, &few);
+}
+
+static bool give_descriptors(void)
+{
+	setrlimit(RLIMIT_NOFILE, &files);
+	return n_left < ENOUGH_DESCRIPTORS;
+}
+
+static const struct fault no_descriptors = {leave_descriptors, give_descriptors};
+
+static bool try(struct daemon_bench *b, const struct deed *deed, const struct fault *fault,
+		unsigned int n)
 {
 	wv_auto_fd sock = -1;
 	unsigned int fds;
 	bool failed;
 
 	prepare(b, deed);
-	fds = count_fds();
+	fds = own_fds(b);
 	sock = deed->ask(b);
-	failing_begin(n);
+	fault->begin(n);
 	deed->work(b);
-	failed = failing_end();
+	failed = fault->end();
 	if (sock >= 0)
 		bench_receive(b, sock, &answer);
 	if (sock >= 0 && answer.bytes > 0) {
@@ -253,23 +317,34 @@ static bool try(struct daemon_bench *b, const struct deed *deed, unsigned int n)
 	bench_rest(b);
 	expect_health(b);
 	prepare(b, deed);
-	assert_int_equal(count_fds(), fds);
+	assert_int_equal(own_fds(b), fds);
 	return failed;
 }
 
-static void test_each_allocation_fails(void **state)
+static void sweep(struct daemon_bench *b, const struct fault *fault, const char *what)
 {
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(deeds); i++) {
 		unsigned int n = 1;
 
-		try(*state, &deeds[i], 0);
-		while (try(*state, &deeds[i], n))
+		try(b, &deeds[i], fault, 0);
+		while (try(b, &deeds[i], fault, n))
 			n++;
 		json_decref(example);
 		example = NULL;
-		printf("%s: %u allocations\n", deeds[i].name, n - 1);
+		printf("%s: %u %s\n", deeds[i].name, n - 1, what);
 		assert_true(n > 1);
 	}
+}
+
+static void test_each_allocation_fails(void **state)
+{
+	sweep(*state, &no_memory, "allocations");
+}
+
+static void test_hardly_any_descriptors(void **state)
+{
+	getrlimit(RLIMIT_NOFILE, &files);
+	sweep(*state, &no_descriptors, "descriptors");
 }
 
 /* Whether the daemon starts or not, the next one has the recipe. */
@@ -330,6 +405,7 @@ int main(int argc, char **argv)
 {
 	const struct CMUnitTest work[] = {
 	    cmocka_unit_test_setup_teardown(test_each_allocation_fails, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_hardly_any_descriptors, set_up, tear_down),
 	};
 	const struct CMUnitTest start[] = {
 	    cmocka_unit_test_setup_teardown(test_each_allocation_fails_at_the_start, set_up,
