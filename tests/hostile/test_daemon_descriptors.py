@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Descriptors and a disk that make the daemon wait: nobody else waits with it."""
 
+import resource
 import time
 
 from support import attacks, bed, hostile, users
@@ -9,6 +10,8 @@ from support import attacks, bed, hostile, users
 QUESTIONS = 5
 LEASES = 5
 FSYNC_S = 60
+SENDING_S = 10
+ON_THEIR_WAY = 256  # descriptors
 
 
 class Waits(hostile.Case):
@@ -43,6 +46,28 @@ class Descriptors(Waits):
 
     def test_no_device(self):
         self.check(attacks.NoDevice, 5)
+
+
+class FewOnTheirWay(attacks.FuseFile):
+    """With the limit that users have if nobody raises it: the kernel lets them send no more descriptors at a time."""
+
+    def prepare(self):
+        resource.setrlimit(resource.RLIMIT_NOFILE, (ON_THEIR_WAY, ON_THEIR_WAY))
+        super().prepare()
+
+
+class ManyDescriptors(Waits):
+    """What cannot be closed does not use up the descriptors of all, however long the attack goes on."""
+
+    nofile = 4 * ON_THEIR_WAY
+    daemon_options = ("--max-leases", "32")
+
+    def test_fuse_file(self):
+        self.victim_learns()
+        with self.going(FewOnTheirWay) as going:
+            going.await_steps(1)
+            time.sleep(SENDING_S)  # the longer, the more would pile up
+            self.check_answered()
 
 
 class SlowDisk(Waits):

@@ -48,6 +48,8 @@ def foreign_closed(calls, own):
             own.add(int(result))
         elif name == "accept4":
             own.discard(int(result))
+        elif name == "recvmsg" and "MSG_PEEK" in arguments and result == "0":
+            own.add(int(NUMBER.match(arguments)[1]))  # nothing waits on it
         elif name == "recvmsg":
             own -= {int(fd) for data in RECEIVED.findall(arguments) for fd in NUMBER.findall(data)}
         elif name == "close":

@@ -12,9 +12,6 @@
 #define PAUSE_US	100000
 #define ACCEPTS_AT_ONCE 16
 
-/* A burst of programs, each with its connection and its device node, is far from it. */
-#define MAX_CLOSING_PER_TENANT 2048
-
 /* Stands for clients of whom nothing is known. */
 static const struct wv_tenant nobody = {.uid = (uid_t)-1};
 
@@ -28,27 +25,41 @@ static bool has_room(struct wv_acceptor *a, const struct wv_tenant *tenant)
 	       s->n_clients < a->max_clients;
 }
 
-/* A tenant whose descriptors cannot be closed is not given the chance to send more of them. */
-static bool is_held_up(struct wv_acceptor *a, const struct wv_tenant *tenant)
-{
-	return wv_closer_busy(a->connections->service->closer, tenant) > MAX_CLOSING_PER_TENANT;
-}
-
 static bool may_enter(struct wv_acceptor *a, struct wv_tenant *tenant)
 {
-	if (is_held_up(a, tenant))
+	if (wv_closer_is_held_up(a->connections->service->closer, tenant))
 		return false;
 	return has_room(a, tenant) || (wv_connections_make_room(tenant) && has_room(a, tenant));
 }
 
-/* Tells the client at once, so that the program goes on plainly instead of waiting. */
+/*
+ * Whether no message waits on @fd, which is shut down. With SO_PASSCRED every message has more than
+ * its bytes, of which there may be none, and the kernel says that this is cut off (unix(7)).
+ */
+static bool is_empty(int fd)
+{
+	const int on = 1;
+	struct msghdr msg = {0};
+
+	return !setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) &&
+	       !recvmsg(fd, &msg, MSG_PEEK | MSG_DONTWAIT) && !(msg.msg_flags & MSG_CTRUNC);
+}
+
+/*
+ * Tells the client at once, so that the program goes on plainly instead of waiting. Where nothing
+ * waits on @fd, closing it is quick; so what is left for others to close is bounded by the number
+ * of descriptors that the client may have on their way (getrlimit(2), RLIMIT_NOFILE).
+ */
 static void turn_away(struct wv_acceptor *a, const struct wv_tenant *tenant, int fd)
 {
 	struct wv_service *s = a->connections->service;
 
 	s->tally.over_limit++;
 	shutdown(fd, SHUT_RDWR);
-	wv_closer_give(s->closer, tenant, fd);
+	if (is_empty(fd))
+		close(fd);
+	else
+		wv_closer_give(s->closer, tenant, fd);
 }
 
 /* @fd becomes the connection's, or is closed. */

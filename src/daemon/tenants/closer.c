@@ -2,16 +2,19 @@
 #include "daemon/tenants/closer.h"
 
 #include "base/base.h"
+#include "daemon/loop/loop.h"
 #include "daemon/loop/thread.h"
 
 #include <errno.h>
 #include <sys/resource.h>
 #include <time.h>
 
-#define KEPT_IDLE  2
-#define PATIENCE_S 2
-#define MOST_FDS   (1u << 20)
-#define NO_FD	   (-1)
+#define KEPT_IDLE   2
+#define PATIENCE_S  2
+#define HELD_UP_US  50000
+#define HELD_UP_FDS 16
+#define MOST_FDS    (1u << 20)
+#define NO_FD	    (-1)
 
 struct wv_closing {
 	TAILQ_ENTRY(wv_closing) link;
@@ -20,6 +23,7 @@ struct wv_closing {
 	int first, last;
 	unsigned int n; /* with the one that is being closed */
 	bool busy;
+	int64_t since_us; /* busy: since when */
 };
 
 static struct wv_closing *next_free(struct wv_closer *c)
@@ -38,6 +42,7 @@ static int take(struct wv_closer *c, struct wv_closing *one)
 
 	one->first = c->next[fd];
 	one->busy = true;
+	one->since_us = wv_steady_clock();
 	TAILQ_REMOVE(&c->waiting, one, link);
 	TAILQ_INSERT_TAIL(&c->waiting, one, link);
 	return fd;
@@ -231,4 +236,17 @@ unsigned int wv_closer_busy(struct wv_closer *c, const struct wv_tenant *tenant)
 	n = !tenant ? c->n : one ? one->n : 0;
 	pthread_mutex_unlock(&c->lock);
 	return n;
+}
+
+bool wv_closer_is_held_up(struct wv_closer *c, const struct wv_tenant *tenant)
+{
+	const struct wv_closing *one;
+	bool held_up;
+
+	pthread_mutex_lock(&c->lock);
+	one = find(c, tenant);
+	held_up = one && one->busy && one->n > HELD_UP_FDS &&
+		  wv_steady_clock() - one->since_us > HELD_UP_US;
+	pthread_mutex_unlock(&c->lock);
+	return held_up;
 }

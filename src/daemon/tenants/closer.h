@@ -44,5 +44,11 @@ unsigned int wv_closer_stop(struct wv_closer *c);
 /* Closes @fd soon; it becomes the closer's. @tenant is whose it was. */
 void wv_closer_give(struct wv_closer *c, const struct wv_tenant *tenant, int fd);
 
+/*
+ * Whether @tenant's descriptors pile up because one of them does not get closed. Such a tenant must
+ * not be given the chance to send more.
+ */
+bool wv_closer_is_held_up(struct wv_closer *c, const struct wv_tenant *tenant);
+
 /* How many descriptors wait, or are being closed: of @tenant, or of all if that is NULL. */
 unsigned int wv_closer_busy(struct wv_closer *c, const struct wv_tenant *tenant);
