@@ -17,7 +17,12 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define STANDIN_NODE	"/dev/infiniband/uverbs0"
+#define STANDIN_NODE_DIR  "/dev/infiniband"
+#define STANDIN_NODE_NAME "uverbs0"
+#define STANDIN_NODE	  STANDIN_NODE_DIR "/" STANDIN_NODE_NAME
+/* Beside the server's socket: what stands for STANDIN_NODE_DIR. It has the node while the device is
+ * there. */
+#define STANDIN_NODES	"nodes"
 #define STANDIN_MAJOR	231
 #define STANDIN_MINOR	192
 #define STANDIN_SOCKET	"STANDIN_SOCKET" /* environment: path of the server's socket */
@@ -41,7 +46,7 @@ struct standin_memory {
 	/* Shared file memory: inode, its offset at @va, and bytes from @va to the mapping's end. */
 	uint64_t device, inode, offset, bytes;
 	uint64_t start; /* of the mapping */
-	int32_t fd; /* its rank among the descriptors sent, or -1 */
+	int32_t fd;	/* its rank among the descriptors sent, or -1 */
 	uint32_t reserved;
 };
 

@@ -6,9 +6,11 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <linux/netlink.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -18,6 +20,26 @@
 static bool is_node(const char *path)
 {
 	return path && !strcmp(path, STANDIN_NODE) && standin_active();
+}
+
+/* The path beside the server's socket of @name. NULL if it is too long. */
+static const char *beside_socket(const char *name)
+{
+	static __thread char path[PATH_MAX];
+	const char *socket = getenv(STANDIN_SOCKET);
+	const char *slash = strrchr(socket, '/');
+	int folder = slash ? (int)(slash - socket) : 0;
+	int length = snprintf(path, sizeof(path), "%.*s/%s", folder, socket, name);
+
+	return length < (int)sizeof(path) ? path : NULL;
+}
+
+/* Where the folder of nodes really is. */
+static const char *moved(const char *path)
+{
+	if (!path || strcmp(path, STANDIN_NODE_DIR) != 0 || !standin_active())
+		return path;
+	return beside_socket(STANDIN_NODES);
 }
 
 /* Sends only the request; a descriptor, if the answer has one. */
@@ -58,22 +80,24 @@ static int open_node(int flags)
 
 STANDIN_PUBLIC int open(const char *path, int flags, ...)
 {
-	return is_node(path) ? open_node(flags) : NEXT(open)(path, flags, MODE_OF(flags));
+	return is_node(path) ? open_node(flags) : NEXT(open)(moved(path), flags, MODE_OF(flags));
 }
 
 STANDIN_PUBLIC int open64(const char *path, int flags, ...)
 {
-	return is_node(path) ? open_node(flags) : NEXT(open64)(path, flags, MODE_OF(flags));
+	return is_node(path) ? open_node(flags) : NEXT(open64)(moved(path), flags, MODE_OF(flags));
 }
 
 STANDIN_PUBLIC int openat(int dir, const char *path, int flags, ...)
 {
-	return is_node(path) ? open_node(flags) : NEXT(openat)(dir, path, flags, MODE_OF(flags));
+	return is_node(path) ? open_node(flags)
+			     : NEXT(openat)(dir, moved(path), flags, MODE_OF(flags));
 }
 
 STANDIN_PUBLIC int openat64(int dir, const char *path, int flags, ...)
 {
-	return is_node(path) ? open_node(flags) : NEXT(openat64)(dir, path, flags, MODE_OF(flags));
+	return is_node(path) ? open_node(flags)
+			     : NEXT(openat64)(dir, moved(path), flags, MODE_OF(flags));
 }
 
 /* What a program calls instead if it was built with _FORTIFY_SOURCE. */
@@ -84,32 +108,41 @@ int __openat64_2(int dir, const char *path, int flags);
 
 STANDIN_PUBLIC int __open_2(const char *path, int flags)
 {
-	return is_node(path) ? open_node(flags) : NEXT(__open_2)(path, flags);
+	return is_node(path) ? open_node(flags) : NEXT(__open_2)(moved(path), flags);
 }
 
 STANDIN_PUBLIC int __open64_2(const char *path, int flags)
 {
-	return is_node(path) ? open_node(flags) : NEXT(__open64_2)(path, flags);
+	return is_node(path) ? open_node(flags) : NEXT(__open64_2)(moved(path), flags);
 }
 
 STANDIN_PUBLIC int __openat_2(int dir, const char *path, int flags)
 {
-	return is_node(path) ? open_node(flags) : NEXT(__openat_2)(dir, path, flags);
+	return is_node(path) ? open_node(flags) : NEXT(__openat_2)(dir, moved(path), flags);
 }
 
 STANDIN_PUBLIC int __openat64_2(int dir, const char *path, int flags)
 {
-	return is_node(path) ? open_node(flags) : NEXT(__openat64_2)(dir, path, flags);
+	return is_node(path) ? open_node(flags) : NEXT(__openat64_2)(dir, moved(path), flags);
 }
 
 static_assert(sizeof(struct stat) == sizeof(struct stat64), "both kinds of stat are one here");
 
-static int describe_node(struct stat *st)
+static void fill_in(struct stat *st)
 {
 	*st = (struct stat){.st_mode = S_IFCHR | 0666,
 			    .st_nlink = 1,
 			    .st_rdev = makedev(STANDIN_MAJOR, STANDIN_MINOR),
 			    .st_blksize = 4096};
+}
+
+static int describe_node(struct stat *st)
+{
+	const char *path = beside_socket(STANDIN_NODES "/" STANDIN_NODE_NAME);
+
+	if (!path || access(path, F_OK))
+		return -1;
+	fill_in(st);
 	return 0;
 }
 
@@ -139,7 +172,7 @@ static int correct(int result, int fd, struct stat *st)
 	uint64_t cookie;
 
 	if (result == 0 && S_ISSOCK(st->st_mode) && standin_is_ufile(fd, &cookie))
-		return describe_node(st);
+		fill_in(st);
 	return result;
 }
 

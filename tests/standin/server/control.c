@@ -4,8 +4,10 @@
 #include "kernel.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char *const kind_names[HCA_KINDS] = {
     [HCA_PD] = "pd", [HCA_CQ] = "cq", [HCA_SRQ] = "srq", [HCA_QP] = "qp",
@@ -161,12 +163,40 @@ static json_t *notify(struct hca *hca, const char *words)
 	return refuse("no such completion queue");
 }
 
+/* The node goes first, as in the kernel. */
+static json_t *remove_device(struct hca *hca, const char *words)
+{
+	struct hca_ufile *ufile;
+
+	(void)words;
+	if (hca->nodes < 0 || unlinkat(hca->nodes, STANDIN_NODE_NAME, 0))
+		return refuse("there is no node to remove");
+	hca->removed = true;
+	LIST_FOREACH (ufile, &hca->ufiles, of_hca)
+		hca_ufile_disassociate(ufile);
+	return json_object();
+}
+
+static json_t *return_device(struct hca *hca, const char *words)
+{
+	int fd;
+
+	(void)words;
+	hca->removed = false;
+	fd = openat(hca->nodes, STANDIN_NODE_NAME, O_CREAT | O_WRONLY | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return refuse("the node cannot be made");
+	close(fd);
+	return json_object();
+}
+
 static const struct {
 	const char *word;
 	json_t *(*run)(struct hca *hca, const char *words);
 } verbs[] = {
-    {"counts", counts}, {"objects", list_objects}, {"fail", fail},
-    {"clear", clear},	{"event", event},	   {"notify", notify},
+    {"counts", counts},	       {"objects", list_objects}, {"fail", fail},
+    {"clear", clear},	       {"event", event},	  {"notify", notify},
+    {"remove", remove_device}, {"return", return_device},
 };
 
 json_t *hca_control(struct hca *hca, const char *line)
@@ -183,5 +213,5 @@ json_t *hca_control(struct hca *hca, const char *line)
 		return answer;
 	}
 	return refuse("counts [--reset] | objects | fail NAME ERRNO [NTH [TIMES [PID]]] | clear | "
-		      "event QPN TYPE | notify CQN");
+		      "event QPN TYPE | notify CQN | remove | return");
 }

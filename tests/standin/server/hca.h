@@ -218,6 +218,8 @@ struct hca {
 	struct hca_numbers cqns, srqns, qpns, pdns, keys;
 	LIST_HEAD(, hca_file) files; /* pinned ones */
 	int epoll;		     /* of the server's main thread */
+	int nodes;		     /* the folder STANDIN_NODES; -1: there is none */
+	bool removed;		     /* the device is gone, until it returns */
 	uint32_t next_uar_page;
 	uint32_t n_contexts;	   /* with a transport domain */
 	struct hca_oracle *oracle; /* counts, faults and delays; oracle.h */

@@ -76,6 +76,7 @@ struct hca_ufile {
 	bool has_context, has_devx;
 	bool net_raw, sys_rawio; /* capabilities of the process that made the context */
 	bool closed;		 /* no descriptor left, only mappings */
+	bool disassociated;	 /* its device was removed */
 	struct hca_object **handles;
 	uint32_t n_handles;
 	struct hca_objects objects;
@@ -89,6 +90,8 @@ int hca_ufile_new(struct hca *hca, struct hca_ufile **ufile, int *other);
 struct hca_ufile *hca_ufile_by_cookie(struct hca *hca, uint64_t cookie);
 struct hca_events *hca_events_by_inode(const struct hca_ufile *ufile, uint64_t inode,
 				       bool is_channel);
+/* Its device is removed: its objects end, and all commands fail from now on. */
+void hca_ufile_disassociate(struct hca_ufile *ufile);
 /* Its last descriptor is closed. Frees it, unless one of its pages is still mapped somewhere. */
 void hca_ufile_close(struct hca_ufile *ufile);
 /* Frees the closed ones that are not mapped any more. True if there are others. */

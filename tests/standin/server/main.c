@@ -9,7 +9,9 @@
 #include "serve.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -82,6 +84,16 @@ static int run(void)
 	}
 }
 
+static int open_nodes(const char *socket_path)
+{
+	const char *slash = strrchr(socket_path, '/');
+	char path[PATH_MAX];
+
+	snprintf(path, sizeof(path), "%.*s/" STANDIN_NODES, slash ? (int)(slash - socket_path) : 0,
+		 socket_path);
+	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+}
+
 static int serve(const char *socket_path, const char *model)
 {
 	struct hca_oracle *oracle = hca_oracle_new();
@@ -97,6 +109,7 @@ static int serve(const char *socket_path, const char *model)
 	if (error)
 		return error;
 	hca_init(&hca, oracle);
+	hca.nodes = open_nodes(socket_path);
 	hca.epoll = epoll_create1(EPOLL_CLOEXEC);
 	error = hca_listen(&hca, socket_path);
 	if (!error)

@@ -117,7 +117,7 @@ static int do_open(struct connection *c, size_t n_bytes)
 
 	(void)n_bytes;
 	hca_lock(c->hca);
-	error = hca_ufile_new(c->hca, &ufile, &fd);
+	error = c->hca->removed ? -ENOENT : hca_ufile_new(c->hca, &ufile, &fd);
 	hca_unlock(c->hca);
 	if (!error)
 		c->new_fds[c->n_new_fds++] = fd;
@@ -152,6 +152,8 @@ static int do_ioctl(struct connection *c, size_t n_bytes)
 	call.ufile = hca_ufile_by_cookie(c->hca, c->request.ufile);
 	if (!call.ufile)
 		error = -ENOTTY;
+	else if (call.ufile->disassociated)
+		error = -EIO;
 	if (!error)
 		error = hca_call_run(&call);
 	hca_unlock(c->hca);

@@ -149,6 +149,16 @@ static void end_ufile(struct hca_ufile *ufile)
 	free_ufile(ufile);
 }
 
+void hca_ufile_disassociate(struct hca_ufile *ufile)
+{
+	struct hca_work work = {.oracle = ufile->hca->oracle};
+
+	destroy_all(ufile, &work);
+	hca_context_fini(ufile, &work);
+	ufile->has_context = false;
+	ufile->disassociated = true;
+}
+
 void hca_ufile_close(struct hca_ufile *ufile)
 {
 	ufile->closed = true;
