@@ -17,9 +17,9 @@ from soak import base, plan, programs  # noqa: E402  (the path comes first)
 MANY = 3000
 
 
-def bed(left_out=(), users=(0, 1, 2)):
+def bed(users=(0, 1, 2)):
     return types.SimpleNamespace(programs=programs.STANDIN_PROGRAMS, storms=programs.STORMS, eaters=programs.EATERS,
-                                 users=users, left_out=left_out)
+                                 users=users)
 
 
 def actions(seed, n=MANY, **options):
@@ -40,10 +40,6 @@ class Plan(unittest.TestCase):
         self.assertEqual({action.kind for action in found}, {*plan.KINDS, "settle"})
         used = {action.options.get("program") or action.options.get("words") for action in found}
         self.assertLessEqual({*programs.STANDIN_PROGRAMS, *programs.STORMS, *programs.EATERS}, used)
-
-    def test_what_is_left_out_does_not(self):
-        kinds = {action.kind for action in actions(7, left_out=("removal", "restart"))}
-        self.assertEqual(kinds & {"removal", "restart"}, set())
 
     def test_one_user_is_enough(self):
         self.assertEqual({action.options.get("user", 0) for action in actions(7, users=(1000,))}, {0})

@@ -26,11 +26,14 @@ class Bed:
 
     def __init__(self):
         self.users = (OWN, *OTHERS) if OWN == 0 else (OWN,)
-        self.left_out = ()
 
     def libraries(self):
         """What is preloaded besides warmverbs."""
         return []
+
+
+def ctl(word):
+    return [os.environ["STANDIN_HCA"], "ctl", word]
 
 
 class StandIn(Bed):
@@ -41,7 +44,6 @@ class StandIn(Bed):
     def __init__(self):
         super().__init__()
         self._library = os.environ["LD_PRELOAD"].split()[-1]
-        self.left_out = ("removal",)
 
     def publish(self, folder):
         """Copies what other users must be able to read."""
@@ -51,9 +53,15 @@ class StandIn(Bed):
         return [self._library]
 
     def objects(self):
-        out = subprocess.run([os.environ["STANDIN_HCA"], "ctl", "objects"], env=CLEAN, check=True,
-                             capture_output=True, timeout=60).stdout
+        out = subprocess.run(ctl("objects"), env=CLEAN, check=True, capture_output=True, timeout=60).stdout
         return json.loads(out)
+
+    def remove(self):
+        """Returns the removal. All objects end, whoever uses them."""
+        return subprocess.Popen(ctl("remove"), env=CLEAN, stdout=subprocess.DEVNULL)
+
+    def come_back(self):
+        return subprocess.run(ctl("return"), env=CLEAN, check=True, stdout=subprocess.DEVNULL).returncode == 0
 
 
 class SoftRoce(Bed):

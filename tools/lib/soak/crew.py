@@ -31,13 +31,19 @@ class Crew:
         thread.start()
 
     def excuse_all(self):
-        """The device goes or went: what runs now may fail."""
+        """The device goes: what runs now may fail."""
         for job in self._jobs():
             job.excused = True
 
+    def kill_excused(self):
+        """What uses objects that ended might wait for ever."""
+        for job in self._jobs():
+            if job.excused:
+                job.abort()
+
     def abort(self):
         for job in self._jobs():
-            job.kill()
+            job.abort()
 
     def _jobs(self):
         with self._lock:

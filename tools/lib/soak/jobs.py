@@ -81,8 +81,15 @@ class Job:
                     self.kill_one(process)
 
     def kill_one(self, process):
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
+        kill_group(process)
+
+    def abort(self):
+        """Kills it and all that it started."""
+        with self._lock:
+            self._is_killed = True
+            for process in self._processes:
+                if process.poll() is None:  # else its number may be another's
+                    kill_group(process)
 
     def environment(self, name="", extra=None):
         libraries = self.soak.bed.libraries()
@@ -120,6 +127,11 @@ class Job:
 
     def errors(self, n):
         return (self.folder / f"err.{n}").read_text(errors="replace")
+
+
+def kill_group(process):
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
 
 
 class Program(Job):

@@ -27,8 +27,7 @@ Actions come from the seed alone: the same seed gives the same actions, each wit
 soak names the seed and the action and the command that repeats the actions up to this one. How programs and daemon
 meet in time is not repeated.
 
-Programs that run while the device is removed may fail. As root, programs run as several users and the device can be
-removed on the stand-in, too; without root, both are left out, and soak says so.
+Programs that run while the device is removed may fail. As root, programs run as several users; without root, as one.
 
 The summary and the last line "soak: N leases, ..." go to stdout, progress goes to stderr. Exit status: 0 if nothing
 was left and nothing was wrong, else 1; 2 for wrong usage.

@@ -117,13 +117,12 @@ KINDS = {
 def sequence(seed, bed):
     """The actions in their order, without end; @bed says what there is to choose from."""
     r = random.Random(seed)
-    kinds = [kind for kind in KINDS if kind not in bed.left_out]
-    weights = [KINDS[kind][0] for kind in kinds]
+    weights = [weight for weight, _ in KINDS.values()]
     number = 0
     while True:
         number += 1
         if number % SETTLE_EVERY == 0:
             yield Action(number, "settle", {})
             continue
-        kind = r.choices(kinds, weights)[0]
+        kind = r.choices(list(KINDS), weights)[0]
         yield Action(number, kind, KINDS[kind][1](r, bed))

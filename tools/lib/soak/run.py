@@ -82,8 +82,6 @@ class Soak:
     def go_through(self, seed):
         if len(self.bed.users) == 1:
             print("soak: without root, all programs run as one user")
-        for kind in self.bed.left_out:
-            print(f"soak: left out: {kind}")
         objects = self.bed.objects()
         self.daemon.start()
         self.learn()
@@ -158,7 +156,7 @@ class Soak:
             time.sleep(POLL_SECONDS)
         if removal.returncode or not self.bed.come_back():
             raise Wrong("the device cannot be removed, or does not come back")
-        self.crew.excuse_all()
+        self.crew.kill_excused()
         self.removals += 1
 
     def watch(self):
