@@ -34,7 +34,7 @@ class Removed(bed.Case):
 
     def test_a_program_with_a_lease(self):
         """Its commands fail as those of a program without one."""
-        words = "open pd cq srq qp:rc,srq move:init at:ready move:rtr query cq destroy:qps destroy:srq destroy:cqs close"
+        words = "open pd cq srq qp:rc,srq move:init at:ready move:rtr query cq destroy:qps destroy:srq destroy:cqs"
         self.learn(words)
         shapes = []
         for warm in (False, True):
