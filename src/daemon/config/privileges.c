@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <sys/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -24,7 +25,17 @@ static void drop_bounding(void)
 			cap_drop_bound(cap); /* refused without CAP_SETPCAP, and then not needed */
 }
 
-/* Keeps CAP_IPC_LOCK only if the process has it. */
+static bool differ(cap_t now, cap_t wanted)
+{
+	int sets = cap_compare(now, wanted);
+
+	return sets < 0 || CAP_DIFFERS(sets, CAP_PERMITTED) || CAP_DIFFERS(sets, CAP_EFFECTIVE);
+}
+
+/*
+ * Keeps CAP_IPC_LOCK only if the process has it. Does not call capset() without need: the unit's
+ * system call filter denies that.
+ */
 static int keep_only(void)
 {
 	wv_cleanup(free_caps) cap_t now = cap_get_proc();
@@ -38,7 +49,7 @@ static int keep_only(void)
 	    (cap_set_flag(wanted, CAP_PERMITTED, WV_ARRAY_SIZE(kept), kept, CAP_SET) ||
 	     cap_set_flag(wanted, CAP_EFFECTIVE, WV_ARRAY_SIZE(kept), kept, CAP_SET)))
 		return -errno;
-	return cap_set_proc(wanted) ? -errno : 0;
+	return differ(now, wanted) && cap_set_proc(wanted) ? -errno : 0;
 }
 
 int wv_privileges_drop(void)
