@@ -1,0 +1,167 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The service starts, serves its users, and has what the unit gives it."""
+
+import grp
+import os
+import pathlib
+import pwd
+import stat
+
+from suite import places, resources
+from suite.lab import accepting
+from suite.report import Case, require, require_equal
+
+from . import units
+from .node import CONFIG, LIMIT_S, LISTENING, PROVIDERS, RUN_DIR, STATE_DIR, check_plain
+from .units import SERVICE, SOCKET, show, systemctl
+
+OTHER_USER = 65534
+MEMORY_MAX = 4 << 30
+WARNING, NOTICE, INFO = "4", "5", "6"
+
+
+def owner_and_mode(path):
+    st = path.stat()
+    return f"{pwd.getpwuid(st.st_uid).pw_name}:{grp.getgrgid(st.st_gid).gr_name} {stat.S_IMODE(st.st_mode):o}"
+
+
+def accounts(_):
+    user = pwd.getpwnam("warmverbs")
+    require("warmverbs" in grp.getgrnam("rdma").gr_mem, "warmverbs is no member of rdma")
+    require_equal(user.pw_shell, "/usr/sbin/nologin", "shell of warmverbs")
+
+
+def activated(node):
+    """The socket alone starts nothing. Whoever asks starts the service; a program asks once there is a list."""
+    node.start_unit(SOCKET)
+    check_plain(node.objects())
+    require_equal(show("ActiveState"), "inactive", "service, after a program without a list of providers")
+    node.status()
+    require_equal([show("ActiveState"), show("Type")], ["active", "notify"], "service, after warmverbs status")
+    require("listening on /run/warmverbs/socket" in show("StatusText"), f"status text: {show('StatusText')}")
+    systemctl("stop", SERVICE)
+    node.objects()
+    units.await_state("active")
+    node.check_warm(node.objects)
+
+
+def owners(node):
+    node.start_service()
+    require_equal({str(path): owner_and_mode(path) for path in (RUN_DIR, PROVIDERS, STATE_DIR)},
+                  {"/run/warmverbs": "warmverbs:rdma 755", "/run/warmverbs/providers": "warmverbs:rdma 644",
+                   "/var/lib/warmverbs": "warmverbs:rdma 700"}, "owners and modes")
+    # Process 1 made it. When the folder becomes the daemon's, so does all that is in it.
+    require(owner_and_mode(LISTENING) in ("root:rdma 660", "warmverbs:rdma 660"),
+            f"the socket is {owner_and_mode(LISTENING)}")
+    status = units.status_fields(units.main_pid())
+    require_equal([status["Uid"].split()[1], status["Gid"].split()[1]],
+                  [str(pwd.getpwnam("warmverbs").pw_uid), str(grp.getgrnam("rdma").gr_gid)], "user and group")
+
+
+def enabled(node):
+    """Enabled, the service starts at boot; disabled, it does not."""
+    systemctl("enable", SERVICE)
+    wanted = show("Wants", "multi-user.target").split() + show("Wants", "sockets.target").split()
+    require(SERVICE in wanted and SOCKET in wanted, f"the targets want {wanted}")
+    node.start_unit("multi-user.target")
+    units.await_state("active")
+    systemctl("disable", SERVICE)
+    require_equal([path.name for path in pathlib.Path("/etc/systemd/system").rglob("warmverbs*")], [],
+                  "links that are left")
+    require(units.is_active(), "the service ended when it was disabled")
+
+
+def hits(node):
+    return sum(recipe["counters"]["hits"] for recipe in node.status()["recipes"])
+
+
+def warm_pingpong(node):
+    node.start_service()
+    before = hits(node)
+    node.check_warm(node.pingpong)
+    require(hits(node) >= before + 2, "the status does not show the hits")
+
+
+def rping(node):
+    """A run of rping, and the results of both sides."""
+    command = ["rping", "-V", "-C", "20", "-a", places.address()]
+    server = node.start([*command, "-s"])
+    require(resources.until(lambda: accepting(server), LIMIT_S), "the server does not listen")
+    client = node.start([*command, "-c"])
+    return [running.wait(LIMIT_S) for running in (server, client)]
+
+
+def warm_rping(node):
+    node.start_service()
+    node.check_warm(lambda: rping(node))
+
+
+def members(node):
+    """Members of the group rdma may connect, others may not."""
+    node.start_service()
+    as_user = ["setpriv", f"--reuid={OTHER_USER}", f"--regid={OTHER_USER}"]
+    member = [*as_user, f"--groups={grp.getgrnam('rdma').gr_gid}"]
+    node.check_warm(lambda: node.objects(prefix=member))
+    check_plain(node.objects(prefix=[*as_user, "--clear-groups"]))
+
+
+def journal(node):
+    """Messages have their priority."""
+    CONFIG.parent.mkdir(exist_ok=True)
+    CONFIG.write_text("log-level = info\n")
+    bad = STATE_DIR / "0" / "00000000000000aa.json"
+    node.warm_service()
+    bad.write_text("no recipe\n")
+    os.chown(bad, *STATE_DIR.stat()[4:6])
+    systemctl("restart", SERVICE)
+    expected = {"listening on /run/warmverbs/socket": NOTICE, bad.name: WARNING, "rxe0": INFO}
+    found = {text: node.journal.await_message(text, f"--priority={level}..{level}", f"--identifier={IDENTIFIER}")
+             for text, level in expected.items()}
+    require_equal({entry["_SYSTEMD_UNIT"] for entry in found.values()}, {SERVICE}, "units of the messages")
+    require_equal(node.journal.messages("--priority=err"), [], "errors")
+    require(STATE_DIR.joinpath("0", bad.name + ".bad").exists(), "the file is not set aside")
+
+
+IDENTIFIER = "warmverbsd"
+
+
+def limits(node):
+    """The daemon has the limits of the unit, and needs no more."""
+    node.start_service()
+    pid = units.main_pid()
+    lines = pathlib.Path(f"/proc/{pid}/limits").read_text().splitlines()
+    limit = {line[:26].strip(): line[26:].split()[:2] for line in lines}
+    require_equal(limit["Max open files"], [show("LimitNOFILE")] * 2, "LimitNOFILE=")
+    require_equal(limit["Max locked memory"], ["unlimited"] * 2, "LimitMEMLOCK=")
+    cgroup = pathlib.Path("/sys/fs/cgroup" + show("ControlGroup"))
+    expected = {"memory.max": str(MEMORY_MAX), "memory.swap.max": "0", "pids.max": "128"}
+    require_equal({name: cgroup.joinpath(name).read_text().strip() for name in expected}, expected,
+                  "limits of the cgroup")
+    budgets = node.status()["budgets"]
+    require(budgets["descriptors"] >= 2 * budgets["leases"], f"too few descriptors for all leases: {budgets}")
+    require(budgets["memory"] < MEMORY_MAX // 2, f"no memory is left beside leases: {budgets}")
+
+
+def less_memory(node):
+    """With less memory, the daemon hands out fewer leases."""
+    units.drop_in("MemoryMax=64M")
+    node.warm_service()
+    require_equal(node.status()["budgets"]["memory_out"], 32 << 20, "memory for leases that programs have")
+
+
+def cases():
+    for name, run in [
+        ("the account and the group exist", accounts),
+        ("the first client starts the service", activated),
+        ("owners and modes", owners),
+        ("enabled, it starts with multi-user.target", enabled),
+        ("the second ibv_rc_pingpong is warm", warm_pingpong),
+        ("the second rping is warm", warm_rping),
+        ("members of rdma are served, others are not", members),
+        ("messages are in the journal, with their priorities", journal),
+        ("limits", limits),
+        ("a lower MemoryMax=", less_memory),
+    ]:
+        yield Case("start", name, run)
+
+
