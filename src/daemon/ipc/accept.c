@@ -96,12 +96,11 @@ static void on_accepted(struct wv_acceptor *a, int fd)
 {
 	struct ucred peer;
 	socklen_t bytes = sizeof(peer);
+	bool known = !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes);
 
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
-		turn_away(a, &nobody, fd);
-	else if (!a->per_container)
+	if (known && !a->per_container)
 		admit(a, fd, peer.uid, 0);
-	else if (!wv_namer_give(&a->namer, fd, peer.uid, peer.pid))
+	else if (!known || !wv_namer_give(&a->namer, fd, peer.uid, peer.pid))
 		turn_away(a, &nobody, fd);
 }
 
