@@ -39,7 +39,10 @@ static bool take_line(const char *line, struct standin_memory *memory)
 	return true;
 }
 
-/* 1: found. 0: private. Or -errno: without a free descriptor nobody can tell. */
+/*
+ * 1: found. 0: private, as all memory is taken to be after a chroot() that hides /proc. Or -errno:
+ * without a free descriptor nobody can tell.
+ */
 static int find_mapping(struct standin_memory *memory)
 {
 	FILE *maps = NEXT(fopen)("/proc/self/maps", "re");
@@ -47,7 +50,7 @@ static int find_mapping(struct standin_memory *memory)
 	bool found = false;
 
 	if (!maps)
-		return -errno;
+		return errno == ENOENT ? 0 : -errno;
 	while (!found && fgets(line, sizeof(line), maps))
 		found = take_line(line, memory);
 	fclose(maps);
