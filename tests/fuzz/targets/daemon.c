@@ -125,6 +125,7 @@ static void forget_all(void)
 	bench_run(bench);
 	json_decref(bench_question(bench, "{\"op\": \"forget\", \"id\": \"all\"}"));
 	bench_rest(bench);
+	wv_handed_out_finish(&bench->server->handed_out); /* the programs are this process */
 	fake_kernel_init(&bench_kernel);
 }
 

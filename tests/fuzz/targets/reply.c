@@ -7,6 +7,7 @@
 #include "preload/client/daemon_connection.h"
 #include "preload/client/pool_request.h"
 #include "preload/core/context.h"
+#include "preload/core/process.h"
 #include "preload/lease/control_path.h"
 #include "preload/lease/device_open.h"
 #include "program.h"
@@ -94,6 +95,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 {
 	(void)argc;
 	(void)argv;
+	wv_process_adopt();
 	for (unsigned int i = 0; i < N_FIXTURES; i++)
 		programs[i] = fixture_load(fixture_names[i]);
 	return 0;
@@ -164,10 +166,11 @@ static void open_device(unsigned int program)
 	unsigned int n_given = 0;
 	int fd = wv_device_open(NODE, &opening);
 	struct wv_context *c = wv_context_of(fd);
+	bool leased = c && c->mode == WV_LEASED; /* the program may give it back */
 
 	assert_true(fd >= 0 && c);
 	use(fd, c, program);
-	for (unsigned int i = 0; c->mode == WV_LEASED && i < c->lease.cmdlog->n_fds; i++)
+	for (unsigned int i = 0; leased && i < c->lease.cmdlog->n_fds; i++)
 		if (c->lease.given & (1u << i))
 			given[n_given++] = c->lease.fds[i];
 	close_as_program(fd);
