@@ -19,6 +19,7 @@ from .wrong import Wrong
 
 LIMIT_SECONDS = 600  # only what hangs takes so long
 READY_SECONDS = 100
+ENDING_SECONDS = 1
 PYTHON = "/usr/bin/python3"  # which every user may run
 
 
@@ -188,7 +189,11 @@ class Zygote(Job):
         parent = zygote.Zygote(ours, process.pid, lambda: self.errors(0))
         ours.settimeout(LIMIT_SECONDS)
         with ours:
-            self.use(parent)
+            try:
+                self.use(parent)
+            except (AssertionError, OSError) as error:
+                time.sleep(ENDING_SECONDS)
+                raise Wrong(f"{error}; the parent's exit status: {process.poll()}; {self.errors(0)}") from error
         if self.await_end(process) and not self.was_killed():
             raise Wrong(f"a parent of children ended with {process.returncode}: {self.errors(0)}")
         self.take_counts()
