@@ -202,7 +202,7 @@ void bench_run(struct daemon_bench *b)
 	do
 		more = wv_loop_turn(s->event,
 				    STAILQ_EMPTY(&s->connections.turns.postponed) ? 0 : 100000);
-	while (more > 0);
+	while (more > 0 || (!more && !STAILQ_EMPTY(&s->connections.turns.postponed)));
 	assert_int_equal(more, 0); /* or the daemon would end */
 	while (wv_closer_busy(&b->server->closer, NULL))
 		sched_yield();
