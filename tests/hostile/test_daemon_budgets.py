@@ -112,7 +112,7 @@ class Leases(hostile.Case):
         self.victim_learns()
         with self.going(attacks.ManyUsers) as going:
             going.await_steps(10 * len(attacks.ManyUsers.uids))
-            got, _ = self.victim_leases(LEASES, 0.2)
+            got, _ = self.victim_leases(LEASES, hostile.SHARED_RHYTHM_S)
             use = self.daemon.status()["use"]
         self.assertLessEqual(use["memory"], 4 * USER_MIB * MIB)
         self.assertGreaterEqual(got, LEASES // 2)

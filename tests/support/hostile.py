@@ -15,6 +15,7 @@ from . import attacks, bed, client, recordings, users
 VICTIMS = b"victim"
 NOFILE = 4096
 SLOW_FSYNC = str(bed.BUILD / "tests/hostile/libslow-fsync.so")
+SHARED_RHYTHM_S = 1 if bed.SANITIZED else 0.2  # between leases of one of twenty users
 HANG_S = 30  # who has no answer by then waits for the attack
 
 

@@ -125,7 +125,10 @@ int do_vfork(struct program *p, struct options o)
 {
 	int ufile = p->context->cmd_fd;
 	bool runs_another = has(o, "exec");
-	pid_t child = vfork();
+	pid_t child;
+
+	fflush(stdout); /* ThreadSanitizer forks instead, and its _exit() writes what is left */
+	child = vfork();
 
 	if (!child) {
 		close(ufile);
