@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """RDMA objects and descriptors that exist."""
 
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -19,15 +20,18 @@ def counts():
     return {kind: int(n) for kind, n in zip(out[2::2], out[3::2])}
 
 
+def each_of(folder, read):
+    """What read() says of each file of a folder that is still there then."""
+    said = []
+    for file in pathlib.Path(folder).iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            said.append(read(file))
+    return said
+
+
 def descriptors(pid):
     """What the descriptors of a process refer to."""
-    targets = []
-    for link in pathlib.Path(f"/proc/{pid}/fd").iterdir():
-        try:
-            targets.append(os.readlink(link))
-        except FileNotFoundError:
-            continue
-    return targets
+    return each_of(f"/proc/{pid}/fd", os.readlink)
 
 
 def ufiles(pid):
@@ -35,9 +39,16 @@ def ufiles(pid):
     return sum(target.startswith(NODE_PREFIX) for target in descriptors(pid))
 
 
+def watches_us(pid):
+    """How many descriptors of a process refer to this one, which gets leases where it stands in for a daemon."""
+    us = f"\nPid:\t{os.getpid()}\n"
+    return sum(us in info for info in each_of(f"/proc/{pid}/fdinfo", pathlib.Path.read_text))
+
+
 def other_descriptors(pid):
-    """How many descriptors of a process are neither a uverbs file nor its events."""
-    return sum(not target.startswith(NODE_PREFIX) and target != EVENTS for target in descriptors(pid))
+    """How many descriptors of a process are neither a uverbs file nor its events, and do not refer to this process."""
+    others = sum(not target.startswith(NODE_PREFIX) and target != EVENTS for target in descriptors(pid))
+    return others - watches_us(pid)
 
 
 def until(condition, seconds, pause=0.02):
