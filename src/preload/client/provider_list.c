@@ -8,14 +8,13 @@
 #include "preload/core/settings.h"
 
 #include <dlfcn.h>
-#include <limits.h>
 #include <link.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DEVICES 16
-#define DEVICE_DIR  "/dev/infiniband/"
+#define MAX_DEVICES   16
+#define PATH_CAPACITY 512 /* longer paths of providers are left to libibverbs */
+#define DEVICE_DIR    "/dev/infiniband/"
 
 struct device {
 	char node[48];	   /* path of the device node */
@@ -99,28 +98,38 @@ static bool next_provider(unsigned int i, char *name)
 	return there;
 }
 
+/* The path of the libibverbs in use; NULL: it is not loaded, or by a path that may change. */
+static const char *verbs_path(void)
+{
+	void *verbs = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
+	struct link_map *map;
+
+	return verbs && !dlinfo(verbs, RTLD_DI_LINKMAP, &map) && *map->l_name == '/' ? map->l_name
+										     : NULL;
+}
+
 /*
  * libibverbs has its providers in the folder "libibverbs" beside its own file (rdma-core,
- * VERBS_PROVIDER_DIR). False: libibverbs is not loaded, or @name is not the plain name of a file.
+ * VERBS_PROVIDER_DIR). False: @name is not the plain name of a file, or the folder is not known.
  */
 static bool provider_path(const char *name, char *path, size_t capacity)
 {
-	void *verbs = strchr(name, '/') ? NULL : dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
-	struct link_map *map;
-	int length = -1;
+	static const char folder[] = "libibverbs/";
+	const char *verbs = strchr(name, '/') ? NULL : verbs_path();
+	char *at, *end = path + capacity;
 
-	if (verbs && !dlinfo(verbs, RTLD_DI_LINKMAP, &map) && *map->l_name == '/')
-		length =
-		    snprintf(path, capacity, "%.*s/libibverbs/%s",
-			     (int)(strrchr(map->l_name, '/') - map->l_name), map->l_name, name);
-	if (verbs)
-		dlclose(verbs);
-	return length > 0 && (size_t)length < capacity;
+	if (!verbs || !wv_copy_string(path, capacity, verbs))
+		return false;
+	at = strrchr(path, '/') + 1;
+	if (!wv_copy_string(at, (size_t)(end - at), folder))
+		return false;
+	at += sizeof(folder) - 1;
+	return wv_copy_string(at, (size_t)(end - at), name);
 }
 
 static void look_up(const char *name, bool load)
 {
-	char path[PATH_MAX];
+	char path[PATH_CAPACITY];
 	struct wv_build_id id;
 	struct link_map *map;
 	void *library = provider_path(name, path, sizeof(path))

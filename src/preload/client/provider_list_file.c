@@ -6,21 +6,24 @@
 #include "wire/wire.h"
 
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-/* The folder of the socket. */
-static bool folder_path(char *path, size_t capacity)
-{
-	char *slash;
+#define PATH_CAPACITY 128
 
-	if (!wv_copy_string(path, capacity, wv_settings()->socket))
-		return false;
+/* The file's path, and where in @path its name begins. NULL: the path of the socket is no good. */
+static char *file_path(char *path)
+{
+	char *slash, *name;
+
+	if (!wv_copy_string(path, PATH_CAPACITY, wv_settings()->socket))
+		return NULL;
 	slash = strrchr(path, '/');
-	if (slash)
-		slash[1] = '\0';
-	return slash;
+	name = slash ? slash + 1 : path;
+	if (!slash ||
+	    !wv_copy_string(name, PATH_CAPACITY - (size_t)(name - path), WV_PROVIDERS_FILE))
+		return NULL;
+	return name;
 }
 
 /*
@@ -39,23 +42,22 @@ static bool is_trusted(int fd, const char *folder)
 }
 
 /* Does not wait for whoever would write to a FIFO. */
-static int open_file(const char *folder)
+static int open_file(void)
 {
-	char path[sizeof(WV_PROVIDERS_FILE) + 128];
-	int fd;
+	char path[PATH_CAPACITY], *name = file_path(path);
+	int fd = name ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
 
-	if ((size_t)snprintf(path, sizeof(path), "%s" WV_PROVIDERS_FILE, folder) >= sizeof(path))
+	if (fd < 0)
 		return -1;
-	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-	if (fd >= 0 && !is_trusted(fd, folder))
+	*name = '\0';
+	if (!is_trusted(fd, path))
 		wv_close_fd(&fd);
 	return fd;
 }
 
 bool wv_provider_list_file_read(char *text, size_t capacity)
 {
-	char folder[128];
-	wv_auto_fd fd = folder_path(folder, sizeof(folder)) ? open_file(folder) : -1;
+	wv_auto_fd fd = open_file();
 	ssize_t got = fd < 0 ? -1 : read(fd, text, capacity - 1);
 
 	text[got > 0 ? got : 0] = '\0';

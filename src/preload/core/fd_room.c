@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/core/fd_room.h"
 
-#include "preload/core/fd_range.h"
-
 #include <fcntl.h>
-#include <sys/eventfd.h>
 #include <sys/resource.h>
 
-/* Twice what libibverbs has open at a time while it lists or opens a device. */
+/* A lease request has two open, and libibverbs at most four at a time while it lists devices. */
 #define PLENTY 8
+
+/* The limit on numbers; 0: it is not known. */
+static rlim_t limit(void)
+{
+	struct rlimit limits;
+
+	return getrlimit(RLIMIT_NOFILE, &limits) ? 0 : limits.rlim_cur;
+}
 
 bool wv_fds_are_plenty(void)
 {
-	struct wv_fd_range range = WV_NO_FDS;
-	int fds[PLENTY], n = 0, fd = eventfd(0, EFD_CLOEXEC);
+	rlim_t end = limit();
 
-	while (fd >= 0) {
-		fds[n++] = fd;
-		fd = n < PLENTY ? fcntl(fd, F_DUPFD_CLOEXEC, 0) : -1;
-	}
-	for (int i = 0; i < n; i++)
-		wv_fd_range_close(&range, fds[i]);
-	wv_fd_range_flush(&range);
-	return n == PLENTY;
+	if (end < PLENTY)
+		return false;
+	for (rlim_t fd = end - PLENTY; fd < end; fd++)
+		if (fcntl((int)fd, F_GETFD) >= 0)
+			return false;
+	return true;
 }
 
 bool wv_fd_is_far_from_limit(int fd)
 {
-	struct rlimit limit;
-
-	return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd + PLENTY < limit.rlim_cur;
+	return (rlim_t)fd + PLENTY < limit();
 }

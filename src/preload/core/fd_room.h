@@ -6,8 +6,8 @@
 
 /*
  * Whether this process can open several more descriptors, so that libibverbs finds enough to list
- * and open devices. Opens them to find out, since neither the limit nor a number tells how many are
- * free. Call with the lock of the control path held.
+ * and open devices: the highest numbers that the limit allows are free. Says no in a program that
+ * uses one of these, however many of the others are free. Opens nothing.
  */
 bool wv_fds_are_plenty(void);
 
