@@ -98,7 +98,10 @@ static bool next_provider(unsigned int i, char *name)
 	return there;
 }
 
-/* The path of the libibverbs in use; NULL: it is not loaded, or by a path that may change. */
+/*
+ * The path of the libibverbs in use; NULL: it is not loaded, or by a path that may change. It stays
+ * loaded from now on, like the providers, which need it.
+ */
 static const char *verbs_path(void)
 {
 	void *verbs = dlopen("libibverbs.so.1", RTLD_LAZY | RTLD_NOLOAD);
