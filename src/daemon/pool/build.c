@@ -161,8 +161,8 @@ int wv_job_give(struct wv_job *job, struct wv_pool *pool, const struct wv_device
 	pool->n_building++;
 	pthread_mutex_lock(&job->builders->lock);
 	job->state = WV_JOB_GIVEN;
-	pthread_cond_signal(&job->given);
 	pthread_mutex_unlock(&job->builders->lock);
+	pthread_cond_signal(&job->given); /* whom this wakes finds the lock free */
 	return 0;
 }
 

@@ -63,15 +63,16 @@ static struct wv_holder *find(struct wv_handed_out *o, const struct wv_tenant *t
 }
 
 /* A descriptor that stands for the process that connected @peer, or -errno. */
-static int pidfd_of(int peer, pid_t pid)
+static int pidfd_of(struct wv_handed_out *o, int peer, pid_t pid)
 {
 	int pidfd = -1;
 	socklen_t bytes = sizeof(pidfd);
 
-	if (!getsockopt(peer, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &bytes))
+	if (!o->old_kernel && !getsockopt(peer, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &bytes))
 		return pidfd;
-	if (errno != ENOPROTOOPT)
+	if (!o->old_kernel && errno != ENOPROTOOPT)
 		return -errno;
+	o->old_kernel = true;
 	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	return pidfd < 0 ? -errno : pidfd;
 }
@@ -89,7 +90,7 @@ static int watch(struct wv_holder *h, int peer)
 
 	if (!may_have_another(h->all, h->tenant))
 		return -EDQUOT;
-	h->pidfd = pidfd_of(peer, h->pid);
+	h->pidfd = pidfd_of(h->all, peer, h->pid);
 	if (h->pidfd < 0)
 		return h->pidfd;
 	if (has_ended(h->pidfd))

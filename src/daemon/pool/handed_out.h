@@ -31,6 +31,7 @@ struct wv_handed_out {
 
 	struct wv_use use; /* by all tenants */
 	uint32_t n_processes;
+	bool old_kernel; /* it has no SO_PEERPIDFD */
 	LIST_HEAD(, wv_holder) buckets[WV_OUT_BUCKETS];
 };
 

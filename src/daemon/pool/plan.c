@@ -91,14 +91,6 @@ static void plan(struct wv_planner *p)
 	set_targets(p, wants);
 }
 
-static int64_t thread_time_us(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return t.tv_sec * INT64_C(1000000) + t.tv_nsec / 1000;
-}
-
 void wv_plan_changed(struct wv_planner *p)
 {
 	p->changed = true;
@@ -111,11 +103,11 @@ void wv_plan_pools(struct wv_planner *p)
 	if (!p->changed || now < p->next_us)
 		return;
 	p->changed = false;
-	start = thread_time_us();
+	start = wv_cpu_clock();
 	plan(p);
 	if (p->next_us < now - BURST_US)
 		p->next_us = now - BURST_US;
-	p->next_us += PART * (thread_time_us() - start);
+	p->next_us += PART * (wv_cpu_clock() - start);
 }
 
 struct wv_use wv_use_of(const struct wv_planner *p, const struct wv_user *only)

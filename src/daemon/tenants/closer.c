@@ -70,7 +70,7 @@ static bool await(struct wv_closer *c)
 	return true;
 }
 
-static void call_thread(struct wv_closer *c);
+static bool call_thread(struct wv_closer *c);
 
 static void *work(void *arg)
 {
@@ -83,7 +83,9 @@ static void *work(void *arg)
 
 		if (!one)
 			continue;
-		call_thread(c); /* for the next: threads that were called before may be one */
+		/* For the next: threads that were called before may be one. */
+		if (call_thread(c))
+			pthread_cond_signal(&c->changed);
 		pthread_mutex_unlock(&c->lock);
 		close(fd);
 		pthread_mutex_lock(&c->lock);
@@ -109,17 +111,16 @@ static int add_thread(struct wv_closer *c)
 }
 
 /*
- * Called with the lock held. Has one more thread look for what is to be closed. If there can be no
- * more, the threads that there are do it later.
+ * Called with the lock held. Has one more thread look for what is to be closed: true if the caller
+ * is to wake one. If there can be no more, the threads that there are do it later.
  */
-static void call_thread(struct wv_closer *c)
+static bool call_thread(struct wv_closer *c)
 {
 	if (!next_free(c))
-		return;
-	if (c->n_idle)
-		pthread_cond_signal(&c->changed);
-	else if (c->n_threads < WV_CLOSERS)
+		return false;
+	if (!c->n_idle && c->n_threads < WV_CLOSERS)
 		add_thread(c);
+	return c->n_idle;
 }
 
 static int *new_table(void)
@@ -216,14 +217,17 @@ static void append(struct wv_closer *c, struct wv_closing *one, int fd)
 void wv_closer_give(struct wv_closer *c, const struct wv_tenant *tenant, int fd)
 {
 	struct wv_closing *one;
+	bool wake;
 
 	pthread_mutex_lock(&c->lock);
 	one = find(c, tenant);
 	if (!one)
 		one = new_closing(c, tenant->uid, tenant->container);
 	append(c, one ? one : c->common, fd);
-	call_thread(c);
+	wake = call_thread(c);
 	pthread_mutex_unlock(&c->lock);
+	if (wake) /* only now, or the thread that wakes would wait for the lock */
+		pthread_cond_signal(&c->changed);
 }
 
 unsigned int wv_closer_busy(struct wv_closer *c, const struct wv_tenant *tenant)
