@@ -73,11 +73,17 @@ struct wv_recipe *wv_catalog_find(struct wv_catalog *c, uid_t uid, uint64_t id)
 	return NULL;
 }
 
+/* Has, among others, all recipes of @key. */
+static struct wv_key_bucket *bucket_of(struct wv_user *user, const struct wv_key *key)
+{
+	return &user->by_key[wv_key_hash(key) % WV_KEY_BUCKETS];
+}
+
 static struct wv_recipe *find_equal(struct wv_user *user, const struct wv_recipe *like)
 {
 	struct wv_recipe *recipe;
 
-	TAILQ_FOREACH (recipe, &user->recipes, link)
+	LIST_FOREACH (recipe, bucket_of(user, &like->key), key_link)
 		if (wv_recipe_equal(recipe, like))
 			return recipe;
 	return NULL;
@@ -107,6 +113,7 @@ static void insert(struct wv_catalog *c, struct wv_user *user, struct wv_recipe 
 		TAILQ_INSERT_BEFORE(other, recipe, link);
 	else
 		TAILQ_INSERT_TAIL(&user->recipes, recipe, link);
+	LIST_INSERT_HEAD(bucket_of(user, &recipe->key), recipe, key_link);
 	user->n_recipes++;
 	charge(user->account, recipe);
 	charge(&c->all, recipe);
@@ -118,7 +125,7 @@ static struct wv_recipe *surplus_variant(struct wv_user *user, const struct wv_r
 	struct wv_recipe *recipe, *least = NULL;
 	unsigned int n = 0;
 
-	TAILQ_FOREACH (recipe, &user->recipes, link) {
+	LIST_FOREACH (recipe, bucket_of(user, &newest->key), key_link) {
 		if (!wv_key_equal(&recipe->key, &newest->key))
 			continue;
 		n++;
@@ -217,6 +224,7 @@ void wv_catalog_remove(struct wv_catalog *c, struct wv_recipe *recipe)
 
 	c->owner.drop(c->owner.arg, recipe);
 	TAILQ_REMOVE(&user->recipes, recipe, link);
+	LIST_REMOVE(recipe, key_link);
 	user->n_recipes--;
 	uncharge(user->account, recipe);
 	uncharge(&c->all, recipe);
@@ -234,7 +242,7 @@ static void list_variants(struct wv_user *user, const struct wv_key *key,
 	struct wv_recipe *recipe;
 
 	variants->n = 0;
-	TAILQ_FOREACH (recipe, &user->recipes, link)
+	LIST_FOREACH (recipe, bucket_of(user, key), key_link)
 		if (variants->n < WV_MAX_VARIANTS && wv_key_equal(&recipe->key, key))
 			variants->all[variants->n++] = recipe;
 }
@@ -372,7 +380,7 @@ void wv_catalog_refuse(struct wv_catalog *c, uid_t uid, const struct wv_key *key
 
 	if (!user)
 		return;
-	TAILQ_FOREACH (recipe, &user->recipes, link) {
+	LIST_FOREACH (recipe, bucket_of(user, key), key_link) {
 		if (!wv_key_equal(&recipe->key, key))
 			continue;
 		uncharge(user->account, recipe);

@@ -13,8 +13,10 @@
 #include "store/recipe.h"
 
 #define WV_MAX_VARIANTS 8
+#define WV_KEY_BUCKETS	128
 
 TAILQ_HEAD(wv_recipes, wv_recipe);
+LIST_HEAD(wv_key_bucket, wv_recipe);
 
 /* How many recipes there are, and the memory that they take. */
 struct wv_recipe_account {
@@ -26,6 +28,8 @@ struct wv_user {
 	LIST_ENTRY(wv_user) link; /* of the catalog's users */
 	uid_t uid;
 	struct wv_recipes recipes; /* most recently used first */
+	/* The same by key. Users have buckets of their own, so that nobody can fill another's. */
+	struct wv_key_bucket by_key[WV_KEY_BUCKETS];
 	unsigned int n_recipes;
 	unsigned int n_clients;	  /* the owner's: open connections */
 	struct wv_tenant *tenant; /* the owner's: who is charged for this user */
@@ -103,7 +107,7 @@ void wv_catalog_remove(struct wv_catalog *c, struct wv_recipe *recipe);
 enum wv_choice wv_catalog_choose(struct wv_catalog *c, uid_t uid, const struct wv_key *key,
 				 uint64_t argv, struct wv_recipe **recipe);
 
-/* All recipes of a key, most recently used first. */
+/* All recipes of a key, in no particular order. */
 struct wv_variants {
 	struct wv_recipe *all[WV_MAX_VARIANTS];
 	unsigned int n;

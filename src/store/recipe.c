@@ -106,6 +106,14 @@ static bool cmdlogs_equal(const struct wv_recipe *a, const struct wv_recipe *b)
 	       !memcmp(a->cmdlog, b->cmdlog, a->cmdlog->bytes);
 }
 
+uint64_t wv_key_hash(const struct wv_key *key)
+{
+	uint64_t hash = wv_hash(WV_HASH_START, &key->program, sizeof(key->program));
+
+	hash = wv_hash(hash, &key->open_number, sizeof(key->open_number));
+	return wv_hash(hash, key->name, strlen(key->name));
+}
+
 bool wv_key_equal(const struct wv_key *a, const struct wv_key *b)
 {
 	return a->open_number == b->open_number && a->driver_id == b->driver_id &&

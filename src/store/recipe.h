@@ -55,7 +55,8 @@ struct wv_divergence {
 struct wv_pool;
 
 struct wv_recipe {
-	TAILQ_ENTRY(wv_recipe) link; /* of its user's recipes */
+	TAILQ_ENTRY(wv_recipe) link;	/* of its user's recipes */
+	LIST_ENTRY(wv_recipe) key_link; /* of those with this hash of the key */
 	uint64_t id;
 	uid_t uid;
 	struct wv_key key;
@@ -101,6 +102,9 @@ void wv_recipe_refuse(struct wv_recipe *recipe, const char *why);
 
 /* The memory that @recipe takes. */
 size_t wv_recipe_bytes(const struct wv_recipe *recipe);
+
+/* The same for equal keys. */
+uint64_t wv_key_hash(const struct wv_key *key);
 
 /* Whether both keys name the same program on the same device. */
 bool wv_key_equal(const struct wv_key *a, const struct wv_key *b);

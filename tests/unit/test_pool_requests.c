@@ -219,6 +219,19 @@ static void test_only_the_variant_of_these_arguments(void **state)
 	let_go(b, sock);
 }
 
+/* @recipe becomes one of the program's second open. */
+static struct wv_recipe *reopen(struct daemon_bench *b, struct wv_recipe *recipe)
+{
+	struct wv_recipe *second = wv_recipe_copy(recipe);
+
+	assert_non_null(second);
+	second->key.open_number = 1;
+	wv_catalog_remove(&b->server->catalog, recipe);
+	assert_ptr_equal(wv_catalog_add(&b->server->catalog, second), second);
+	assert_int_equal(wv_scheduler_adopt(&b->server->scheduler, second), 0);
+	return second;
+}
+
 /* Each open has a recipe of its own; a program is warm only if there is a lease for all of them. */
 static void test_programs_that_open_twice(void **state)
 {
@@ -227,8 +240,7 @@ static void test_programs_that_open_twice(void **state)
 	struct wv_recipe *second;
 
 	bench_record(b, 1, "rc_pingpong");
-	second = bench_recipe(b);
-	second->key.open_number = 1;
+	second = reopen(b, bench_recipe(b));
 	bench_record(b, 1, "ud_pingpong");
 	put_size(b, sock, REQUESTED);
 	bench_settle(b);
