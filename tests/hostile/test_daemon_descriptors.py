@@ -62,12 +62,19 @@ class ManyDescriptors(Waits):
     nofile = 4 * ON_THEIR_WAY
     daemon_options = ("--max-leases", "32")
 
-    def test_fuse_file(self):
+    def check(self, *kinds):
         self.victim_learns()
-        with self.going(FewOnTheirWay) as going:
+        with self.going(*kinds) as going:
             going.await_steps(1)
             time.sleep(SENDING_S)  # the longer, the more would pile up
             self.check_answered()
+
+    def test_fuse_file(self):
+        self.check(FewOnTheirWay)
+
+    def test_questions_beside_it(self):
+        """Connections on which no descriptors wait are closed, whatever else is on them."""
+        self.check(FewOnTheirWay, attacks.Flood, attacks.UnreadStatus)
 
 
 class SlowDisk(Waits):

@@ -100,7 +100,10 @@ class Node:
 
     def settle(self):
         """Wait until every recipe has the leases that the daemon wants it to have."""
-        wait_until(self.settled, READY_SECONDS, lambda: f"leases were not made:\n{self.log.read_text()}")
+        wait_until(self.settled, READY_SECONDS, self._what_is_missing)
+
+    def _what_is_missing(self):
+        return f"leases were not made:\n{json.dumps(self.status(), indent=1)}\n{self.log.read_text()}"
 
     def settled(self):
         return all(recipe["unfit"] or is_full(recipe["pool"]) for recipe in self.status()["recipes"])

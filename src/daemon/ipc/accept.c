@@ -9,8 +9,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#define PAUSE_US	100000
-#define ACCEPTS_AT_ONCE 16
+#define PAUSE_US	 100000
+#define ACCEPTS_AT_ONCE	 16
+#define MESSAGES_AT_ONCE 4
 
 /* Stands for clients of whom nothing is known. */
 static const struct wv_tenant nobody = {.uid = (uid_t)-1};
@@ -32,23 +33,42 @@ static bool may_enter(struct wv_acceptor *a, struct wv_tenant *tenant)
 	return has_room(a, tenant) || (wv_connections_make_room(tenant) && has_room(a, tenant));
 }
 
+enum waiting { NOTHING, BYTES, DESCRIPTORS };
+
 /*
- * Whether no message waits on @fd, which is shut down. With SO_PASSCRED every message has more than
- * its bytes, of which there may be none, and the kernel says that this is cut off (unix(7)).
+ * What the next message on @fd brings, which is shut down and has SO_PASSCRED: so every message has
+ * credentials, for which alone there is room here, and the kernel says that descriptors were cut
+ * off (unix(7)). Those stay where they are.
  */
-static bool is_empty(int fd)
+static enum waiting look_at_next(int fd)
+{
+	char control[CMSG_SPACE(sizeof(struct ucred))];
+	struct msghdr msg = {.msg_control = control, .msg_controllen = sizeof(control)};
+
+	if (recvmsg(fd, &msg, MSG_PEEK | MSG_DONTWAIT) < 0)
+		return NOTHING;
+	if (msg.msg_flags & MSG_CTRUNC)
+		return DESCRIPTORS;
+	return msg.msg_controllen ? BYTES : NOTHING;
+}
+
+/* Whether no descriptor waits on @fd, which is shut down. */
+static bool is_free_of_descriptors(int fd)
 {
 	const int on = 1;
-	struct msghdr msg = {0};
+	enum waiting next = DESCRIPTORS;
 
-	return !setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) &&
-	       !recvmsg(fd, &msg, MSG_PEEK | MSG_DONTWAIT) && !(msg.msg_flags & MSG_CTRUNC);
+	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)))
+		return false;
+	for (int i = 0; i < MESSAGES_AT_ONCE && (next = look_at_next(fd)) == BYTES; i++)
+		recv(fd, NULL, 0, MSG_DONTWAIT);
+	return next == NOTHING;
 }
 
 /*
- * Tells the client at once, so that the program goes on plainly instead of waiting. Where nothing
- * waits on @fd, closing it is quick; so what is left for others to close is bounded by the number
- * of descriptors that the client may have on their way (getrlimit(2), RLIMIT_NOFILE).
+ * Tells the client at once, so that the program goes on plainly instead of waiting. Where no
+ * descriptor waits on @fd, closing it is quick; so what is left for others to close is bounded by
+ * the number of descriptors that the client may have on their way (getrlimit(2), RLIMIT_NOFILE).
  */
 static void turn_away(struct wv_acceptor *a, const struct wv_tenant *tenant, int fd)
 {
@@ -56,7 +76,7 @@ static void turn_away(struct wv_acceptor *a, const struct wv_tenant *tenant, int
 
 	s->tally.over_limit++;
 	shutdown(fd, SHUT_RDWR);
-	if (is_empty(fd))
+	if (is_free_of_descriptors(fd))
 		close(fd);
 	else
 		wv_closer_give(s->closer, tenant, fd);
