@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What all attacks share, and the processes that play them."""
 
+import functools
 import mmap
 import os
 import resource
@@ -107,8 +108,13 @@ def _begin(attack, uid, ready):
     return True
 
 
-def _play(attack, uid, nice, ready, steps):
+def _limit(nice, nofile):
     os.nice(nice)
+    if nofile:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (nofile, nofile))
+
+
+def _play(attack, uid, ready, steps):
     if not _begin(attack, uid, ready):
         return
     done = 0
@@ -120,12 +126,16 @@ def _play(attack, uid, nice, ready, steps):
 
 
 class _Player:
-    """The process of one hostile user."""
+    """The process of one hostile user; limit() is called in it first."""
 
-    def __init__(self, attack, uid, nice):
+    def __init__(self, attack, uid, limit):
         self._steps = mmap.mmap(-1, STEPS.size)
         self._ready, ready = os.pipe()
-        self._pid = users.fork(lambda: _play(attack, uid, nice, ready, self._steps))
+
+        def play():
+            limit()
+            _play(attack, uid, ready, self._steps)
+        self._pid = users.fork(play)
         os.close(ready)
 
     @property
@@ -147,11 +157,11 @@ class _Player:
 
 
 class Going:
-    """Attacks that go on while the block lasts, at the priority @nice."""
+    """Attacks that go on while the block lasts, at the priority @nice, each with @nofile descriptors at most."""
 
-    def __init__(self, attacks, nice=0):
+    def __init__(self, attacks, nice=0, nofile=None):
         self._attacks = attacks
-        self._nice = nice
+        self._limit = functools.partial(_limit, nice, nofile)
         self._players = []
 
     @property
@@ -173,7 +183,7 @@ class Going:
     def __enter__(self):
         try:
             for attack in self._attacks:
-                self._players += [_Player(attack, uid, self._nice) for uid in attack.uids]
+                self._players += [_Player(attack, uid, self._limit) for uid in attack.uids]
             for player in self._players:
                 player.await_ready()
         except BaseException:

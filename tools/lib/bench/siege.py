@@ -5,6 +5,7 @@
 import contextlib
 import importlib
 import os
+import resource
 import subprocess
 import sys
 import time
@@ -24,6 +25,9 @@ NICE = 19
 BEGUN_SECONDS = 1
 LEARN_RUNS = 20
 SLOW_DISK_MS = 120
+# As installed, the daemon may have twice as many descriptors as users may have by default (systemd-system.conf(5)).
+NOFILE = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+USERS_NOFILE = NOFILE // 2
 OPTIONS = ("--refill-delay", "20", "--log-level", "notice")
 ALL = "all"
 
@@ -65,7 +69,7 @@ def one_run(tests, products, name, plain, warm):
     kinds = tests.attacks.ALL.values() if name == ALL else [tests.attacks.ALL[name]]
     with besieged(tests, products, slow_disk=name in ("slow_disk", ALL)) as victim:
         plain.add(victim.run(PROGRAMS))
-        with tests.attacks.Going([kind(victim.target) for kind in kinds], NICE):
+        with tests.attacks.Going([kind(victim.target) for kind in kinds], NICE, USERS_NOFILE):
             time.sleep(BEGUN_SECONDS)
             warm.add(victim.run(PROGRAMS))
 
@@ -77,7 +81,7 @@ def besieged(tests, products, slow_disk):
     env = tests.hostile.slow_disk(SLOW_DISK_MS) if slow_disk else None
     with contextlib.ExitStack() as stack:
         stack.callback(subprocess.run, ["rm", "-rf", folder], check=True)
-        daemon = tests.hostile.start_daemon(folder, OPTIONS, env)
+        daemon = tests.hostile.start_daemon(folder, OPTIONS, env, NOFILE)
         stack.callback(daemon.stop)
         victim = Victim(tests, daemon, products.bench("besieged"), tests.hostile.make_target(folder, daemon.socket))
         victim.learn()
