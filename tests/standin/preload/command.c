@@ -224,7 +224,7 @@ static void *map(void *at, size_t length, int prot, int flags, int fd, off_t off
 	if (flags & MAP_SHARED) {
 		if (fd >= 0 && standin_is_ufile(fd, &cookie))
 			return map_page(cookie, at, length, prot, flags, offset);
-		standin_note_shared();
+		standin_note_shared(fd);
 		if (flags & MAP_ANONYMOUS && standin_active())
 			return standin_map_shared(at, length, prot, flags);
 	}

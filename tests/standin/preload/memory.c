@@ -11,12 +11,20 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
+#define RECENT 64
+
 /* Most programs have no shared mapping: they do not pay for reading the list of mappings. */
 static atomic_bool any_shared;
 
-void standin_note_shared(void)
+/* Descriptors that were mapped last: processes may have thousands, and memory is mapped anew. */
+static atomic_int recent[RECENT];
+static atomic_uint n_mapped;
+
+void standin_note_shared(int fd)
 {
 	any_shared = true;
+	if (fd >= 0)
+		recent[n_mapped++ % RECENT] = fd;
 }
 
 /* False if the line is not of a shared mapping around the address. */
@@ -57,8 +65,29 @@ static int find_mapping(struct standin_memory *memory)
 	return found;
 }
 
+static bool is_it(int fd, const struct standin_memory *memory)
+{
+	struct stat st;
+
+	return NEXT(fstat)(fd, &st) == 0 && st.st_ino == memory->inode &&
+	       st.st_dev == memory->device;
+}
+
+static int find_recent(const struct standin_memory *memory)
+{
+	unsigned int n = n_mapped;
+
+	for (unsigned int i = 1; i <= RECENT; i++) {
+		int fd = recent[(n - i) % RECENT];
+
+		if (is_it(fd, memory))
+			return fd;
+	}
+	return -ENOENT;
+}
+
 /* -ENOENT: the program has closed it. */
-static int find_descriptor(const struct standin_memory *memory)
+static int find_among_all(const struct standin_memory *memory)
 {
 	DIR *dir = opendir("/proc/self/fd");
 	struct dirent *entry;
@@ -68,10 +97,8 @@ static int find_descriptor(const struct standin_memory *memory)
 		return -errno;
 	while (found < 0 && (entry = readdir(dir))) {
 		int fd = atoi(entry->d_name);
-		struct stat st;
 
-		if (entry->d_name[0] != '.' && NEXT(fstat)(fd, &st) == 0 &&
-		    st.st_ino == memory->inode && st.st_dev == memory->device)
+		if (entry->d_name[0] != '.' && is_it(fd, memory))
 			found = fd;
 	}
 	closedir(dir);
@@ -88,7 +115,9 @@ int standin_describe(struct standin_memory *memory, int *fds, unsigned int *n_fd
 	found = find_mapping(memory);
 	if (found <= 0)
 		return found;
-	fd = find_descriptor(memory);
+	fd = find_recent(memory);
+	if (fd < 0)
+		fd = find_among_all(memory);
 	if (fd < 0)
 		return fd == -ENOENT ? 0 : fd;
 	memory->fd = (int)*n_fds;

@@ -4,8 +4,8 @@
 
 #include "../protocol.h"
 
-/* The program made a shared mapping; from now on /proc/self/maps is read. */
-void standin_note_shared(void);
+/* The program maps @fd, or -1, shared; from now on /proc/self/maps is read. */
+void standin_note_shared(int fd);
 
 /*
  * Fills in what @memory's va is mapped to. If that is a file that this process has open, appends
