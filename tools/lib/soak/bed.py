@@ -19,7 +19,7 @@ RETURN_SECONDS = 60
 
 
 class Bed:
-    """@users: uids that programs run as."""
+    """@users: uids that programs run as. @at_once: jobs."""
 
     eaters = programs.EATERS
     storms = programs.STORMS
@@ -38,6 +38,7 @@ def ctl(word):
 
 class StandIn(Bed):
     name = "standin"
+    at_once = 6
     programs = programs.STANDIN_PROGRAMS
     address = "127.0.0.1"
 
@@ -66,6 +67,7 @@ class StandIn(Bed):
 
 class SoftRoce(Bed):
     name = "rxe"
+    at_once = 2  # the machine is emulated
     programs = programs.RXE_PROGRAMS
 
     def __init__(self):

@@ -6,20 +6,19 @@ import traceback
 
 from .wrong import Wrong
 
-AT_ONCE = 6
-
 
 class Crew:
     """wrong: [(action, text)]."""
 
-    def __init__(self):
+    def __init__(self, at_once):
+        self._at_once = at_once
         self.wrong = []
         self.forks = self.kills = self.done = 0
         self._running = {}  # job: thread
         self._lock = threading.Lock()
 
     def has_room(self):
-        return len(self._running) < AT_ONCE
+        return len(self._running) < self._at_once
 
     def is_idle(self):
         return not self._running

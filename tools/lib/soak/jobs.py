@@ -167,7 +167,7 @@ class Program(Job):
 
     def await_ready(self, program, process, port):
         ready = {"tcp": lambda: ports.is_listened_to(port), "cm": lambda: accepting(process),
-                 "socket": (self.folder / "server").exists}[program.ready]
+                 "said": lambda: "listening" in self.output(0)}[program.ready]
         end = time.monotonic() + READY_SECONDS
         while not ready() and process.poll() is None and not self.was_killed():
             if time.monotonic() > end:

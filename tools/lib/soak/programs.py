@@ -29,7 +29,7 @@ def without_numbers(output):
 @dataclasses.dataclass(frozen=True)
 class Program:
     """A command, or a server and a client. In the words, PORT is a port of their own, ADDRESS where the server is,
-    FOLDER a folder of their own. @ready: how to see that the server listens: "tcp", "cm" or "socket"."""
+    FOLDER a folder of their own. @ready: how to see that the server listens: "tcp", "cm" or "said"."""
 
     commands: tuple
     shape: object = exact
@@ -51,7 +51,7 @@ def forks(how):
 
 def prefork_server(workers, each, requests):
     server = ("prefork", "serve", "FOLDER/server", str(workers), str(each), str(requests))
-    return Program((server, ("prefork", "ask", "FOLDER/server", str(requests))), ready="socket",
+    return Program((server, ("prefork", "ask", "FOLDER/server", str(requests))), ready="said",
                    env={"WARMVERBS_PREFORK": "3"})
 
 

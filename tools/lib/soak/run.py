@@ -33,7 +33,7 @@ class Soak:
         self.published = published(work, build, ROOT)
         bed.publish(self.published)
         self.daemon = Daemon(build, bed, work, out)
-        self.crew = Crew()
+        self.crew = Crew(bed.at_once)
         self.expected = {}
         self.settled = self.restarts = self.pauses = self.removals = 0
         self._out = out
