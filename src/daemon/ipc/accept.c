@@ -168,13 +168,26 @@ static void on_no_connection(struct wv_acceptor *a, int err)
 		wv_log(WV_WARNING, "cannot accept a connection: %s", strerror(err));
 }
 
+/*
+ * The first to connect after a pause need not wait for all messages that are there already. Where
+ * they never pause, connections and messages take turns.
+ */
+static int on_clients_served(sd_event_source *source, void *data)
+{
+	struct wv_acceptor *a = data;
+
+	(void)source;
+	return sd_event_source_set_priority(a->listen_source, WV_PRIORITY_NEWCOMERS);
+}
+
 /* Programs that start together are served in one iteration of the loop. */
 static int on_connection(sd_event_source *source, int listen_fd, uint32_t events, void *data)
 {
 	struct wv_acceptor *a = data;
 
-	(void)source;
 	(void)events;
+	sd_event_source_set_priority(source, WV_PRIORITY_CLIENTS);
+	sd_event_source_set_enabled(a->newcomers_source, SD_EVENT_ONESHOT);
 	for (unsigned int i = 0; i < ACCEPTS_AT_ONCE; i++) {
 		int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
@@ -234,12 +247,16 @@ int wv_accept_start(struct wv_acceptor *a)
 	if (!err)
 		err = sd_event_add_io(event, &a->listen_source, a->listen_fd, EPOLLIN,
 				      on_connection, a);
-	return err < 0 ? err : sd_event_source_set_priority(a->listen_source, WV_PRIORITY_CLIENTS);
+	if (err >= 0)
+		err = sd_event_add_defer(event, &a->newcomers_source, on_clients_served, a);
+	return err < 0 ? err
+		       : sd_event_source_set_priority(a->newcomers_source, WV_PRIORITY_CLIENTS);
 }
 
 void wv_accept_stop(struct wv_acceptor *a)
 {
 	a->listen_source = sd_event_source_disable_unref(a->listen_source);
+	a->newcomers_source = sd_event_source_disable_unref(a->newcomers_source);
 	a->pause_timer = sd_event_source_disable_unref(a->pause_timer);
 	wv_namer_stop(&a->namer);
 	wv_close_fd(&a->spare_fd);

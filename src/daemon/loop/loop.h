@@ -16,8 +16,9 @@
 enum wv_priority {
 	WV_PRIORITY_DEVICES = -10, /* removal of a device must not wait for the daemon */
 	/* Little work, which must go on where clients never pause. */
-	WV_PRIORITY_RESULTS = -5, /* of threads */
-	WV_PRIORITY_OVERDUE = -5, /* work that was put off long enough */
+	WV_PRIORITY_RESULTS = -5,   /* of threads */
+	WV_PRIORITY_OVERDUE = -5,   /* work that was put off long enough */
+	WV_PRIORITY_NEWCOMERS = -1, /* clients that connect after a pause */
 	WV_PRIORITY_CLIENTS = 0,
 	WV_PRIORITY_TIMERS = 10,
 	WV_PRIORITY_WORK = 100, /* when nobody is being served */
