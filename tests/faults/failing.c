@@ -15,8 +15,12 @@ static uint32_t due;			 /* number of the allocation that fails; 0: none */
 static uint32_t own, *counter = &own;	 /* allocations so far */
 static uintptr_t from, to = UINTPTR_MAX; /* code whose allocations count */
 
+/* Not yet while libc, or a sanitizer, makes a thread ready, which cannot do without. */
+static __thread bool counts;
+
 void failing_begin(uint32_t n)
 {
+	counts = true;
 	__atomic_store_n(counter, 0, __ATOMIC_RELAXED);
 	__atomic_store_n(&due, n, __ATOMIC_RELAXED);
 }
@@ -30,6 +34,7 @@ bool failing_end(void)
 
 void failing_share(uint32_t *shared, uint32_t n)
 {
+	counts = true;
 	counter = shared;
 	__atomic_store_n(&due, n, __ATOMIC_RELAXED);
 }
@@ -61,7 +66,7 @@ static bool fails(const void *caller)
 {
 	uint32_t n = __atomic_load_n(&due, __ATOMIC_RELAXED);
 
-	if (!n || (uintptr_t)caller < from || (uintptr_t)caller >= to ||
+	if (!n || !counts || (uintptr_t)caller < from || (uintptr_t)caller >= to ||
 	    __atomic_add_fetch(counter, 1, __ATOMIC_RELAXED) != n)
 		return false;
 	errno = ENOMEM;
@@ -111,10 +116,33 @@ VISIBLE void *tsearch(const void *key, void **tree, int (*compare)(const void *,
 	return FAILS ? NULL : NEXT(tsearch)(key, tree, compare);
 }
 
+struct thread {
+	void *(*start)(void *);
+	void *arg;
+};
+
+static void *run(void *arg)
+{
+	struct thread thread = *(struct thread *)arg;
+
+	free(arg);
+	counts = true;
+	return thread.start(thread.arg);
+}
+
 VISIBLE int pthread_create(pthread_t *thread, const pthread_attr_t *attr, void *(*start)(void *),
 			   void *arg)
 {
-	return FAILS ? EAGAIN : NEXT(pthread_create)(thread, attr, start, arg);
+	struct thread *copy = FAILS ? NULL : NEXT(malloc)(sizeof(*copy));
+	int err;
+
+	if (!copy)
+		return EAGAIN;
+	*copy = (struct thread){start, arg};
+	err = NEXT(pthread_create)(thread, attr, run, copy);
+	if (err)
+		free(copy);
+	return err;
 }
 
 /* glibc's cannot do without: it asserts that there is memory, or follows a null pointer (2.36). */
