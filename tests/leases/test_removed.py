@@ -47,6 +47,18 @@ class Removed(bed.Case):
             self.daemon.await_ready(self.name)
         self.assertEqual(shapes[0], shapes[1])
 
+    def test_a_program_that_is_recorded(self):
+        """What it did until then is no recipe: other programs do more."""
+        program = self.start("open pd at:ready cq", True)
+        program.reach("ready")
+        bed.ctl("remove")
+        program.finish()
+        bed.ctl("return")
+        self.await_device()
+        self.assertEqual(self.daemon.recipes(self.name), [])
+        self.run_warm("open pd cq")
+        self.assertEqual(bed.until(lambda: self.daemon.recipes(self.name), "the recipe")[0]["counters"]["records"], 1)
+
     def test_again_and_again(self):
         """While leases are made and handed out."""
         self.learn(WORDS)

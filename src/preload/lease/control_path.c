@@ -344,6 +344,7 @@ static int record(struct passage *p)
 	error = answer(p);
 	if (!c->stopped)
 		wv_record_answer(&c->record, p->cmd, p->row, error);
+	c->removed |= error == EIO;
 	wv_unlock();
 	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_RECORDED, error, why_not(p));
 	errno = error ? error : errno;

@@ -16,7 +16,9 @@ static void send_news(struct wv_context *c)
 {
 	struct wv_msg_record *record = (void *)c->message;
 
-	if (c->mode == WV_RECORDING) {
+	if (c->mode == WV_RECORDING && c->removed) {
+		c->stopped = true; /* other programs do not end here */
+	} else if (c->mode == WV_RECORDING) {
 		record->provider = c->provider;
 		wv_client_send_record(c->sock, record);
 		c->stopped = true;
