@@ -511,6 +511,15 @@ static int start_without_threads(void)
 	return err == -EAGAIN && count_fds() == fds ? 0 : 1;
 }
 
+/* ThreadSanitizer asks. Of the daemon before, detached threads may not have ended when this forks.
+ */
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
+
+const char *__tsan_default_options(void)
+{
+	return "die_after_fork=0 report_thread_leaks=0";
+}
+
 static void test_no_threads_no_daemon(void **state)
 {
 	struct daemon_bench *b = *state;
