@@ -81,7 +81,7 @@ class ManyDescriptors(Waits):
 
     def test_questions_beside_it(self):
         """Connections on which no descriptors wait are closed, whatever else is on them."""
-        self.check(FewOnTheirWay, attacks.Flood, attacks.UnreadStatus)
+        self.check(FewOnTheirWay, attacks.UnreadStatus)
 
 
 class SlowDisk(Waits):
