@@ -174,6 +174,26 @@ static void test_a_lease_given_up_at_once_did_not_fit(void **state)
 	bench_record(b, 1, "rc_pingpong");
 }
 
+/* Its program listed devices, and opened none. */
+static void test_an_unread_lease_counts_for_nothing(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_msg_request request = bench_request(1);
+	wv_auto_fd node = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
+	int sock = bench_connect(b);
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	bench_send(sock, WV_MSG_REQUEST, &request, sizeof(request), &node, 1);
+	bench_run(b);
+	assert_int_equal(bench_recipe(b)->counters.hits, 1);
+	close(sock);
+	bench_run(b);
+	assert_int_equal(bench_recipe(b)->counters.hits, 0);
+	bench_settle(b);
+	assert_int_equal(bench_run_program(b, 1, 0), 0);
+}
+
 static void test_a_recording_of_nothing_is_not_kept(void **state)
 {
 	struct daemon_bench *b = *state;
@@ -1230,6 +1250,7 @@ int main(void)
 	    TEST(test_reports_are_counted),
 	    TEST(test_a_divergent_program_records_again_once),
 	    TEST(test_a_lease_given_up_at_once_did_not_fit),
+	    TEST(test_an_unread_lease_counts_for_nothing),
 	    TEST(test_a_recording_of_nothing_is_not_kept),
 	    TEST(test_only_an_opened_node_proves_a_right),
 	    TEST(test_a_driver_that_is_not_understood),

@@ -21,6 +21,7 @@ struct wv_client {
 	struct wv_tenant *tenant;
 	int fd;
 	enum wv_client_state state;
+	bool unread;	  /* it disconnected without having read the last answer */
 	int64_t since_us; /* time of the connection; LEASED: of the lease */
 	/* Of an answer that it has not read yet, as far as is known: */
 	uint32_t in_flight; /* descriptors */

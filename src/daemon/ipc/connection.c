@@ -137,6 +137,7 @@ static enum wv_client_next receive(struct wv_connection *cn)
 
 	if (got == -EAGAIN || got == -EINTR)
 		return WV_CLIENT_KEEP;
+	c->unread = got == -ECONNRESET; /* unix_release_sock() of the kernel */
 	if (!wv_client_may_be_answered(c))
 		settle(c->tenant);
 	if (got == -EPROTO)

@@ -117,6 +117,10 @@ void wv_handle_no_report(struct wv_client *c)
 	struct wv_catalog *catalog = c->service->catalog;
 	struct wv_recipe *recipe = wv_catalog_find(catalog, c->user->uid, c->recipe);
 
-	if (recipe && wv_now(c->service->event) - c->since_us < AT_ONCE_US)
+	if (!recipe)
+		return;
+	if (c->unread) /* the program listed devices, and opened none */
+		recipe->counters.hits -= !!recipe->counters.hits;
+	else if (wv_now(c->service->event) - c->since_us < AT_ONCE_US)
 		wv_catalog_served(catalog, recipe, c->argv, true);
 }

@@ -27,6 +27,12 @@ static struct {
 
 static uint32_t n_opens; /* of RDMA devices by this process */
 
+/*
+ * The program has listed devices without opening one, and is likely to do it again (UCX does, three
+ * times): each request in advance would cost a lease.
+ */
+static bool lists_in_vain;
+
 static int open_node(const char *path)
 {
 	int fd = wv_fd_off_standard(open(path, O_RDWR | O_CLOEXEC));
@@ -125,7 +131,7 @@ static void begin(const char *path)
 	static const struct wv_fd_owner owner = {.closed = closed};
 	struct wv_lease_request *r = &pending.request;
 
-	if (r->sock >= 0 || !should_ask() || !wv_fds_are_plenty() ||
+	if (lists_in_vain || r->sock >= 0 || !should_ask() || !wv_fds_are_plenty() ||
 	    !wv_copy_string(pending.path, sizeof(pending.path), path))
 		return;
 	*r = make(path, true, n_opens);
@@ -158,6 +164,7 @@ void wv_lease_request_drop(void)
 	if (!wv_process_is_adopted())
 		return;
 	wv_lock();
+	lists_in_vain |= pending.request.sock >= 0;
 	drop_pending();
 	wv_unlock();
 	errno = saved;

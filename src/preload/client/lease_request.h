@@ -27,7 +27,7 @@ struct wv_lease_request {
  */
 void wv_lease_request_begin(const char *path);
 
-/* Drops a pending request. */
+/* Drops a pending request. Afterwards this process requests leases only when it opens a device. */
 void wv_lease_request_drop(void);
 
 /*

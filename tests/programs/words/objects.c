@@ -13,12 +13,17 @@ const char *const qp_kind_names[QP_KINDS] = {
     [RC] = "rc", [UC] = "uc", [UD] = "ud", [DCI] = "dci", [DCT] = "dct", [RAW] = "raw",
 };
 
-/* For an "open" that comes later. */
+/* For an "open" that comes later; with "free" for nothing. */
 int do_list(struct program *p, struct options o)
 {
-	(void)o;
 	p->list = ibv_get_device_list(&p->n_list);
-	return p->list ? 0 : errno;
+	if (!p->list)
+		return errno;
+	if (has(o, "free")) {
+		ibv_free_device_list(p->list);
+		p->list = NULL;
+	}
+	return 0;
 }
 
 int do_open(struct program *p, struct options o)
