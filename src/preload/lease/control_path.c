@@ -324,10 +324,7 @@ static int answer(struct passage *p)
 	return issue(p->fd, p->cmd) < 0 ? errno : 0;
 }
 
-/*
- * Records one command. The lock is held meanwhile, so threads take turns: this is only a program's
- * first run.
- */
+/* Records one command, with the lock held: threads take turns, in a program's first run only. */
 static int record(struct passage *p)
 {
 	struct wv_context *c = p->context;
