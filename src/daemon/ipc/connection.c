@@ -250,6 +250,8 @@ static bool is_dear(struct wv_connection *cn)
 {
 	struct wv_msg head = {.type = WV_MSG_REQUEST};
 
+	if (cn->client.state == WV_CLIENT_LEASED) /* it reports; looking would use up ECONNRESET */
+		return false;
 	if (!cn->dear && recv(cn->client.fd, &head, sizeof(head), MSG_PEEK | MSG_DONTWAIT) > 0)
 		cn->dear = head.type != WV_MSG_REQUEST && head.type != WV_MSG_REPORT;
 	return cn->dear;
