@@ -349,13 +349,20 @@ struct wv_msg_request bench_request(uint64_t argv)
 	return request;
 }
 
-int bench_ask(struct daemon_bench *b, uint64_t argv, struct bench_answer *answer)
+int bench_send_request(struct daemon_bench *b, uint64_t argv)
 {
 	struct wv_msg_request request = bench_request(argv);
 	wv_auto_fd node = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
 	int sock = bench_connect(b);
 
 	bench_send(sock, WV_MSG_REQUEST, &request, sizeof(request), &node, 1);
+	return sock;
+}
+
+int bench_ask(struct daemon_bench *b, uint64_t argv, struct bench_answer *answer)
+{
+	int sock = bench_send_request(b, argv);
+
 	bench_receive(b, sock, answer);
 	return sock;
 }

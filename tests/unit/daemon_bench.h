@@ -77,6 +77,8 @@ int bench_reason(const struct bench_answer *answer);
 
 /* A request like that of a program started with @argv, whose node is @node. */
 struct wv_msg_request bench_request(uint64_t argv);
+/* Connects and sends that request. The socket; the daemon has not read it yet. */
+int bench_send_request(struct daemon_bench *b, uint64_t argv);
 /* Connects and asks. The socket; the answer is in @answer. */
 int bench_ask(struct daemon_bench *b, uint64_t argv, struct bench_answer *answer);
 

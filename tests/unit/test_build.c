@@ -511,8 +511,7 @@ static int start_without_threads(void)
 	return err == -EAGAIN && count_fds() == fds ? 0 : 1;
 }
 
-/* ThreadSanitizer asks. Of the daemon before, detached threads may not have ended when this forks.
- */
+/* ThreadSanitizer asks. Detached threads of the daemon may not have ended when this forks. */
 __attribute__((visibility("default"))) const char *__tsan_default_options(void);
 
 const char *__tsan_default_options(void)

@@ -178,13 +178,11 @@ static void test_a_lease_given_up_at_once_did_not_fit(void **state)
 static void test_an_unread_lease_counts_for_nothing(void **state)
 {
 	struct daemon_bench *b = *state;
-	struct wv_msg_request request = bench_request(1);
-	wv_auto_fd node = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
-	int sock = bench_connect(b);
+	int sock;
 
 	bench_record(b, 1, "rc_pingpong");
 	bench_settle(b);
-	bench_send(sock, WV_MSG_REQUEST, &request, sizeof(request), &node, 1);
+	sock = bench_send_request(b, 1);
 	bench_run(b);
 	assert_int_equal(bench_recipe(b)->counters.hits, 1);
 	close(sock);
@@ -796,13 +794,11 @@ static void test_fifty_programs_at_once(void **state)
 static void test_a_client_that_leaves_before_the_answer(void **state)
 {
 	struct daemon_bench *b = *state;
-	struct wv_msg_request request = bench_request(1);
-	wv_auto_fd node = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
-	int sock = bench_connect(b);
+	int sock;
 
 	bench_record(b, 1, "rc_pingpong");
 	bench_settle(b);
-	bench_send(sock, WV_MSG_REQUEST, &request, sizeof(request), &node, 1);
+	sock = bench_send_request(b, 1);
 	close(sock);
 	bench_run(b);
 	assert_int_equal(bench_recipe(b)->pool->n_ready, 1);

@@ -18,8 +18,8 @@ struct wv_acceptor {
 	int listen_fd;	    /* stays the owner's */
 
 	sd_event_source *listen_source, *pause_timer;
-	sd_event_source
-	    *newcomers_source; /* on after a connection, until those before it were served */
+	/* On after a connection, until the messages that were there before it are served. */
+	sd_event_source *newcomers_source;
 	struct wv_namer namer;
 	struct wv_log_limit descriptors_limit;
 	int spare_fd; /* -1: none */

@@ -28,7 +28,7 @@ struct wv_context {
 	uint8_t mode;	   /* enum wv_mode */
 	bool stopped;	   /* nothing more is adopted from the lease, or recorded */
 	bool opening;	   /* ibv_open_device() has not returned yet */
-	bool removed;	   /* a command failed with EIO: the device is gone (ib_uverbs_ioctl()) */
+	bool removed;	   /* while recording, EIO came: the device is gone (ib_uverbs_ioctl()) */
 	bool connected;	   /* a QP has a peer: the report or the recording is due */
 	uint16_t index;	   /* in the table of contexts */
 	uint16_t files;	   /* tracked descriptors of this context */
