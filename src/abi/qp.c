@@ -43,6 +43,13 @@ const struct wv_ahead_row *wv_qp_ahead(uint32_t driver_id, uint32_t qp_type, con
 	return NULL;
 }
 
+bool wv_qp_may_move(const struct wv_ahead_row *row, int from, int to)
+{
+	bool once_more = from == IBV_QPS_INIT && to == IBV_QPS_INIT;
+
+	return row && to <= (int)row->state && (to == from + 1 || once_more);
+}
+
 bool wv_qp_is_ahead(enum ibv_qp_type type, enum ibv_qp_state state)
 {
 	const struct wv_ahead_row *row = wv_qp_ahead(WV_ANY_DRIVER, type, NULL, 0);

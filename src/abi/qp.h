@@ -23,6 +23,12 @@ struct wv_ahead_row {
 const struct wv_ahead_row *wv_qp_ahead(uint32_t driver_id, uint32_t qp_type, const void *uhw_in,
 				       size_t len);
 
+/*
+ * Whether a QP of @row (may be NULL) in state @from may be moved to @to ahead of the program: to
+ * the next state, or to INIT once more with other attributes, as librdmacm does.
+ */
+bool wv_qp_may_move(const struct wv_ahead_row *row, int from, int to);
+
 /* Whether any driver's QP of @type can be moved to @state without knowing its peer. */
 bool wv_qp_is_ahead(enum ibv_qp_type type, enum ibv_qp_state state);
 

@@ -138,8 +138,6 @@ static void answer_attr(struct wv_lease *lease, struct wv_step *step, const stru
 
 	switch (attr->kind) {
 	case WV_OUT:
-		if (step->error)
-			break;
 		memcpy(buffer, wv_step_at(step, attr->payload), attr->len);
 		if (step->new_fd != WV_NONE)
 			answer_fd_fields(lease, step, attr, buffer);
@@ -156,8 +154,19 @@ static void answer_attr(struct wv_lease *lease, struct wv_step *step, const stru
 	default:
 		break;
 	}
-	if (attr->valid_output)
-		to->flags |= UVERBS_ATTR_F_VALID_OUTPUT;
+}
+
+/* A command that failed has no answer but its errno. */
+static void answer(struct wv_lease *lease, struct wv_step *step, struct ib_uverbs_ioctl_hdr *cmd)
+{
+	const struct wv_attr *attrs = wv_step_attrs(step);
+
+	for (unsigned int i = 0; i < step->n_attrs; i++) {
+		if (!step->error)
+			answer_attr(lease, step, &attrs[i], &cmd->attrs[i]);
+		if (attrs[i].valid_output)
+			cmd->attrs[i].flags |= UVERBS_ATTR_F_VALID_OUTPUT;
+	}
 }
 
 /* A program takes the steps about a QP in order: those that it skipped are void. */
@@ -170,10 +179,7 @@ static void void_earlier(struct wv_lease *lease, struct wv_step *taken)
 
 static void take(struct wv_lease *lease, struct wv_step *step, struct ib_uverbs_ioctl_hdr *cmd)
 {
-	struct wv_attr *attrs = wv_step_attrs(step);
-
-	for (unsigned int i = 0; i < step->n_attrs; i++)
-		answer_attr(lease, step, &attrs[i], &cmd->attrs[i]);
+	answer(lease, step, cmd);
 	if (step->new_fd != WV_NONE)
 		lease->given |= 1u << step->new_fd;
 	if (step->target != WV_NONE)

@@ -2,6 +2,7 @@
 #include "cmdlog/normalise.h"
 
 #include "cmdlog/qp_steps.h"
+#include "cmdlog/validate.h"
 #include "cmdlog/writer.h"
 
 #include <errno.h>
@@ -16,9 +17,9 @@ struct made {
 	uint32_t number, step;
 	enum space space;
 	/* Of a QP: */
-	uint8_t state,
-	    ahead; /* enum ibv_qp_state: where the recipe moves it; the furthest allowed */
-	bool lost; /* the program moved it in a way that the recipe does not follow */
+	const struct wv_ahead_row *ahead;
+	uint8_t state; /* enum ibv_qp_state: where the recipe moves it */
+	bool lost;     /* the program moved it in a way that the recipe does not follow */
 };
 
 struct normaliser {
@@ -145,16 +146,24 @@ static int qp_step_allowed(struct normaliser *n, struct wv_step *step)
 		return 0;
 	if (step->class_ == WV_QUERY)
 		return qp->state == IBV_QPS_RESET;
-	qp->lost = state != qp->state + 1 || state > qp->ahead;
+	qp->lost = !wv_qp_may_move(qp->ahead, qp->state, state);
 	if (!qp->lost)
 		qp->state = (uint8_t)state;
 	return !qp->lost;
+}
+
+/* Programs learn from a refusal how large a queue pair can be, as libfabric does at each open. */
+static bool is_probe(struct normaliser *n, struct wv_step *step)
+{
+	return step->error == EINVAL && wv_step_ahead(n->out.cmdlog, step) &&
+	       wv_step_is_within_bounds(step);
 }
 
 static int wanted(struct normaliser *n, struct wv_step *step)
 {
 	switch (step->class_) {
 	case WV_CREATE:
+		return step->error == 0 || is_probe(n, step);
 	case WV_MEMORY:
 	case WV_OPENING:
 		return step->error == 0;
@@ -180,11 +189,10 @@ static void forget_made(struct normaliser *n, struct wv_step *step)
 static void remember_made(struct normaliser *n, struct wv_step *step, struct wv_step *copy,
 			  uint32_t index)
 {
-	const struct wv_ahead_row *ahead = wv_step_ahead(n->out.cmdlog, copy);
 	struct made *object = remember(n, step->new_handle, index, HANDLES);
 
-	if (object && ahead)
-		object->ahead = ahead->state;
+	if (object)
+		object->ahead = wv_step_ahead(n->out.cmdlog, copy);
 	remember(n, step->new_fd, index, FDS);
 	remember(n, step->new_number, index, step->class_ == WV_MEMORY ? MEMORIES : NUMBERS);
 }

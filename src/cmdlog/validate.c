@@ -51,6 +51,11 @@ static const char *check_bounds(struct wv_step *step)
 	return NULL;
 }
 
+bool wv_step_is_within_bounds(struct wv_step *step)
+{
+	return !check_bounds(step);
+}
+
 /* The queues that the kernel keeps. */
 static uint64_t queue_bytes(struct wv_step *step)
 {
@@ -112,15 +117,16 @@ static const char *check_memory(struct wv_step *step)
 static const char *check_create(const struct wv_cmdlog *recipe, struct wv_step *step,
 				struct wv_cost *cost)
 {
+	bool is_qp = creates(step, UVERBS_OBJECT_QP);
 	const char *why = NULL;
 
-	if (step->error)
+	if (step->error && !(is_qp && step->error == EINVAL))
 		return "a step that failed cannot make an object";
-	if (creates(step, UVERBS_OBJECT_QP))
+	if (is_qp)
 		why = check_qp(recipe, step);
 	if (!why)
 		why = check_bounds(step);
-	if (!why)
+	if (!why && !step->error)
 		add_cost(recipe, step, cost);
 	return why;
 }
@@ -192,14 +198,14 @@ struct judge {
 static const char *check_qp_step(struct judge *j, struct wv_step *step)
 {
 	struct wv_step *qp = step->target < j->n ? j->steps[step->target] : NULL;
-	const struct wv_ahead_row *ahead = qp ? wv_step_ahead(j->recipe, qp) : NULL;
+	const struct wv_ahead_row *ahead = qp && !qp->error ? wv_step_ahead(j->recipe, qp) : NULL;
 	int state = wv_step_qp_state(step);
 
 	if (!ahead)
 		return "a step about a queue pair that no step makes";
 	if (step->class_ == WV_QUERY)
 		return NULL;
-	if (state != j->states[step->target] + 1 || state > ahead->state)
+	if (!wv_qp_may_move(ahead, j->states[step->target], state))
 		return "a queue pair may not be moved so far ahead";
 	j->states[step->target] = (uint8_t)state;
 	return NULL;
@@ -207,7 +213,7 @@ static const char *check_qp_step(struct judge *j, struct wv_step *step)
 
 static int makes_something(const struct judge *j, uint64_t step)
 {
-	return step < j->n && j->steps[step]->class_ == WV_CREATE;
+	return step < j->n && j->steps[step]->class_ == WV_CREATE && !j->steps[step]->error;
 }
 
 static int check_memory_ref(struct judge *j, const struct wv_field *f, uint64_t ref)

@@ -7,12 +7,17 @@
 
 #include "cmdlog/cmdlog.h"
 
+#include <stdbool.h>
+
 /* What a lease of a recipe costs, estimated from above. */
 struct wv_cost {
 	uint32_t pds, cqs, srqs, qps;
 	uint32_t fds;	/* descriptors held by the daemon while the lease waits */
 	uint64_t bytes; /* kernel and queue memory */
 };
+
+/* Whether all sizes and flags in @step, which was checked or written by a writer, are in bounds. */
+bool wv_step_is_within_bounds(struct wv_step *step);
 
 /*
  * Checks a recipe that passed wv_cmdlog_check() against the whitelist: known driver, commands and

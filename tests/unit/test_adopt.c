@@ -152,7 +152,7 @@ static void test_a_program_receives_its_whole_recipe(void **state)
 	    {"rc_pingpong", "aaaakaaaa"},
 	    {"rc_pingpong_events", "aaaaakaaaa"},
 	    {"ud_pingpong", "aaaakaaaaaakkk"}, /* it was recorded to its end */
-	    {"rping", "aaaaakakaaaak"},	       /* the second move to INIT is the kernel's */
+	    {"rping", "aaaaakakaaaaa"},
 	    {"write_lat", "aaaaaaakaaa"},
 	    {"send_bw_q4", "aaaaaaakaaaaaaaaaa"},
 	    {"srq_pingpong", "aaaakaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"},

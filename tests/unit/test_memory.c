@@ -596,10 +596,10 @@ static void test_moves_of_dc(void **state)
 		unsigned int nth;
 		uint8_t state;
 	} wrong[] = {
-	    {"modify_qp_ex", 1, IBV_QPS_RTS},  /* a DC target goes to RTR, */
-	    {"modify_qp_ex", 0, IBV_QPS_RTR},  /* not at once, */
-	    {"modify_qp_ex", 1, IBV_QPS_INIT}, /* and not twice */
-	    {"modify_qp", 6, IBV_QPS_SQD},     {"modify_qp", 4, IBV_QPS_RTR},
+	    {"modify_qp_ex", 1, IBV_QPS_RTS}, /* a DC target goes to RTR, */
+	    {"modify_qp_ex", 0, IBV_QPS_RTR}, /* not at once */
+	    {"modify_qp", 6, IBV_QPS_SQD},
+	    {"modify_qp", 4, IBV_QPS_RTR},
 	};
 
 	(void)state;

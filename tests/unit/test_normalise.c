@@ -23,9 +23,9 @@ static void test_recipes_of_the_fixtures(void **state)
 	    {"send_bw_q4", OPEN "query_device query_device query_device alloc_pd CQ_CREATE "
 				"CQ_CREATE QP_CREATE modify_qp QP_CREATE modify_qp QP_CREATE "
 				"modify_qp QP_CREATE modify_qp"},
-	    /* librdmacm moves the QP to INIT twice: the second is not of a fresh QP. */
+	    /* librdmacm moves the QP to INIT twice, with different access flags. */
 	    {"rping", OPEN "query_device alloc_pd alloc_pd create_comp_channel CQ_CREATE "
-			   "QP_CREATE modify_qp"},
+			   "QP_CREATE modify_qp modify_qp"},
 	};
 
 	(void)state;
@@ -249,6 +249,38 @@ static void test_a_failed_open_leaves_its_event_users_out(void **state)
 	assert_steps(recipe, OPEN "alloc_pd");
 }
 
+/* A refused queue pair is kept if others of its size could be prepared, and needs nothing. */
+static void test_a_refused_queue_pair_is_kept(void **state)
+{
+	static const struct {
+		int error;
+		uint32_t inline_bytes;
+		bool kept;
+	} cases[] = {{EINVAL, 512, true}, {EINVAL, 1 << 20, false}, {ENOMEM, 512, false}};
+
+	(void)state;
+	for (size_t i = 0; i < WV_ARRAY_SIZE(cases); i++) {
+		wv_auto_free struct wv_cmdlog *pingpong = fixture_load("rc_pingpong");
+		wv_auto_free struct wv_cmdlog *recipe = NULL;
+		struct wv_step *probe;
+		struct ib_uverbs_qp_cap *cap;
+		static struct cut c;
+
+		cut_up_to_qp(&c, pingpong);
+		probe = cut_add(&c, tape_find(pingpong, "QP_CREATE", 0));
+		probe->error = cases[i].error;
+		probe->new_handle = probe->new_number = WV_NONE;
+		cap = step_input(probe, UVERBS_ATTR_CREATE_QP_CAP);
+		cap->max_inline_data = cases[i].inline_bytes;
+		cut_move(&c, 3, IBV_QP_STATE, IBV_QPS_INIT);
+		recipe = cut_recipe(&c);
+		assert_steps(recipe, cases[i].kept ? OPEN
+					 "alloc_pd CQ_CREATE QP_CREATE QP_CREATE modify_qp"
+						   : OPEN "alloc_pd CQ_CREATE QP_CREATE modify_qp");
+		assert_int_equal(tape_step(recipe, 6)->error, cases[i].kept ? EINVAL : 0);
+	}
+}
+
 static void test_a_constant_keeps_its_error(void **state)
 {
 	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
@@ -310,11 +342,14 @@ static void test_moves_are_kept_in_order_as_far_as_the_type_goes(void **state)
 		unsigned int kept;
 	} cases[] = {
 	    {IB_UVERBS_QPT_UD, {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPS_SQD}, 3},
-	    {IB_UVERBS_QPT_UD, {IBV_QPS_INIT, IBV_QPS_INIT, IBV_QPS_RTR}, 1},
+	    {IB_UVERBS_QPT_UD, {IBV_QPS_INIT, IBV_QPS_INIT, IBV_QPS_RTR}, 3},
+	    {IB_UVERBS_QPT_UD, {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_INIT}, 2},
+	    {IB_UVERBS_QPT_UD, {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTR, IBV_QPS_RTS}, 2},
 	    {IB_UVERBS_QPT_UD, {IBV_QPS_INIT, IBV_QPS_RTS}, 1},
 	    {IB_UVERBS_QPT_UD, {IBV_QPS_RTR, IBV_QPS_RTS}, 0},
 	    {IB_UVERBS_QPT_UD, {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_ERR}, 2},
 	    {IB_UVERBS_QPT_RC, {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS}, 1},
+	    {IB_UVERBS_QPT_RC, {IBV_QPS_INIT, IBV_QPS_INIT, IBV_QPS_INIT, IBV_QPS_RTR}, 3},
 	    {IB_UVERBS_QPT_UC, {IBV_QPS_INIT, IBV_QPS_RTR}, 1},
 	};
 
@@ -492,6 +527,7 @@ int main(void)
 	    cmocka_unit_test(test_a_destroy_that_failed_destroyed_nothing),
 	    cmocka_unit_test(test_what_depends_on_a_failed_step_is_left_out),
 	    cmocka_unit_test(test_a_failed_open_leaves_its_event_users_out),
+	    cmocka_unit_test(test_a_refused_queue_pair_is_kept),
 	    cmocka_unit_test(test_a_constant_keeps_its_error),
 	    cmocka_unit_test(test_a_queue_pair_is_read_only_as_created),
 	    cmocka_unit_test(test_a_queue_pair_is_moved_to_init_and_no_further),

@@ -269,15 +269,20 @@ static void judge_moves(const uint8_t to[3], bool allowed)
 static void test_a_queue_pair_is_moved_one_state_after_the_other(void **state)
 {
 	static const uint8_t wrong[][3] = {
-	    {IBV_QPS_INIT, IBV_QPS_RTS, IBV_QPS_RTR},	{IBV_QPS_INIT, IBV_QPS_INIT, IBV_QPS_RTR},
+	    {IBV_QPS_INIT, IBV_QPS_RTS, IBV_QPS_RTR},	{IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_INIT},
 	    {IBV_QPS_RTR, IBV_QPS_RTS, IBV_QPS_SQD},	{IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTR},
 	    {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_SQD},	{IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RESET},
 	    {IBV_QPS_RESET, IBV_QPS_INIT, IBV_QPS_RTR},
 	};
-	static const uint8_t right[3] = {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS};
+	static const uint8_t right[][3] = {
+	    {IBV_QPS_INIT, IBV_QPS_RTR, IBV_QPS_RTS},
+	    {IBV_QPS_INIT, IBV_QPS_INIT, IBV_QPS_RTR},
+	    {IBV_QPS_INIT, IBV_QPS_INIT, IBV_QPS_INIT},
+	};
 
 	(void)state;
-	judge_moves(right, true);
+	for (size_t i = 0; i < WV_ARRAY_SIZE(right); i++)
+		judge_moves(right[i], true);
 	for (size_t i = 0; i < WV_ARRAY_SIZE(wrong); i++)
 		judge_moves(wrong[i], false);
 }
@@ -315,6 +320,23 @@ static void test_a_step_that_failed_makes_nothing(void **state)
 
 	(void)state;
 	tape_find(recipe, "alloc_pd", 0)->error = ENOMEM;
+	assert_refused(recipe, "a step that failed cannot make an object");
+}
+
+/* A program may ask for a queue pair that is too large, but nothing can be about that one. */
+static void test_a_queue_pair_that_is_refused(void **state)
+{
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("send_bw_q4");
+	struct wv_step *last = tape_find(recipe, "QP_CREATE", 3);
+	struct wv_step *move = tape_find(recipe, "modify_qp", 3);
+
+	(void)state;
+	last->error = EINVAL;
+	assert_refused(recipe, "a step about a queue pair that no step makes");
+	recipe->n_steps--; /* the move, which is the last */
+	recipe->bytes -= move->bytes;
+	assert_allowed(recipe);
+	last->error = EMFILE;
 	assert_refused(recipe, "a step that failed cannot make an object");
 }
 
@@ -519,6 +541,7 @@ int main(void)
 	    cmocka_unit_test(test_a_queue_pair_goes_as_far_as_its_type),
 	    cmocka_unit_test(test_types_of_queue_pair),
 	    cmocka_unit_test(test_a_step_that_failed_makes_nothing),
+	    cmocka_unit_test(test_a_queue_pair_that_is_refused),
 	    cmocka_unit_test(test_bounds),
 	    cmocka_unit_test(test_flags_of_a_queue_pair),
 	    cmocka_unit_test(test_capacities_of_a_queue_pair),
