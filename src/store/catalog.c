@@ -5,6 +5,7 @@
 
 #define PATIENCE_GROWTH 8
 #define PATIENCE_MOST	4096
+#define LATE_PATIENCE	8 /* runs that diverge late count as one that diverges early */
 
 void wv_catalog_init(struct wv_catalog *c, const struct wv_catalog_limits *limits,
 		     const struct wv_catalog_owner *owner)
@@ -278,9 +279,9 @@ static struct wv_recipe *exact_variant(struct wv_user *user, const struct wv_key
 /* Whether the program is to record again. If so, its patience grows. */
 static bool take_turn_to_record(struct wv_recipe *recipe, struct wv_argv *argv)
 {
-	if (argv->divergent < argv->patience)
+	if (argv->divergent + argv->late / LATE_PATIENCE < argv->patience)
 		return false;
-	argv->divergent = 0;
+	argv->divergent = argv->late = 0;
 	if (argv->patience < PATIENCE_MOST)
 		argv->patience *= PATIENCE_GROWTH;
 	recipe->stale = true;
@@ -341,7 +342,7 @@ void wv_catalog_recorded(struct wv_catalog *c, struct wv_recipe *recipe, uint64_
 		before->dirty = true;
 	}
 	entry = wv_recipe_add_argv(recipe, argv);
-	entry->divergent = 0;
+	entry->divergent = entry->late = 0;
 	entry->patience = patience;
 	recipe->success = ++c->successes;
 	recipe->counters.records++;
@@ -349,7 +350,8 @@ void wv_catalog_recorded(struct wv_catalog *c, struct wv_recipe *recipe, uint64_
 	recipe->dirty = true;
 }
 
-void wv_catalog_served(struct wv_catalog *c, struct wv_recipe *recipe, uint64_t argv, bool diverged)
+void wv_catalog_served(struct wv_catalog *c, struct wv_recipe *recipe, uint64_t argv,
+		       enum wv_outcome outcome)
 {
 	struct wv_user *user = wv_catalog_user(c, recipe->uid, false);
 	struct wv_recipe *best;
@@ -357,12 +359,15 @@ void wv_catalog_served(struct wv_catalog *c, struct wv_recipe *recipe, uint64_t 
 	struct wv_argv *entry;
 
 	recipe->stale = true;
-	if (!diverged)
+	if (outcome != WV_DIVERGED)
 		recipe->success = ++c->successes;
 	if (exact && exact != recipe)
 		return; /* recorded again since the lease was handed out */
 	entry = wv_recipe_add_argv(recipe, argv);
-	entry->divergent = diverged ? entry->divergent + 1 : 0;
+	entry->divergent += outcome == WV_DIVERGED;
+	entry->late += outcome == WV_DIVERGED_LATE;
+	if (outcome == WV_FIT)
+		entry->divergent = entry->late = 0;
 }
 
 void wv_catalog_unfit(struct wv_recipe *recipe)

@@ -6,7 +6,8 @@
  * A program whose argument vector was seen before gets the variant that served it then; any other
  * program gets the variant that last served a run without divergence. A program that diverged is
  * asked to record again, once. If that does not help, it is asked again after more and more
- * divergent runs.
+ * divergent runs. What a program does after its first connection often differs from run to run, so
+ * that it is asked later if it diverges only there.
  */
 #pragma once
 
@@ -126,9 +127,15 @@ void wv_catalog_touch(struct wv_catalog *c, struct wv_recipe *recipe, uint64_t n
 /* Notes that a recording of a program started with @argv resulted in @recipe. */
 void wv_catalog_recorded(struct wv_catalog *c, struct wv_recipe *recipe, uint64_t argv);
 
-/* Notes that a program started with @argv used a lease of @recipe, and whether it diverged. */
+enum wv_outcome {
+	WV_FIT,
+	WV_DIVERGED,
+	WV_DIVERGED_LATE, /* not before it had connected a queue pair */
+};
+
+/* Notes how a lease of @recipe served a program started with @argv. */
 void wv_catalog_served(struct wv_catalog *c, struct wv_recipe *recipe, uint64_t argv,
-		       bool diverged);
+		       enum wv_outcome outcome);
 
 /*
  * Forbids to carry out any variant of @key from now on, and frees the command logs; @why must stay

@@ -13,6 +13,8 @@
 #include <sys/types.h>
 
 #define WV_RECIPE_MAX_ARGV 32
+#define WV_RECIPE_RUNS	   8
+#define WV_KEY_OPENS	   16
 
 /*
  * The program and the device that a recipe is for. Recipes with the same key are variants of each
@@ -20,7 +22,7 @@
  */
 struct wv_key {
 	struct wv_build_id program, verbs;
-	uint32_t open_number;
+	uint32_t open_number; /* below WV_KEY_OPENS: the last stands for all further opens */
 	uint32_t driver_id;
 	char ibdev[64];
 	char kernel[65];
@@ -31,7 +33,8 @@ struct wv_key {
 struct wv_argv {
 	uint64_t hash;
 	uint32_t divergent; /* runs that diverged since the program was last asked to record */
-	uint32_t patience;  /* so many such runs until it is asked again; grows each time */
+	uint32_t late;	    /* such runs that had connected a queue pair before; not stored */
+	uint32_t patience;  /* so many divergent runs until it is asked again; grows each time */
 };
 
 struct wv_counters {
@@ -67,7 +70,9 @@ struct wv_recipe {
 	uint64_t created, used; /* seconds since the epoch */
 	struct wv_counters counters;
 	struct wv_divergence divergence;
-	struct wv_cmdlog *cmdlog; /* WV_RECIPE, owned; NULL if refused */
+	uint16_t reached[WV_RECIPE_RUNS]; /* steps that the last runs used (store/shorten.h) */
+	unsigned int n_reached;		  /* so many runs; not stored */
+	struct wv_cmdlog *cmdlog;	  /* WV_RECIPE, owned; NULL if refused */
 	unsigned int n_steps;
 	struct wv_cost cost;
 	const char *refused;  /* why it may not be carried out, or NULL; such are not stored */

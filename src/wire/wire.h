@@ -9,7 +9,7 @@
  *   program                          daemon
  *   WV_MSG_REQUEST + node descriptor ->
  *                                    <- WV_MSG_LEASE + descriptors, or WV_MSG_NO_LEASE
- *   WV_MSG_RECORD (if requested) or WV_MSG_REPORT (after a lease), then close
+ *   WV_MSG_RECORD (if requested) or WV_MSG_REPORT (after a lease), perhaps fuller ones later; close
  *
  *   WV_MSG_POOL                      ->  a pool request, as often as it changes
  *                                    <- WV_MSG_POOL_STATE
@@ -30,7 +30,7 @@
 #include <sys/types.h>
 
 #define WV_WIRE_MAGIC	0x42525657u /* "WVRB" */
-#define WV_WIRE_VERSION 4
+#define WV_WIRE_VERSION 5
 #define WV_WIRE_MAX	(WV_CMDLOG_MAX_BYTES + 512)
 #define WV_WIRE_MAX_FDS (WV_CMDLOG_MAX_FDS + 2)
 #define WV_WIRE_ANY_FDS 253 /* SCM_MAX_FD: what a message can carry at all (unix(7)) */
@@ -114,8 +114,8 @@ struct wv_msg_no_lease {
 struct wv_msg_record {
 	struct wv_msg msg;
 	struct wv_build_id provider;
-	uint32_t reserved;
-	/* struct wv_cmdlog follows, form WV_RECORD */
+	uint32_t more; /* as in the report */
+		       /* struct wv_cmdlog follows, form WV_RECORD */
 };
 
 struct wv_msg_report {
@@ -131,7 +131,9 @@ struct wv_msg_report {
 	uint16_t why; /* enum wv_why */
 	uint16_t attr;
 	uint32_t offset;
-	uint32_t reserved;
+	uint16_t reached; /* steps of the lease up to the last one that the program used */
+	uint8_t late;	  /* the program had connected a QP before it diverged */
+	uint8_t more;	  /* another message may follow, and then takes the place of this one */
 };
 
 /* A pool request: keep leases pooled for programs like this one. */

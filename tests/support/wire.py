@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 
-MAGIC, VERSION = 0x42525657, 4
+MAGIC, VERSION = 0x42525657, 5
 REQUEST, LEASE, NO_LEASE, RECORD, REPORT, CONTROL, POOL, POOL_STATE = range(1, 9)
 PLEASE_RECORD = 1
 HEADER = struct.Struct("<IHHII")

@@ -20,7 +20,7 @@ import unittest
 
 WARMVERBS = LIBRARY = None
 HEAD = struct.Struct("<IHHII")  # struct wv_msg
-MAGIC, VERSION, CONTROL = 0x42525657, 4, 6
+MAGIC, VERSION, CONTROL = 0x42525657, 5, 6
 
 
 def loaded_library():

@@ -211,6 +211,176 @@ static void test_a_recording_of_nothing_is_not_kept(void **state)
 	close(sock);
 }
 
+/* The fixture, as a recording that @more may follow. */
+static void send_record(int sock, const char *fixture, uint32_t more)
+{
+	wv_auto_free struct wv_cmdlog *record = fixture_load(fixture);
+	size_t bytes = sizeof(struct wv_msg_record) + record->bytes;
+	wv_auto_free struct wv_msg_record *head = calloc(1, bytes);
+
+	head->more = more;
+	memcpy(head + 1, record, record->bytes);
+	bench_send(sock, WV_MSG_RECORD, head, bytes, NULL, 0);
+}
+
+static unsigned int count_recipes(struct daemon_bench *b)
+{
+	return wv_catalog_user(&b->server->catalog, getuid(), false)->n_recipes;
+}
+
+static void test_a_fuller_recording_takes_over(void **state)
+{
+	struct daemon_bench *b = *state;
+	int sock = bench_ask(b, 1, &answer);
+
+	send_record(sock, "rc_pingpong", 1);
+	bench_run(b);
+	bench_settle(b);
+	assert_int_equal(bench_recipe(b)->n_steps, 8);
+	assert_int_equal(b->server->service.n_clients, 1);
+	send_record(sock, "send_bw_q4", 0);
+	bench_receive(b, sock, &answer);
+	assert_int_equal(answer.bytes, 0);
+	close(sock);
+	assert_int_equal(count_recipes(b), 1);
+	assert_int_equal(bench_recipe(b)->n_steps, 17);
+	bench_settle(b);
+	assert_int_equal(bench_run_program(b, 1, 0), 0);
+}
+
+/* Another program has had a lease meanwhile. */
+static void test_a_preliminary_recipe_that_served_stays(void **state)
+{
+	struct daemon_bench *b = *state;
+	int sock = bench_ask(b, 1, &answer);
+
+	send_record(sock, "rc_pingpong", 1);
+	bench_run(b);
+	bench_settle(b);
+	assert_int_equal(bench_run_program(b, 2, 0), 0);
+	send_record(sock, "send_bw_q4", 1);
+	bench_run(b);
+	assert_int_equal(count_recipes(b), 2);
+	close(sock);
+	bench_run(b);
+}
+
+static void test_what_was_recorded_outlives_the_program(void **state)
+{
+	struct daemon_bench *b = *state;
+	int sock = bench_ask(b, 1, &answer);
+
+	send_record(sock, "rc_pingpong", 1);
+	bench_run(b);
+	close(sock); /* it was killed */
+	bench_settle(b);
+	assert_int_equal(bench_run_program(b, 1, 0), 0);
+}
+
+static int begin_reports(struct daemon_bench *b)
+{
+	int sock;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	sock = bench_ask(b, 1, &answer);
+	assert_int_equal(bench_reason(&answer), 0);
+	bench_close_fds(&answer);
+	return sock;
+}
+
+static void test_a_later_report_takes_the_place_of_the_first(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_msg_report report = {.adopted = 5, .kernel = 1, .unused = 3, .more = 1};
+	int sock = begin_reports(b);
+	struct wv_counters *counters = &bench_recipe(b)->counters;
+
+	bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
+	bench_run(b);
+	assert_int_equal(counters->unused, 3);
+	report = (struct wv_msg_report){.adopted = 7,
+					.kernel = 4,
+					.diverged = 2,
+					.unused = 1,
+					.late = 1,
+					.why = WV_WHY_NO_STEP};
+	bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
+	bench_receive(b, sock, &answer);
+	assert_int_equal(answer.bytes, 0);
+	close(sock);
+	assert_int_equal(counters->reports, 1);
+	assert_int_equal(counters->adopted, 7);
+	assert_int_equal(counters->kernel, 4);
+	assert_int_equal(counters->diverged, 2);
+	assert_int_equal(counters->unused, 1);
+	assert_int_equal(bench_recipe(b)->divergence.why, WV_WHY_NO_STEP);
+	bench_settle(b);
+	assert_int_equal(bench_run_program(b, 1, 0), 0); /* not recorded for that alone */
+}
+
+/* What was counted is not taken back. */
+static void test_reports_that_shrink(void **state)
+{
+	static const struct wv_msg_report wrong[] = {
+	    {.adopted = 4, .kernel = 1, .diverged = 1, .unused = 3},
+	    {.adopted = 5, .diverged = 1, .unused = 3},
+	    {.adopted = 5, .kernel = 1, .unused = 3},
+	    {.adopted = 5, .kernel = 1, .diverged = 1, .unused = 4},
+	};
+	struct daemon_bench *b = *state;
+
+	for (size_t i = 0; i < WV_ARRAY_SIZE(wrong); i++) {
+		struct wv_msg_report report = {
+		    .adopted = 5, .kernel = 1, .diverged = 1, .unused = 3, .late = 1, .more = 1};
+		int sock = begin_reports(b);
+
+		bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
+		bench_run(b);
+		report = wrong[i];
+		bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
+		bench_receive(b, sock, &answer);
+		assert_int_equal(answer.bytes, 0);
+		assert_int_equal(b->server->service.tally.malformed, i + 1);
+		assert_int_equal(bench_recipe(b)->counters.adopted, 5);
+		close(sock);
+		json_decref(bench_question(b, "{\"op\": \"forget\", \"id\": \"all\"}"));
+	}
+}
+
+static void end_programs(struct daemon_bench *b, unsigned int reached, uint8_t more)
+{
+	for (unsigned int i = 0; i < WV_RECIPE_RUNS; i++) {
+		struct wv_msg_report report = {
+		    .adopted = 7, .unused = 1, .reached = (uint16_t)reached, .more = more};
+		int sock;
+
+		bench_settle(b);
+		sock = bench_ask(b, 1, &answer);
+		assert_int_equal(bench_reason(&answer), 0);
+		bench_close_fds(&answer);
+		bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
+		bench_run(b);
+		close(sock);
+		bench_run(b);
+	}
+}
+
+static void test_the_end_of_a_recipe_is_dropped(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	bench_record(b, 1, "rc_pingpong");
+	end_programs(b, 6, 1); /* killed, so nobody knows */
+	assert_int_equal(bench_recipe(b)->n_steps, 8);
+	end_programs(b, 6, 0);
+	assert_int_equal(count_recipes(b), 1);
+	assert_int_equal(bench_recipe(b)->n_steps, 6);
+	assert_int_equal(bench_recipe(b)->counters.reports, 2 * WV_RECIPE_RUNS);
+	bench_settle(b);
+	assert_int_equal(bench_run_program(b, 1, 0), 0);
+}
+
 /* Rights. */
 
 static void expect_denied(struct daemon_bench *b, int node)
@@ -630,6 +800,25 @@ static void test_who_owes_a_report_makes_room(void **state)
 	bench_receive(b, leased, &answer);
 	assert_int_equal(answer.bytes, 0);
 	close(leased);
+	close_sock(sock);
+}
+
+/* What a program may add to the recording that it has sent, the daemon can do without. */
+static void test_who_has_sent_a_recording_makes_room(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_service *service = &b->server->service;
+	int recording = bench_ask(b, 1, &answer), sock;
+
+	send_record(recording, "rc_pingpong", 1);
+	bench_run(b);
+	b->server->acceptor.max_clients = 2 * service->n_clients; /* a tenant has half of it */
+	sock = bench_connect(b);
+	bench_run(b);
+	assert_int_equal(service->n_clients, 1);
+	bench_receive(b, recording, &answer);
+	assert_int_equal(answer.bytes, 0);
+	close(recording);
 	close_sock(sock);
 }
 
@@ -1248,6 +1437,12 @@ int main(void)
 	    TEST(test_a_lease_given_up_at_once_did_not_fit),
 	    TEST(test_an_unread_lease_counts_for_nothing),
 	    TEST(test_a_recording_of_nothing_is_not_kept),
+	    TEST(test_a_fuller_recording_takes_over),
+	    TEST(test_a_preliminary_recipe_that_served_stays),
+	    TEST(test_what_was_recorded_outlives_the_program),
+	    TEST(test_a_later_report_takes_the_place_of_the_first),
+	    TEST(test_reports_that_shrink),
+	    TEST(test_the_end_of_a_recipe_is_dropped),
 	    TEST(test_only_an_opened_node_proves_a_right),
 	    TEST(test_a_driver_that_is_not_understood),
 	    TEST(test_a_device_that_is_not_leased_has_no_leases),
@@ -1266,6 +1461,7 @@ int main(void)
 	    TEST(test_a_silent_client_is_closed),
 	    TEST(test_a_recording_program_may_be_silent),
 	    TEST(test_who_owes_a_report_makes_room),
+	    TEST(test_who_has_sent_a_recording_makes_room),
 	    TEST(test_too_many_clients),
 	    TEST(test_an_answer_keeps_its_connection_until_it_is_read),
 	    TEST(test_who_needs_a_lease_comes_before_dear_questions),

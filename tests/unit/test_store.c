@@ -7,6 +7,7 @@
 #include "store/file_names.h"
 #include "store/load.h"
 #include "store/recipe_json.h"
+#include "store/shorten.h"
 #include "store/store.h"
 
 #include <fcntl.h>
@@ -705,9 +706,9 @@ static void test_else_the_variant_that_served_well_last(void **state)
 	struct wv_recipe *two = record(shelf, "srq_pingpong", "", 2);
 
 	assert_served(shelf, 3, two);
-	wv_catalog_served(&shelf->catalog, one, 1, false);
+	wv_catalog_served(&shelf->catalog, one, 1, WV_FIT);
 	assert_served(shelf, 3, one);
-	wv_catalog_served(&shelf->catalog, two, 2, true); /* not well */
+	wv_catalog_served(&shelf->catalog, two, 2, WV_DIVERGED); /* not well */
 	assert_served(shelf, 4, one);
 }
 
@@ -727,7 +728,8 @@ static void test_recorded_again_once_after_a_divergence(void **state)
 	struct shelf *shelf = *state;
 	struct wv_recipe *one = record(shelf, "rc_pingpong", "", 1);
 
-	wv_catalog_served(&shelf->catalog, one, 2, true); /* other arguments, and it showed */
+	wv_catalog_served(&shelf->catalog, one, 2,
+			  WV_DIVERGED); /* other arguments, and it showed */
 	assert_served(shelf, 1, one);
 	assert_records(shelf, 2);
 	assert_served(shelf, 2, one); /* until the recording comes */
@@ -739,7 +741,7 @@ static void test_a_better_recording_takes_over(void **state)
 	struct wv_recipe *one = record(shelf, "rc_pingpong", "", 1);
 	struct wv_recipe *two;
 
-	wv_catalog_served(&shelf->catalog, one, 2, true);
+	wv_catalog_served(&shelf->catalog, one, 2, WV_DIVERGED);
 	assert_records(shelf, 2);
 	two = record(shelf, "srq_pingpong", "", 2);
 	assert_null(wv_recipe_argv(one, 2));
@@ -758,10 +760,56 @@ static void test_no_loop_where_recording_does_not_help(void **state)
 			asked++;
 			record(shelf, "rc_pingpong", "", 1); /* the same again */
 		} else {
-			wv_catalog_served(&shelf->catalog, one, 1, true);
+			wv_catalog_served(&shelf->catalog, one, 1, WV_DIVERGED);
 		}
 	}
 	assert_in_range(asked, 2, 5);
+}
+
+/* What follows a connection often differs, so that it takes more runs until it counts. */
+static void test_late_divergences_count_for_less(void **state)
+{
+	struct shelf *shelf = *state;
+	struct wv_recipe *one = record(shelf, "rc_pingpong", "", 1);
+
+	for (int round = 0; round < 2; round++) {
+		for (int run = 0; run < 7; run++) {
+			wv_catalog_served(&shelf->catalog, one, 1, WV_DIVERGED_LATE);
+			assert_served(shelf, 1, one);
+		}
+		if (!round) /* a run that fits makes up for all of them */
+			wv_catalog_served(&shelf->catalog, one, 1, WV_FIT);
+	}
+	wv_catalog_served(&shelf->catalog, one, 1, WV_DIVERGED_LATE);
+	assert_records(shelf, 1);
+	assert_served(shelf, 1, one); /* until the recording comes */
+}
+
+/* Programs that used the first @reached steps end, one after the other. */
+static struct wv_recipe *end_programs(struct shelf *shelf, struct wv_recipe *recipe,
+				      const unsigned int reached[WV_RECIPE_RUNS])
+{
+	for (unsigned int i = 0; i < WV_RECIPE_RUNS - 1; i++)
+		assert_null(wv_catalog_reached(&shelf->catalog, recipe, reached[i]));
+	return wv_catalog_reached(&shelf->catalog, recipe, reached[WV_RECIPE_RUNS - 1]);
+}
+
+static void test_an_end_that_few_programs_use_is_dropped(void **state)
+{
+	static const unsigned int most[] = {54, 9, 54, 54, 9, 54, 9, 9},
+				  few[] = {54, 9, 54, 9, 9, 12, 9, 54};
+	struct shelf *shelf = *state;
+	struct wv_recipe *one = record(shelf, "srq_pingpong", "", 1), *shorter;
+
+	assert_int_equal(one->n_steps, 54);
+	assert_null(end_programs(shelf, one, most));
+	shorter = end_programs(shelf, one, few);
+	assert_non_null(shorter);
+	assert_int_equal(shorter->n_steps, 12);
+	assert_null(shorter->refused);
+	assert_int_equal(wv_cmdlog_check(shorter->cmdlog, shorter->cmdlog->bytes, WV_RECIPE), 0);
+	assert_served(shelf, 1, shorter);
+	assert_null(end_programs(shelf, shorter, few)); /* out of bounds, or all of it */
 }
 
 static void test_a_late_report_does_not_undo_a_recording(void **state)
@@ -770,7 +818,7 @@ static void test_a_late_report_does_not_undo_a_recording(void **state)
 	struct wv_recipe *one = record(shelf, "rc_pingpong", "", 1);
 	struct wv_recipe *two = record(shelf, "srq_pingpong", "", 1);
 
-	wv_catalog_served(&shelf->catalog, one, 1, true);
+	wv_catalog_served(&shelf->catalog, one, 1, WV_DIVERGED);
 	assert_null(wv_recipe_argv(one, 1));
 	assert_served(shelf, 1, two);
 }
@@ -1040,6 +1088,8 @@ int main(void)
 	    ON_SHELF(test_recorded_again_once_after_a_divergence),
 	    ON_SHELF(test_a_better_recording_takes_over),
 	    ON_SHELF(test_no_loop_where_recording_does_not_help),
+	    ON_SHELF(test_late_divergences_count_for_less),
+	    ON_SHELF(test_an_end_that_few_programs_use_is_dropped),
 	    ON_SHELF(test_a_late_report_does_not_undo_a_recording),
 	    ON_SHELF(test_a_recipe_that_the_kernel_refuses),
 	    cmocka_unit_test(test_arguments_are_bounded),

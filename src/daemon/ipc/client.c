@@ -27,7 +27,8 @@ void wv_client_remember(struct wv_client *c, const struct wv_msg_request *reques
 
 	key->program = request->program;
 	key->verbs = request->verbs;
-	key->open_number = request->open_number;
+	key->open_number =
+	    request->open_number < WV_KEY_OPENS ? request->open_number : WV_KEY_OPENS - 1;
 	strcpy(key->kernel, c->service->planner->kernel);
 	copy_printable(key->name, request->name, sizeof(request->name));
 	copy_printable(c->comm, request->comm, sizeof(request->comm));
@@ -84,4 +85,10 @@ bool wv_client_has_read(const struct wv_client *c)
 	int bytes = 0;
 
 	return !ioctl(c->fd, SIOCOUTQ, &bytes) && !bytes;
+}
+
+bool wv_client_is_dispensable(const struct wv_client *c)
+{
+	return c->state == WV_CLIENT_LEASED || c->state == WV_CLIENT_DONE ||
+	       (c->state == WV_CLIENT_RECORDING && c->recipe);
 }

@@ -9,8 +9,8 @@
 
 enum wv_client_state {
 	WV_CLIENT_NEW,	     /* a request or a question is expected */
-	WV_CLIENT_RECORDING, /* a recording is expected */
-	WV_CLIENT_LEASED,    /* a report is expected */
+	WV_CLIENT_RECORDING, /* a recording is expected, or a fuller one */
+	WV_CLIENT_LEASED,    /* a report is expected, or a later one */
 	WV_CLIENT_POOL,	     /* its pool request stands; another one may replace it */
 	WV_CLIENT_DONE,	     /* nothing is expected but that it closes */
 };
@@ -30,7 +30,8 @@ struct wv_client {
 	struct wv_key key;
 	uint64_t argv;
 	char comm[17];
-	uint64_t recipe;	  /* LEASED: id */
+	uint64_t recipe;	     /* LEASED: id; RECORDING: of what was recorded so far, or 0 */
+	struct wv_msg_report report; /* LEASED: the last; of no bytes if there was none */
 	struct wv_holder *holder; /* LEASED: its lease counts until the connection ends; or NULL */
 	/* Of its pool request: */
 	LIST_ENTRY(wv_client) pool_link; /* of the service's pool requests */
@@ -74,6 +75,9 @@ bool wv_client_may_be_answered(const struct wv_client *c);
 
 /* Whether the client has read all answers. */
 bool wv_client_has_read(const struct wv_client *c);
+
+/* Whether the daemon can do without all that the client may still send. */
+bool wv_client_is_dispensable(const struct wv_client *c);
 
 /* The client has read its answers, or its connection is closed: nothing is charged any more. */
 void wv_client_discharge(struct wv_client *c);

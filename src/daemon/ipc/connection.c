@@ -48,7 +48,7 @@ static void close_connection(struct wv_connection *cn)
 	struct wv_client *c = &cn->client;
 
 	if (c->state == WV_CLIENT_LEASED)
-		wv_handle_no_report(c);
+		wv_handle_end(c);
 	wv_pool_request_end(c);
 	wv_handed_out_disconnect(c->holder);
 	wv_turns_remove(&cn->all->turns, &cn->turn);
@@ -88,8 +88,7 @@ bool wv_connections_make_room(struct wv_tenant *tenant)
 	for (unsigned int i = 0; i < LOOKS; i++) {
 		struct wv_connection *cn = look(tenant);
 
-		if (!cn ||
-		    (cn->client.state != WV_CLIENT_LEASED && cn->client.state != WV_CLIENT_DONE))
+		if (!cn || !wv_client_is_dispensable(&cn->client))
 			continue;
 		cn->client.state = WV_CLIENT_DONE; /* the daemon ends it: no report is missed */
 		close_connection(cn);

@@ -6,6 +6,7 @@
 #include "cmdlog/normalise.h"
 #include "daemon/loop/loop.h"
 #include "daemon/pool/pool.h"
+#include "store/shorten.h"
 
 #include <errno.h>
 #include <string.h>
@@ -33,17 +34,41 @@ static int make_recipe(struct wv_client *c, const struct wv_build_id *provider,
 	return err;
 }
 
-static void keep(struct wv_client *c, struct wv_recipe *recipe)
+/* Has leases of @recipe built. False: memory is short. */
+static bool prepare(struct wv_client *c, struct wv_recipe *recipe)
 {
 	struct wv_service *s = c->service;
 
 	if (!recipe->pool && wv_scheduler_adopt(s->scheduler, recipe))
-		return;
+		return false;
 	wv_pool_forgive(recipe->pool);
 	wv_demand_claim(&recipe->pool->demand, wv_now(s->event), wv_idle_us(s->planner));
 	wv_catalog_touch(s->catalog, recipe, wv_wall_clock());
-	wv_catalog_recorded(s->catalog, recipe, c->argv);
 	wv_scheduler_poke(s->scheduler, c->user->tenant);
+	return true;
+}
+
+/*
+ * A recording that goes on was sent before, and its recipe was made for this program alone: @recipe
+ * takes the place of that.
+ */
+static void drop_preliminary(struct wv_client *c, const struct wv_recipe *recipe)
+{
+	struct wv_catalog *catalog = c->service->catalog;
+	struct wv_recipe *before =
+	    c->recipe == recipe->id ? NULL : wv_catalog_find(catalog, c->user->uid, c->recipe);
+
+	if (before && !before->n_argv && before->counters.records == 1 && !before->counters.hits)
+		wv_catalog_remove(catalog, before);
+	c->recipe = recipe->id;
+}
+
+static void keep(struct wv_client *c, struct wv_recipe *recipe)
+{
+	if (!prepare(c, recipe))
+		return;
+	wv_catalog_recorded(c->service->catalog, recipe, c->argv);
+	drop_preliminary(c, recipe);
 	if (recipe->refused)
 		wv_log(WV_INFO, "%s of user %u cannot be prepared: %s", recipe->comm, recipe->uid,
 		       recipe->refused);
@@ -59,7 +84,7 @@ enum wv_client_next wv_handle_record(struct wv_client *c, const struct wv_receiv
 	struct wv_recipe *recipe;
 	int err;
 
-	c->state = WV_CLIENT_DONE;
+	c->state = head->more ? WV_CLIENT_RECORDING : WV_CLIENT_DONE;
 	if (wv_cmdlog_check(record, in->msg->bytes - sizeof(*head), WV_RECORD))
 		return WV_CLIENT_MALFORMED;
 	if (!record->n_steps)
@@ -76,7 +101,7 @@ enum wv_client_next wv_handle_record(struct wv_client *c, const struct wv_receiv
 	else
 		wv_log(WV_INFO, "a recording of %s of user %u is not kept: %s", c->comm,
 		       c->user->uid, strerror(err ? -err : ENOMEM));
-	return WV_CLIENT_CLOSE;
+	return head->more ? WV_CLIENT_KEEP : WV_CLIENT_CLOSE;
 }
 
 static void note_divergence(struct wv_recipe *recipe, const struct wv_msg_report *report)
@@ -92,27 +117,74 @@ static void note_divergence(struct wv_recipe *recipe, const struct wv_msg_report
 	};
 }
 
+/* Only what is not adopted yet becomes less. */
+static bool goes_on(const struct wv_msg_report *last, const struct wv_msg_report *report)
+{
+	return !last->msg.bytes ||
+	       (report->adopted >= last->adopted && report->kernel >= last->kernel &&
+		report->diverged >= last->diverged && report->unused <= last->unused);
+}
+
+/* Counts what is new in @report since the client's last one. */
+static void count(struct wv_counters *counters, const struct wv_msg_report *last,
+		  const struct wv_msg_report *report)
+{
+	counters->reports += !last->msg.bytes;
+	counters->adopted += report->adopted - last->adopted;
+	counters->kernel += report->kernel - last->kernel;
+	counters->diverged += report->diverged - last->diverged;
+	counters->unused += (uint64_t)report->unused - last->unused;
+}
+
+/* The client's last report was that. */
+static void note_end(struct wv_client *c)
+{
+	const struct wv_msg_report *report = &c->report;
+	struct wv_catalog *catalog = c->service->catalog;
+	struct wv_recipe *recipe = wv_catalog_find(catalog, c->user->uid, c->recipe);
+
+	if (!recipe || (report->diverged && !report->late))
+		return;
+	if (!report->diverged)
+		wv_catalog_served(catalog, recipe, c->argv, WV_FIT);
+	if (report->more && report->unused)
+		return; /* it was killed: what it would have used is not known */
+	recipe = wv_catalog_reached(catalog, recipe, report->reached);
+	if (recipe && prepare(c, recipe))
+		wv_log(WV_INFO, "%s of user %u: recipe %016llx, shortened to %u steps",
+		       recipe->comm, recipe->uid, (unsigned long long)recipe->id, recipe->n_steps);
+}
+
 enum wv_client_next wv_handle_report(struct wv_client *c, const struct wv_received *in)
 {
 	const struct wv_msg_report *report = (const void *)in->msg;
 	struct wv_catalog *catalog = c->service->catalog;
 	struct wv_recipe *recipe = wv_catalog_find(catalog, c->user->uid, c->recipe);
+	const struct wv_msg_report last = c->report;
 
-	c->state = WV_CLIENT_DONE;
-	if (!recipe) /* dropped in the meantime */
+	if (!goes_on(&last, report))
+		return WV_CLIENT_MALFORMED;
+	if (!recipe) { /* dropped in the meantime */
+		c->state = WV_CLIENT_DONE;
 		return WV_CLIENT_CLOSE;
-	recipe->counters.reports++;
-	recipe->counters.adopted += report->adopted;
-	recipe->counters.kernel += report->kernel;
-	recipe->counters.diverged += report->diverged;
-	recipe->counters.unused += report->unused;
-	if (report->diverged)
+	}
+	c->report = *report;
+	count(&recipe->counters, &last, report);
+	recipe->stale = true;
+	if (report->diverged && !last.diverged) {
 		note_divergence(recipe, report);
-	wv_catalog_served(catalog, recipe, c->argv, report->diverged > 0);
+		wv_catalog_served(catalog, recipe, c->argv,
+				  report->late ? WV_DIVERGED_LATE : WV_DIVERGED);
+	}
+	if (report->more)
+		return WV_CLIENT_KEEP;
+	c->state = WV_CLIENT_DONE;
+	note_end(c);
 	return WV_CLIENT_CLOSE;
 }
 
-void wv_handle_no_report(struct wv_client *c)
+/* A lease that was given up at once did not fit. */
+static void note_no_report(struct wv_client *c)
 {
 	struct wv_catalog *catalog = c->service->catalog;
 	struct wv_recipe *recipe = wv_catalog_find(catalog, c->user->uid, c->recipe);
@@ -122,5 +194,13 @@ void wv_handle_no_report(struct wv_client *c)
 	if (c->unread) /* the program listed devices, and opened none */
 		recipe->counters.hits -= !!recipe->counters.hits;
 	else if (wv_now(c->service->event) - c->since_us < AT_ONCE_US)
-		wv_catalog_served(catalog, recipe, c->argv, true);
+		wv_catalog_served(catalog, recipe, c->argv, WV_DIVERGED);
+}
+
+void wv_handle_end(struct wv_client *c)
+{
+	if (c->report.msg.bytes)
+		note_end(c);
+	else
+		note_no_report(c);
 }

@@ -163,15 +163,20 @@ void wv_client_send_record(int sock, struct wv_msg_record *record)
 	const struct wv_cmdlog *cmdlog = (const struct wv_cmdlog *)(record + 1);
 
 	wv_msg_init(&record->msg, WV_MSG_RECORD, sizeof(*record) + cmdlog->bytes);
-	record->reserved = 0;
 	send_news(sock, &record->msg);
 }
 
 void wv_client_send_report(int sock, struct wv_msg_report *report, struct wv_lease *lease)
 {
+	uint16_t n = 0;
+
 	wv_msg_init(&report->msg, WV_MSG_REPORT, sizeof(*report));
-	report->unused = 0;
-	wv_each_step (lease->cmdlog, step)
+	report->unused = report->reached = 0;
+	wv_each_step (lease->cmdlog, step) {
+		n++;
 		report->unused += step->state == WV_FREE;
+		if (step->state == WV_TAKEN)
+			report->reached = n;
+	}
 	send_news(sock, &report->msg);
 }

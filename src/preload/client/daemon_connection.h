@@ -41,8 +41,8 @@ int wv_client_receive(int sock, int wait_ms, void *message, size_t capacity, int
 		      unsigned int *n_fds);
 
 /*
- * Sends the recording of a first run, or the report on a lease. Failures are ignored. The command
- * log of the recording follows @record in memory.
+ * Sends the recording of a first run, or the report on a lease; the caller sets `more`. Failures
+ * are ignored. The command log of the recording follows @record in memory.
  */
 void wv_client_send_record(int sock, struct wv_msg_record *record);
 void wv_client_send_report(int sock, struct wv_msg_report *report, struct wv_lease *lease);

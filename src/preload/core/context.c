@@ -68,7 +68,7 @@ struct wv_context *wv_context_new(const struct wv_scope *scope, void (*end)(stru
 	c->stopped = true;
 	c->birth = wv_births;
 	c->opening = scope->opening;
-	c->connected = false;
+	c->connected = c->due = false;
 	c->owner = scope->maker ? scope->maker->owner : NULL;
 	c->end = end;
 	c->lease.memory = NULL;
@@ -78,9 +78,10 @@ struct wv_context *wv_context_new(const struct wv_scope *scope, void (*end)(stru
 	c->verbs = NULL;
 	c->commands = 0;
 	c->ufile = c->sock = c->node = -1;
-	c->no_lease = c->driver_id = 0;
+	c->no_lease = c->driver_id = c->unsent = c->late_objects = 0;
 	memset(&c->report, 0, sizeof(c->report));
 	memset(c->put_back, 0, sizeof(c->put_back));
+	memset(c->moved, 0, sizeof(c->moved));
 	return c;
 }
 

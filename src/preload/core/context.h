@@ -14,6 +14,7 @@
 #include "wire/wire.h"
 
 #include <stdbool.h>
+#include <time.h>
 
 #define WV_MAX_CONTEXTS 256
 
@@ -29,13 +30,14 @@ struct wv_context {
 	bool stopped;	   /* nothing more is adopted from the lease, or recorded */
 	bool opening;	   /* ibv_open_device() has not returned yet */
 	bool removed;	   /* while recording, EIO came: the device is gone (ib_uverbs_ioctl()) */
-	bool connected;	   /* a QP has a peer: the report or the recording is due */
+	bool connected;	   /* a QP has a peer */
+	bool due;	   /* the daemon is to be told as soon as no peer waits (lease/news.h) */
 	uint16_t index;	   /* in the table of contexts */
 	uint16_t files;	   /* tracked descriptors of this context */
 	uint16_t commands; /* how many of these are the ufile */
 	uint32_t birth;	   /* wv_births of the process that opened it */
 	int ufile;	   /* the descriptor that it was opened as */
-	int sock;	   /* to the daemon, or -1 once the report or the recording is sent */
+	int sock;	   /* to the daemon, or -1 once it knows all */
 	int node; /* of a lease: the node that the program opened itself; -1 after GET_CONTEXT */
 	uint32_t no_lease;  /* enum wv_no_lease; 0: the daemon was not asked */
 	uint32_t driver_id; /* from the commands so far; 0: none yet. Read without the lock */
@@ -51,6 +53,10 @@ struct wv_context {
 	struct wv_lease constants; /* constant answers inside ibv_open_device(), without a lease */
 	uint64_t put_back[WV_CMDLOG_MAX_STEPS / 64]; /* bit per handle: the QP was put back */
 	struct wv_inheritance *inheritance; /* of a lease, after a fork; see lease/inherit.h */
+	uint64_t moved[WV_CMDLOG_MAX_STEPS / 64]; /* bit per handle: the kernel moved the QP */
+	unsigned int unsent;	   /* steps of the recording, or divergences, that were not sent */
+	unsigned int late_objects; /* while recording: created since the first connection */
+	time_t connected_s;	   /* while recording: CLOCK_MONOTONIC then */
 	struct wv_cmdlog_writer record;
 	struct wv_allocations *allocations; /* of queues, while recording */
 	struct ibv_context *verbs;	    /* while the program has it open, if known */

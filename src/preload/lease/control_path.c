@@ -15,6 +15,8 @@
 #include "preload/lease/capabilities.h"
 #include "preload/lease/inherit.h"
 #include "preload/lease/lease_end.h"
+#include "preload/lease/news.h"
+#include "preload/lease/passage.h"
 #include "preload/lease/rollback.h"
 
 #include <errno.h>
@@ -23,24 +25,13 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-/* One command, from its arrival to its answer. */
-struct passage {
-	struct wv_context *context;
-	int fd;
-	struct ib_uverbs_ioctl_hdr *cmd;
-	uint32_t write_cmd;
-	const struct wv_command_row *row; /* looked up only if it was not adopted */
-	uint32_t target;
-	uint64_t start; /* for the trace */
-};
-
 static int issue(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 {
 	return ioctl(fd, RDMA_VERBS_IOCTL, cmd);
 }
 
 /* The step that answers the command, or NULL. Call with the lock held. */
-static struct wv_step *claim(struct wv_context *c, const struct passage *p)
+static struct wv_step *claim(struct wv_context *c, const struct wv_passage *p)
 {
 	if (c->mode != WV_LEASED)
 		return c->constants.cmdlog ? wv_lease_claim(&c->constants, p->cmd, p->write_cmd)
@@ -49,7 +40,7 @@ static struct wv_step *claim(struct wv_context *c, const struct passage *p)
 }
 
 /* Answers from the lease. Returns 1 if it did, with the result of ioctl() in *@result. */
-static int adopt(struct passage *p, int *result)
+static int adopt(struct wv_passage *p, int *result)
 {
 	struct wv_context *c = p->context;
 	struct wv_step *step;
@@ -72,114 +63,12 @@ static int adopt(struct passage *p, int *result)
 	return 1;
 }
 
-/* The furthest state to which a lease may move the command's QP. */
-static int ahead_state(const struct passage *p)
+static void tell_in_time(const struct wv_passage *p)
 {
-	struct wv_context *c = p->context;
-	const struct wv_ahead_row *ahead = NULL;
-
-	if (c->mode == WV_LEASED)
-		ahead = wv_cmdlog_ahead(c->lease.cmdlog, p->target);
-	else if (c->mode == WV_RECORDING)
-		ahead = wv_cmdlog_ahead(c->record.cmdlog, p->target);
-	return ahead ? ahead->state : IBV_QPS_INIT;
-}
-
-/* A program that moves its QP further has a peer. */
-static bool moves_beyond_ahead(const struct passage *p)
-{
-	return p->row && p->row->class_ == WV_MODIFY &&
-	       wv_command_qp_state(p->cmd) > ahead_state(p);
-}
-
-/*
- * Sends the report or the recording to the daemon when no peer waits for the program: not on the
- * way to RTS, but with the first command after it, or at the end of the program.
- */
-static void settle_in_time(const struct passage *p)
-{
-	struct wv_context *c = p->context;
-
-	if (moves_beyond_ahead(p)) {
-		c->connected = true;
-		c->stopped |= c->mode == WV_RECORDING;
-	} else if (c->connected && !(p->row && p->row->class_ == WV_QUERY)) {
-		wv_lease_settle(c);
-	}
-}
-
-/*
- * Sends what changes the program's next run at RTS already, since the program may be killed at any
- * time after.
- */
-static void settle_news(const struct passage *p)
-{
-	struct wv_context *c = p->context;
-
-	if (c->mode != WV_RECORDING && !c->report.diverged)
-		return;
-	if (c->sock < 0 || !moves_beyond_ahead(p) || wv_command_qp_state(p->cmd) != IBV_QPS_RTS)
-		return;
-	wv_lock();
-	wv_lease_settle(c);
-	wv_unlock();
-}
-
-/*
- * Whether a lease could have held this command. If so, a command that reaches the kernel is a
- * divergence.
- */
-static bool is_divergence(const struct passage *p)
-{
-	switch (p->row->class_) {
-	case WV_CREATE:
-	case WV_CONSTANT:
-		return true;
-	case WV_OPENING:
-		return p->context->opening;
-	case WV_MODIFY:
-		return wv_command_qp_state(p->cmd) <= ahead_state(p);
-	default:
-		return false;
-	}
-}
-
-static struct wv_difference why_not(const struct passage *p)
-{
-	struct wv_context *c = p->context;
-	struct wv_difference d = {.why = WV_WHY_UNKNOWN};
-
-	if (!p->row)
-		return d;
-	if (c->mode != WV_LEASED)
-		d.why = WV_WHY_NO_LEASE;
-	else if (!is_divergence(p))
-		d.why = WV_WHY_PASS;
-	else if (!wv_context_is_followed(c))
-		d.why = WV_WHY_STOPPED;
-	else
-		return wv_lease_explain(&c->lease, p->cmd, p->write_cmd);
-	return d;
-}
-
-static void count(struct wv_context *c, const struct passage *p, struct wv_difference d)
-{
-	struct wv_msg_report *r = &c->report;
-
-	if (p->row && !is_divergence(p)) {
-		r->kernel++;
-		return;
-	}
-	wv_count(&wv_counters.commands_diverged);
-	if (r->diverged++)
-		return;
-	r->driver_id = p->cmd->driver_id;
-	r->object = p->cmd->object_id;
-	r->method = p->cmd->method_id;
-	r->write_cmd = p->write_cmd;
-	r->why = d.why;
-	r->attr = d.attr;
-	r->offset = d.offset;
+	if (wv_passage_connects(p))
+		wv_news_gather(p->context);
+	else if (!(p->row && p->row->class_ == WV_QUERY))
+		wv_news_tell(p->context);
 }
 
 static uint64_t *put_back_bits(struct wv_context *c)
@@ -199,7 +88,7 @@ static void set_put_back(struct wv_context *c, uint32_t handle, bool value)
 }
 
 /* Puts the QP back to the state of the adopted moves: RESET if there were none. */
-static void put_back(struct passage *p)
+static void put_back(struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
 
@@ -210,7 +99,7 @@ static void put_back(struct passage *p)
  * Nothing more is adopted from the lease. A program with more capabilities than the daemon may need
  * a ufile of its own for what it does now, so the next program like it gets no lease.
  */
-static void stop_following(struct passage *p)
+static void stop_following(struct wv_passage *p)
 {
 	p->context->stopped = true;
 	if (p->row && wv_has_raw_capabilities())
@@ -221,15 +110,15 @@ static void stop_following(struct passage *p)
  * The kernel is about to execute a command on a leased ufile: undoes what the lease did ahead,
  * where the command could tell. Returns why the command was not adopted.
  */
-static struct wv_difference before_kernel(struct passage *p)
+static struct wv_difference before_kernel(struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
-	struct wv_difference d = why_not(p);
+	struct wv_difference d = wv_passage_why_not(p);
 
-	settle_in_time(p);
+	tell_in_time(p);
 	if (c->mode != WV_LEASED)
 		return d;
-	count(c, p, d);
+	wv_passage_count(p, d);
 	if (p->row && wv_abi_creates(p->row, UVERBS_OBJECT_DEVICE))
 		wv_lease_give_back(c, p->fd);
 	else if (!p->row || p->row->class_ == WV_PRIVILEGED)
@@ -243,18 +132,19 @@ static struct wv_difference before_kernel(struct passage *p)
 	return d;
 }
 
-static bool is_busy(const struct passage *p, int result)
+static bool is_busy(const struct wv_passage *p, int result)
 {
 	return result < 0 && errno == EBUSY && p->context->mode == WV_LEASED && p->row &&
 	       p->row->class_ == WV_DESTROY;
 }
 
 /* The kernel has executed a command on a QP that may have been put back before. */
-static void after_kernel(const struct passage *p)
+static void after_kernel(const struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
 
 	wv_lock();
+	wv_passage_note_move(p);
 	if (!is_put_back(c, p->target))
 		;
 	else if (p->row->class_ == WV_QUERY)
@@ -264,7 +154,7 @@ static void after_kernel(const struct passage *p)
 	wv_unlock();
 }
 
-static int ask_kernel(struct passage *p)
+static int ask_kernel(struct wv_passage *p)
 {
 	struct wv_difference d;
 	int result;
@@ -286,12 +176,16 @@ static int ask_kernel(struct passage *p)
 	}
 	if (!result && p->context->mode == WV_LEASED && p->target != WV_NONE)
 		after_kernel(p);
-	settle_news(p);
+	if (p->context->sock >= 0 && wv_passage_makes_ready(p)) {
+		wv_lock();
+		wv_news_ready(p->context);
+		wv_unlock();
+	}
 	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_KERNEL, result < 0 ? errno : 0, d);
 	return result;
 }
 
-static bool belongs_to_recipe(const struct passage *p)
+static bool belongs_to_recipe(const struct wv_passage *p)
 {
 	switch (p->row->class_) {
 	case WV_PASS:
@@ -308,13 +202,13 @@ static bool belongs_to_recipe(const struct passage *p)
  * Whether this is a privileged command of a program without the capabilities. It ends a recording,
  * as an unknown command does.
  */
-static bool is_foreign(const struct passage *p)
+static bool is_foreign(const struct wv_passage *p)
 {
 	return p->row && p->row->class_ == WV_PRIVILEGED && !wv_has_raw_capabilities();
 }
 
 /* Answers with a known constant, or else asks the kernel. Returns 0 or an errno value. */
-static int answer(struct passage *p)
+static int answer(struct wv_passage *p)
 {
 	struct wv_step *known = claim(p->context, p);
 
@@ -324,26 +218,37 @@ static int answer(struct passage *p)
 	return issue(p->fd, p->cmd) < 0 ? errno : 0;
 }
 
+static void keep_answer(const struct wv_passage *p, int error)
+{
+	struct wv_context *c = p->context;
+
+	wv_record_answer(&c->record, p->cmd, p->row, error);
+	wv_news_recorded(c, p->row, error);
+	if (wv_passage_makes_ready(p) && !error)
+		wv_news_ready(c);
+}
+
 /* Records one command, with the lock held: threads take turns, in a program's first run only. */
-static int record(struct passage *p)
+static int record(struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
 	int error;
 
-	if (moves_beyond_ahead(p) || (p->row && !belongs_to_recipe(p)))
+	if (wv_passage_connects(p) || (p->row && !belongs_to_recipe(p)))
 		return ask_kernel(p);
 	wv_lock();
 	if (!c->record.cmdlog->n_steps)
 		c->record.cmdlog->driver_id = p->cmd->driver_id;
-	if (is_foreign(p) ||
+	if (is_foreign(p) || wv_news_is_enough(c) ||
 	    wv_record_command(&c->record, p->cmd, p->row, c->allocations) == WV_UNKNOWN)
 		c->stopped = true;
 	error = answer(p);
 	if (!c->stopped)
-		wv_record_answer(&c->record, p->cmd, p->row, error);
+		keep_answer(p, error);
 	c->removed |= error == EIO;
 	wv_unlock();
-	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_RECORDED, error, why_not(p));
+	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_RECORDED, error,
+			 wv_passage_why_not(p));
 	errno = error ? error : errno;
 	return error ? -1 : 0;
 }
@@ -359,7 +264,7 @@ static void note_driver(struct wv_context *c, const struct ib_uverbs_ioctl_hdr *
  * The objects belong to another process now. The provider of this process destroys them, and
  * nothing may happen to them in the kernel.
  */
-static int pretend(const struct passage *p)
+static int pretend(const struct wv_passage *p)
 {
 	if (p->row)
 		wv_answer_empty(p->cmd, p->row);
@@ -368,7 +273,7 @@ static int pretend(const struct passage *p)
 
 int wv_control_path(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 {
-	struct passage p = {
+	struct wv_passage p = {
 	    .context = wv_context_at(wv_fd_get(fd).context),
 	    .fd = fd,
 	    .cmd = cmd,

@@ -1,42 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/lease/lease_end.h"
 
-#include "preload/client/daemon_connection.h"
 #include "preload/core/process.h"
 #include "preload/lease/inherit.h"
+#include "preload/lease/news.h"
 #include "preload/memory/shared_blocks.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <unistd.h>
-
-/* Sends the recording or the report by no other system call than write(). */
-static void send_news(struct wv_context *c)
-{
-	struct wv_msg_record *record = (void *)c->message;
-
-	if (c->mode == WV_RECORDING && c->removed) {
-		c->stopped = true; /* other programs do not end here */
-	} else if (c->mode == WV_RECORDING) {
-		record->provider = c->provider;
-		wv_client_send_record(c->sock, record);
-		c->stopped = true;
-	} else if (c->mode == WV_LEASED) {
-		wv_client_send_report(c->sock, &c->report, &c->lease);
-	}
-}
-
-void wv_lease_settle(struct wv_context *c)
-{
-	int saved = errno;
-
-	if (c->sock < 0)
-		return;
-	send_news(c);
-	wv_fd_close_private(&c->sock);
-	errno = saved;
-}
 
 /*
  * Closes the lease's descriptors that the program never received: they would keep objects of the
@@ -69,7 +41,7 @@ static void unmap_memory(struct wv_context *c)
 /* Nothing more is adopted or recorded, and the daemon knows how it went. */
 static void stop(struct wv_context *c)
 {
-	wv_lease_settle(c);
+	wv_news_settle(c);
 	c->stopped = true;
 	close_unasked(c);
 }
@@ -110,21 +82,14 @@ void wv_lease_settle_all(void)
 {
 	if (!wv_context_after(NULL) || wv_try_lock())
 		return;
-	wv_each_context(c) if (c->files && wv_process_is_mine()) wv_lease_settle(c);
+	wv_each_context(c) if (c->files && wv_process_is_mine()) wv_news_settle(c);
 	wv_unlock();
 }
 
-/* The kernel closes the sockets. */
 void wv_lease_settle_at_exit(void)
 {
 	if (!wv_context_after(NULL) || wv_try_lock())
 		return;
-	wv_each_context(c)
-	{
-		if (!c->files || c->sock < 0 || !wv_process_is_mine())
-			continue;
-		send_news(c);
-		c->sock = -1;
-	}
+	wv_each_context(c) if (c->files && wv_process_is_mine()) wv_news_settle_at_exit(c);
 	wv_unlock();
 }

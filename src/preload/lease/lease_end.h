@@ -7,9 +7,6 @@
 
 #include "preload/core/context.h"
 
-/* Sends the recording or the report, if it is not sent yet. Keeps errno. */
-void wv_lease_settle(struct wv_context *c);
-
 /*
  * The last command descriptor of the context is closed. This is its end function (core/context.h).
  */

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * One command, from its arrival to its answer, and what it means for the context's lease or
+ * recording.
+ */
+#pragma once
+
+#include "cmdlog/difference.h"
+#include "preload/core/context.h"
+
+struct wv_passage {
+	struct wv_context *context;
+	int fd;
+	struct ib_uverbs_ioctl_hdr *cmd;
+	uint32_t write_cmd;
+	const struct wv_command_row *row; /* looked up only if it was not adopted */
+	uint32_t target;
+	uint64_t start; /* for the trace */
+};
+
+/* Whether the program moves a QP further than a lease may: then it has a peer. */
+bool wv_passage_connects(const struct wv_passage *p);
+
+/* Whether the command moves a QP to the state in which the program uses it. */
+bool wv_passage_makes_ready(const struct wv_passage *p);
+
+/* Why the command, which goes to the kernel, was not adopted. Call with the lock held. */
+struct wv_difference wv_passage_why_not(const struct wv_passage *p);
+
+/*
+ * Counts the command, which goes to the kernel for the reason @why, for the report on the lease.
+ * Call with the lock held.
+ */
+void wv_passage_count(const struct wv_passage *p, struct wv_difference why);
+
+/* The kernel has executed the command on a leased ufile. Call with the lock held. */
+void wv_passage_note_move(const struct wv_passage *p);

@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""A recipe does not end at the first connection: what a program creates after it is leased too, unless it varies."""
+
+import signal
+
+from support import bed, trace
+
+OPEN = "open pd"
+CONNECTION = "channel cq:channel qp:rc move:init move:rtr,rts"
+TWICE = f"{OPEN} {CONNECTION} {CONNECTION}"
+OPENS = 16  # WV_KEY_OPENS of src/store/recipe.h
+RUNS = 8  # WV_RECIPE_RUNS of src/store/recipe.h
+
+
+class Late(bed.Case):
+    def recipe(self):
+        recipe, = self.daemon.recipes(self.name)
+        return recipe
+
+    def leave(self, words, with_signal=signal.SIGTERM, **kwargs):
+        """Starts a program, and ends it by a signal when it has done the words."""
+        program = self.start(words + " at:end", True, **kwargs)
+        program.reach("end")
+        program.process.send_signal(with_signal)
+        program.process.wait(bed.LIMIT_S)
+        program.close()
+
+    def check_all_adopted(self, result):
+        self.assertEqual((result.status, result.failures), (0, []))
+        self.assertEqual(result.done(trace.KERNEL), [])
+
+    def test_second_connection(self):
+        """One queue pair is connected, and then another channel, queue and queue pair are created."""
+        warm = self.compare(TWICE)
+        self.check_all_adopted(warm)
+        self.assertEqual(warm.done(trace.ADOPTED).count("create_qp"), 2)
+        bed.until(lambda: self.recipe()["counters"]["reports"], "the report")
+        self.assertEqual(self.recipe()["counters"]["diverged"], 0)
+        self.assertEqual(self.recipe()["counters"]["unused"], 0)
+
+    def test_killed(self):
+        """Nothing is sent when a signal ends the program, so all is known before."""
+        for number in (signal.SIGTERM, signal.SIGKILL):
+            name = f"killed_{number}"
+            self.leave(TWICE, number, name=name)
+            bed.until(lambda name=name: self.daemon.recipes(name), "the recipe")
+            self.check_all_adopted(self.run_leased(TWICE + " at:end", name=name))
+
+    def test_killed_without_a_peer(self):
+        """Nothing of UD depends on a peer, so no command shows that the program is connected."""
+        words = "open pd cq qp:ud,n=3 move:all,init move:all,rtr move:all,rts"
+        self.leave(words)
+        bed.until(lambda: self.daemon.recipes(self.name), "the recipe")
+        self.check_all_adopted(self.run_leased(words + " at:end"))
+
+    def test_exit(self):
+        words = TWICE + " cq exit"  # the last one comes after the last connection
+        self.learn(words)
+        self.check_all_adopted(self.run_leased(words))
+
+    def test_endless(self):
+        """The program that is recorded never ends; others like it are served meanwhile."""
+        first = self.start(TWICE + " at:end", True)
+        first.reach("end")
+        bed.until(lambda: self.daemon.recipes(self.name), "the recipe")
+        self.check_all_adopted(self.run_leased(TWICE + " at:end"))
+        self.assertIsNone(first.process.poll())
+
+    def test_preliminary_recipes_go(self):
+        """A recording is sent more than once; the last one is kept."""
+        words = f"{OPEN} {' '.join([CONNECTION] * 5)}"
+        self.learn(words)
+        self.assertEqual(len(self.daemon.recipes(self.name)), 1)
+        self.check_all_adopted(self.run_leased(words))
+
+    def test_open_again_and_again(self):
+        n = OPENS + 4
+        words = " ".join([f"{OPEN} cq qp:rc move:init move:rtr,rts destroy:qps destroy:cqs destroy:pd close"] * n)
+        plain = self.run_plain(words)
+        self.assertEqual(self.run_warm(words).shape(), plain.shape())
+        bed.until(lambda: len(self.daemon.recipes(self.name)) == OPENS, "the recipes")
+        for _ in range(bed.PATIENCE):
+            self.daemon.await_ready(self.name)
+            warm = self.run_warm(words)
+            self.assertEqual(warm.shape(), plain.shape())
+            if warm.leased >= OPENS:  # all further opens share a recipe
+                break
+        self.assertGreaterEqual(warm.leased, OPENS)
+        self.assertEqual(len(self.daemon.recipes(self.name)), OPENS)
+
+    def test_twice_to_init(self):
+        """As librdmacm does, with other access flags: that is no divergence in any run."""
+        words = f"{OPEN} cq qp:rc move:init,access=0 move:init,access=3 query move:rtr,rts query"
+        self.compare(words)
+        for _ in range(4):
+            self.check_all_adopted(self.run_leased(words))
+        bed.until(lambda: self.recipe()["counters"]["reports"] >= 5, "the reports")
+        self.assertEqual(self.recipe()["counters"]["diverged"], 0)
+
+    def test_once_to_init_after_all(self):
+        """The program sees the queue pair as it knows it, though the lease has moved it once more."""
+        words = f"{OPEN} cq qp:rc move:init,access=0 query move:rtr,rts query"
+        self.compare(words, learned=words.replace("query move", "move:init,access=3 query move", 1))
+
+    def test_varying_end(self):
+        """A server serves many, then few: it is never recorded again, and most of the end is prepared no more."""
+        self.learn(f"{OPEN} {CONNECTION} {CONNECTION} at:end".replace("at:end", " ".join([CONNECTION] * 4)))
+        steps = self.recipe()["steps"]
+        for i in range(RUNS):
+            few = [CONNECTION] * (1 + i % 2)
+            self.check_all_adopted(self.run_leased(f"{OPEN} {' '.join(few)}"))
+        bed.until(lambda: self.recipe()["steps"] < steps, "the shorter recipe")
+        self.check_all_adopted(self.run_leased(f"{OPEN} {CONNECTION}"))
+
+    def test_more_than_recorded(self):
+        """What goes beyond the recipe is counted, but the program is not recorded in its next run for it."""
+        argv = f"{OPEN} {CONNECTION}"
+        self.learn(argv + " exit")
+        for i in range(3):
+            result = self.run_leased(f"{argv} {CONNECTION} exit")
+            self.assertEqual(result.done(trace.KERNEL), ["create_comp_channel", "create_cq", "create_qp", "init"])
+            bed.until(lambda i=i: self.recipe()["counters"]["reports"] > i, "the report")
+        self.assertGreaterEqual(self.recipe()["counters"]["diverged"], 3)
+
+
+if __name__ == "__main__":
+    bed.main()
