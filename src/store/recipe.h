@@ -70,7 +70,7 @@ struct wv_recipe {
 	uint64_t created, used; /* seconds since the epoch */
 	struct wv_counters counters;
 	struct wv_divergence divergence;
-	uint16_t reached[WV_RECIPE_RUNS]; /* steps that the last runs used (store/shorten.h) */
+	uint16_t reached[WV_RECIPE_RUNS]; /* steps that the last runs used (store/reached.h) */
 	unsigned int n_reached;		  /* so many runs; not stored */
 	struct wv_cmdlog *cmdlog;	  /* WV_RECIPE, owned; NULL if refused */
 	unsigned int n_steps;

@@ -9,6 +9,7 @@
 #include "cmdlog/adopt.h"
 
 #include "cmdlog/replay.h"
+#include "cmdlog/writer.h"
 #include "fake_kernel.h"
 #include "fixture.h"
 #include "preload.h"
@@ -176,6 +177,49 @@ static void test_a_program_receives_its_whole_recipe(void **state)
 		assert_int_equal(fake_kernel_live(&s->kernel, UVERBS_OBJECT_QP), 0);
 		end(s);
 	}
+}
+
+/* A record of rc_pingpong whose program is first refused a queue pair, by the fake kernel because
+ * its completion queue is none; the caller frees it. */
+static struct wv_cmdlog *with_refused_queue_pair(void)
+{
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
+	struct wv_cmdlog *copy = malloc(WV_CMDLOG_MAX_BYTES);
+	struct wv_cmdlog_writer w;
+
+	wv_cmdlog_begin(&w, copy, WV_CMDLOG_MAX_BYTES, WV_RECORD, record->driver_id);
+	wv_each_step (record, step) {
+		bool is_qp = wv_abi_creates(wv_step_row(step), UVERBS_OBJECT_QP);
+		struct wv_step *refused = wv_cmdlog_end(copy);
+
+		wv_cmdlog_copy(&w, step);
+		if (!is_qp)
+			continue;
+		refused->error = EINVAL;
+		refused->new_handle = refused->new_number = WV_NONE;
+		wv_step_attr(refused, UVERBS_ATTR_CREATE_QP_SEND_CQ_HANDLE)->data =
+		    tape_find(record, "alloc_pd", 0)->new_handle;
+		wv_cmdlog_copy(&w, step);
+	}
+	assert_int_equal(wv_cmdlog_check(copy, copy->bytes, WV_RECORD), 0);
+	return copy;
+}
+
+static void test_a_refused_queue_pair_is_refused_again(void **state)
+{
+	wv_auto_free struct wv_cmdlog *record = with_refused_queue_pair();
+	struct session *s = begin_with(record);
+	static struct program plain;
+
+	(void)state;
+	run(s, record, "aaaakaaaaa");
+	run_plainly(&plain, record);
+	assert_memory_equal(s->program.errors, plain.errors, sizeof(plain.errors));
+	assert_memory_equal(s->program.answers, plain.answers, sizeof(plain.answers));
+	tear_down(&s->program, record);
+	assert_int_equal(s->preload.purges, 0);
+	assert_int_equal(fake_kernel_live(&s->kernel, UVERBS_OBJECT_QP), 0);
+	end(s);
 }
 
 /* Whatever the lease is of: no error that a program would not have had, and no wrong state. */
@@ -944,6 +988,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_a_program_receives_its_whole_recipe),
+	    cmocka_unit_test(test_a_refused_queue_pair_is_refused_again),
 	    cmocka_unit_test(test_any_program_on_any_lease),
 	    cmocka_unit_test(test_another_depth_of_completion_queue),
 	    cmocka_unit_test(test_another_depth_of_queue_pair),

@@ -6,8 +6,8 @@
 #include "store/catalog.h"
 #include "store/file_names.h"
 #include "store/load.h"
+#include "store/reached.h"
 #include "store/recipe_json.h"
-#include "store/shorten.h"
 #include "store/store.h"
 
 #include <fcntl.h>

@@ -6,7 +6,7 @@
 #include "cmdlog/normalise.h"
 #include "daemon/loop/loop.h"
 #include "daemon/pool/pool.h"
-#include "store/shorten.h"
+#include "store/reached.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "store/shorten.h"
+#include "store/reached.h"
 
 #include "base/base.h"
 #include "cmdlog/shorten.h"
