@@ -9,6 +9,7 @@ from support import bed, trace
 OPEN = "open pd"
 CONNECTION = "channel cq:channel qp:rc move:init move:rtr,rts"
 TWICE = f"{OPEN} {CONNECTION} {CONNECTION}"
+OBJECTS = 64  # FOLLOW_OBJECTS of src/preload/lease/news.c
 OPENS = 16  # WV_KEY_OPENS of src/store/recipe.h
 RUNS = 8  # WV_RECIPE_RUNS of src/store/recipe.h
 
@@ -105,13 +106,22 @@ class Late(bed.Case):
 
     def test_varying_end(self):
         """A server serves many, then few: it is never recorded again, and most of the end is prepared no more."""
-        self.learn(f"{OPEN} {CONNECTION} {CONNECTION} at:end".replace("at:end", " ".join([CONNECTION] * 4)))
+        self.learn(f"{OPEN} {' '.join([CONNECTION] * 6)}")
         steps = self.recipe()["steps"]
         for i in range(RUNS):
             few = [CONNECTION] * (1 + i % 2)
             self.check_all_adopted(self.run_leased(f"{OPEN} {' '.join(few)}"))
         bed.until(lambda: self.recipe()["steps"] < steps, "the shorter recipe")
         self.check_all_adopted(self.run_leased(f"{OPEN} {CONNECTION}"))
+
+    def test_many(self):
+        """A program that creates a queue pair for each of many clients does not get all of them in advance."""
+        n = OBJECTS + 10
+        words = f"{OPEN} cq {' '.join(['qp:rc move:init move:rtr,rts'] * n)}"
+        warm = self.compare(words)
+        self.assertLessEqual(warm.done(trace.ADOPTED).count("create_qp"), 1 + OBJECTS)
+        self.assertGreater(warm.done(trace.ADOPTED).count("create_qp"), OBJECTS // 2)
+        self.assertEqual(len(self.daemon.recipes(self.name)), 1)
 
     def test_more_than_recorded(self):
         """What goes beyond the recipe is counted, but the program is not recorded in its next run for it."""

@@ -13,7 +13,7 @@
 
 #define LIMIT_S 100 /* a completion that never comes ends the program, not the machine */
 #define PORT	1
-#define MAX_QPS 32
+#define MAX_QPS 128
 #define MAX_CQS 32
 
 enum qp_kind { RC, UC, UD, DCI, DCT, RAW, QP_KINDS };
