@@ -68,7 +68,7 @@ struct wv_context *wv_context_new(const struct wv_scope *scope, void (*end)(stru
 	c->stopped = true;
 	c->birth = wv_births;
 	c->opening = scope->opening;
-	c->connected = c->due = false;
+	c->connected = c->due = c->removed = false;
 	c->owner = scope->maker ? scope->maker->owner : NULL;
 	c->end = end;
 	c->lease.memory = NULL;

@@ -29,7 +29,7 @@ struct wv_context {
 	uint8_t mode;	   /* enum wv_mode */
 	bool stopped;	   /* nothing more is adopted from the lease, or recorded */
 	bool opening;	   /* ibv_open_device() has not returned yet */
-	bool removed;	   /* while recording, EIO came: the device is gone (ib_uverbs_ioctl()) */
+	bool removed;	   /* EIO came: the device is gone (ib_uverbs_ioctl()) */
 	bool connected;	   /* a QP has a peer */
 	bool due;	   /* the daemon is to be told as soon as no peer waits (lease/news.h) */
 	uint16_t index;	   /* in the table of contexts */

@@ -154,6 +154,14 @@ static void after_kernel(const struct wv_passage *p)
 	wv_unlock();
 }
 
+/* What a lease still has could be adopted, but nothing works on a device that is gone. */
+static void note_removal(struct wv_context *c)
+{
+	wv_lock();
+	c->stopped = c->removed = true;
+	wv_unlock();
+}
+
 static int ask_kernel(struct wv_passage *p)
 {
 	struct wv_difference d;
@@ -176,6 +184,8 @@ static int ask_kernel(struct wv_passage *p)
 	}
 	if (!result && p->context->mode == WV_LEASED && p->target != WV_NONE)
 		after_kernel(p);
+	else if (result < 0 && errno == EIO)
+		note_removal(p->context);
 	if (p->context->sock >= 0 && wv_passage_makes_ready(p)) {
 		wv_lock();
 		wv_news_ready(p->context);

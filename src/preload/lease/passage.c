@@ -78,7 +78,7 @@ void wv_passage_count(const struct wv_passage *p, struct wv_difference why)
 	struct wv_context *c = p->context;
 	struct wv_msg_report *r = &c->report;
 
-	if (p->row && !is_divergence(p)) {
+	if (c->removed || (p->row && !is_divergence(p))) { /* other programs do not end here */
 		r->kernel++;
 		return;
 	}
