@@ -22,8 +22,8 @@ static void count_open(const struct wv_trace *event, struct wv_summary *s)
 	else if (event->how == WV_HOW_PREFORKED)
 		s->ready++;
 	else
-		s->without_lease[event->no_lease <= WV_NO_LEASE_UNFIT ? event->no_lease
-								      : WV_NO_LEASE_UNFIT]++;
+		s->without_lease[event->no_lease < WV_NO_LEASE_REASONS ? event->no_lease
+								       : WV_NO_LEASE_UNFIT]++;
 }
 
 static bool is_divergence(const struct wv_trace *event, const struct wv_summary *s)

@@ -22,9 +22,9 @@ struct wv_summary {
 	unsigned int repairs;  /* steps undone because the program diverged */
 	unsigned int copied;   /* stale MRs: registered by the parent, posted by a child */
 	unsigned int opens;
-	unsigned int leased;				   /* opens with a lease */
-	unsigned int ready;				   /* opens of a set made before the fork */
-	unsigned int without_lease[WV_NO_LEASE_UNFIT + 1]; /* opens by reason, 0: not asked */
+	unsigned int leased;				 /* opens with a lease */
+	unsigned int ready;				 /* opens of a set made before the fork */
+	unsigned int without_lease[WV_NO_LEASE_REASONS]; /* opens by reason, 0: not asked */
 	uint64_t to_init, to_rts; /* since the start of the same process, in ns; 0: never */
 };
 

@@ -4,6 +4,7 @@
  */
 #include "base/base.h"
 #include "daemon/config/privileges.h"
+#include "daemon/devices/providers_file.h"
 #include "daemon/loop/log_thread.h"
 #include "daemon/loop/loop.h"
 #include "daemon/server.h"
@@ -110,12 +111,26 @@ static int listen_and_serve(struct wv_server *s)
 	if (listen_fd < 0)
 		return listen_fd;
 	err = drop_privileges(); /* before there are threads: each has capabilities of its own */
-	if (err) {
+	if (err)
 		close(listen_fd);
-	} else {
-		scan(s);
+	else
 		err = serve(s, listen_fd);
-	}
+	return err;
+}
+
+/*
+ * Programs that find the socket look at the list of providers beside it, so the list is there
+ * first. If it cannot be written, the watch of devices says so when it writes the list again.
+ */
+static int announce_and_serve(struct wv_server *s)
+{
+	int err = wv_listener_init(&s->listener, &s->config);
+
+	if (err)
+		return err;
+	scan(s);
+	wv_providers_write(&s->devices, s->listener.run_dir);
+	err = listen_and_serve(s);
 	wv_server_unlisten(s);
 	return err;
 }
@@ -131,7 +146,7 @@ int main(int argc, char **argv)
 	wv_raise_descriptor_limit();
 	if (open_store(s))
 		return EXIT_FAILURE;
-	err = listen_and_serve(s);
+	err = announce_and_serve(s);
 	wv_store_close(&s->store);
 	return err ? EXIT_FAILURE : EXIT_SUCCESS;
 }

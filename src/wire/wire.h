@@ -43,6 +43,7 @@
  * waiting.
  */
 #define WV_PROVIDERS_FILE "providers"
+#define WV_MAX_DEVICES	  64 /* further devices of the node are not listed, and not leased */
 
 /* How long a program waits for the daemon, in all, before it uses plain verbs. */
 #define WV_WAIT_MS 50
@@ -102,6 +103,9 @@ enum wv_no_lease {
 	WV_NO_LEASE_EMPTY,	/* all leases of the recipe are taken */
 	WV_NO_LEASE_DENIED,	/* no access to the device, or over a limit */
 	WV_NO_LEASE_UNFIT,	/* this program or device gets no lease */
+	/* Not an answer: the daemon lists no provider of the device, so it was not asked. */
+	WV_NO_LEASE_PROVIDER,
+	WV_NO_LEASE_REASONS, /* how many there are, with 0: not asked for another reason */
 };
 
 struct wv_msg_no_lease {

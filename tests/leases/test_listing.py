@@ -1,14 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs that list devices more often than they open one."""
+"""Programs that list devices more often than they open one; the daemon's list of devices, short and long."""
 
+import ctypes
+import json
 import os
+import pathlib
+import shutil
+import struct
+import subprocess
+import tempfile
 import unittest
 
 from support import bed
 
 OPEN = "open pd cq qp:rc move:init"
 LISTS = 5
+MAX_DEVICES = 64  # of the daemon's list
+IN_MOVED_TO, IN_CREATE = 0x80, 0x100
 
 
 class Listing(bed.Case):
@@ -35,6 +44,66 @@ class Listing(bed.Case):
         bed.until(lambda: self.counters()["hits"] == before["hits"], "the leases to count for nothing")
         self.run_leased(OPEN)
         self.assertEqual(self.counters()["records"], before["records"])
+
+
+class Devices(bed.Case):
+    """A list of many devices, of which the program opens the last. Beside it is the daemon's socket."""
+
+    def setUp(self):
+        super().setUp()
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="devices."))
+        self.addCleanup(shutil.rmtree, folder)
+        self.socket = folder / "socket"
+        self.socket.symlink_to(self.daemon.socket)
+        self.list = folder / "providers"
+        self.env = {"WARMVERBS_SOCKET": str(self.socket)}
+
+    def write(self, n):
+        others = "".join(f"uverbs{1000 + i} -\n" for i in range(n - 1))
+        self.list.write_text(others + (self.folder / "providers").read_text())
+
+    def test_all_are_leased(self):
+        self.write(1)
+        self.learn(OPEN, env=self.env)
+        for n in 1, 17, MAX_DEVICES:
+            with self.subTest(n):
+                self.write(n)
+                self.run_leased(OPEN, env=self.env)
+
+    def test_explain_tells_of_one_too_many(self):
+        self.write(MAX_DEVICES + 1)
+        report = self.folder / "report"
+        command = ["explain", "--json", "--output", report, "--socket", self.socket, "--", bed.WORDS, *OPEN.split()]
+        result = subprocess.run([bed.CLI, *command], env=bed.environment(bed.WORDS, False), capture_output=True,
+                                text=True, check=False, timeout=bed.LIMIT_S)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        without, = json.loads(report.read_text())["summary"]["without_lease"]
+        self.assertEqual(without["reason"], "not listed")
+
+
+class Start(unittest.TestCase):
+    """A daemon that starts."""
+
+    def test_the_list_is_there_before_the_socket(self):
+        folder = pathlib.Path(tempfile.mkdtemp(prefix="start."))
+        self.addCleanup(shutil.rmtree, folder)
+        libc = ctypes.CDLL(None, use_errno=True)
+        watch = libc.inotify_init1(os.O_NONBLOCK)
+        self.addCleanup(os.close, watch)
+        self.assertGreater(libc.inotify_add_watch(watch, os.fsencode(folder), IN_CREATE | IN_MOVED_TO), 0)
+        bed.Daemon(folder).stop()
+        names = names_of_events(os.read(watch, 65536))
+        self.assertLess(names.index("providers"), names.index("socket"), names)
+
+
+def names_of_events(data):
+    """inotify(7): wd, mask, cookie, length of the name, name."""
+    names = []
+    while data:
+        length = struct.unpack_from("iIII", data)[3]
+        names.append(data[16:16 + length].rstrip(b"\0").decode())
+        data = data[16 + length:]
+    return names
 
 
 if __name__ == "__main__":

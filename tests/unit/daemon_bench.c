@@ -121,9 +121,12 @@ static void configure(struct daemon_bench *b)
 
 static int serve(struct wv_server *s)
 {
-	int listen_fd = wv_listen(&s->listener, &s->config);
-	int err = listen_fd < 0 ? listen_fd : wv_server_init(s, listen_fd);
+	int err = wv_listener_init(&s->listener, &s->config);
+	int listen_fd = err ? err : wv_listen(&s->listener, &s->config);
 
+	if (listen_fd < 0)
+		return listen_fd;
+	err = wv_server_init(s, listen_fd);
 	if (err)
 		wv_server_unlisten(s);
 	return err;

@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "btf_files.h"
 #include "daemon/devices/devices.h"
+#include "daemon/devices/providers_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,20 +44,25 @@ static const char *in_dir(const char *path)
 	return text;
 }
 
-static void make_entry(const char *name, const char *ibdev)
+static void make_entry_of(const char *sysfs, const char *name, const char *ibdev)
 {
 	char path[128];
 
-	snprintf(path, sizeof(path), "sys/class/infiniband_verbs/%s", name);
+	snprintf(path, sizeof(path), "%s/class/infiniband_verbs/%s", sysfs, name);
 	assert_int_equal(mkdir(in_dir(path), 0755), 0);
-	snprintf(path, sizeof(path), "sys/class/infiniband_verbs/%s/device", name);
+	snprintf(path, sizeof(path), "%s/class/infiniband_verbs/%s/device", sysfs, name);
 	assert_int_equal(mkdir(in_dir(path), 0755), 0);
-	snprintf(path, sizeof(path), "sys/class/infiniband_verbs/%s/device/driver", name);
+	snprintf(path, sizeof(path), "%s/class/infiniband_verbs/%s/device/driver", sysfs, name);
 	assert_int_equal(symlink("../../../../bus/pci/drivers/mlx5_core", in_dir(path)), 0);
-	snprintf(path, sizeof(path), "sys/class/infiniband_verbs/%s/ibdev", name);
+	snprintf(path, sizeof(path), "%s/class/infiniband_verbs/%s/ibdev", sysfs, name);
 	write_file(in_dir(path), ibdev);
-	snprintf(path, sizeof(path), "sys/class/infiniband_verbs/%s/dev", name);
+	snprintf(path, sizeof(path), "%s/class/infiniband_verbs/%s/dev", sysfs, name);
 	write_file(in_dir(path), "1:3\n");
+}
+
+static void make_entry(const char *name, const char *ibdev)
+{
+	make_entry_of("sys", name, ibdev);
 }
 
 /* The kernel's driver, whose doorbell pages have a second member of that name; NULL: it does not
@@ -102,14 +108,14 @@ static int unshare_mounts(void)
 	return 0;
 }
 
-/* A file that is /dev/null's node. 0 or -1 with errno. */
-static int bind_node(int null)
+/* A file at @path that is the node open as @null. 0 or -1 with errno. */
+static int bind_node(int null, const char *path)
 {
-	wv_auto_fd node = open(NODE, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
-	char path[32];
+	wv_auto_fd node = open(path, O_CREAT | O_WRONLY | O_CLOEXEC, 0644);
+	char from[32];
 
-	snprintf(path, sizeof(path), "/proc/self/fd/%d", null);
-	return node < 0 ? -1 : mount(path, NODE, NULL, MS_BIND, NULL);
+	snprintf(from, sizeof(from), "/proc/self/fd/%d", null);
+	return node < 0 ? -1 : mount(from, path, NULL, MS_BIND, NULL);
 }
 
 /* 0 or -1 with errno. */
@@ -122,7 +128,7 @@ static int make_node(void)
 	null = open("/dev/null", O_PATH | O_CLOEXEC); /* soon it is hidden */
 	if (null < 0 || mount("tmpfs", "/dev", "tmpfs", 0, NULL) || mkdir(WV_NODE_DIR, 0755))
 		return -1;
-	return bind_node(null);
+	return bind_node(null, NODE);
 }
 
 static int set_up(void **state)
@@ -280,6 +286,57 @@ static void test_a_device_without_node(void **state)
 	assert_null(wv_devices_by_name(&devices, ABSENT));
 }
 
+/* A node with @n devices more, numbered after @first. */
+static void add_devices(unsigned int first, unsigned int n)
+{
+	wv_auto_fd null = open(NODE, O_PATH | O_CLOEXEC);
+
+	for (unsigned int i = first; i < first + n; i++) {
+		char name[32], ibdev[32], node[64];
+
+		snprintf(name, sizeof(name), "uverbs%u", i);
+		snprintf(ibdev, sizeof(ibdev), "mlx5_%u\n", i);
+		snprintf(node, sizeof(node), WV_NODE_DIR "/%s", name);
+		make_entry_of("many", name, ibdev);
+		assert_int_equal(bind_node(null, node), 0);
+	}
+}
+
+static unsigned int count_lines(const char *path)
+{
+	FILE *in = fopen(path, "re");
+	unsigned int n = 0;
+
+	assert_non_null(in);
+	for (int c; (c = fgetc(in)) != EOF;)
+		n += c == '\n';
+	fclose(in);
+	return n;
+}
+
+/* All are found, and listed for programs, up to the limit. */
+static void test_many_devices(void **state)
+{
+	static const unsigned int more[] = {1, 16, 47, 1};
+	unsigned int n = 0;
+
+	(void)state;
+	needs_node();
+	assert_int_equal(mkdir(in_dir("many"), 0755), 0);
+	assert_int_equal(mkdir(in_dir("many/class"), 0755), 0);
+	assert_int_equal(mkdir(in_dir("many/class/infiniband_verbs"), 0755), 0);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(more); i++) {
+		struct wv_devices devices;
+
+		add_devices(n, more[i]);
+		n += more[i];
+		devices = scan(in_dir("many"));
+		assert_int_equal(devices.n, n < WV_MAX_DEVICES ? n : WV_MAX_DEVICES);
+		assert_int_equal(wv_providers_write(&devices, in_dir("many")), 0);
+		assert_int_equal(count_lines(in_dir("many/" WV_PROVIDERS_FILE)), devices.n);
+	}
+}
+
 static void test_drivers_of_parents(void **state)
 {
 	(void)state;
@@ -299,6 +356,7 @@ int main(void)
 	    cmocka_unit_test(test_devices_of_the_node),
 	    cmocka_unit_test(test_a_tree_without_devices),
 	    cmocka_unit_test(test_a_device_without_node),
+	    cmocka_unit_test(test_many_devices),
 	    cmocka_unit_test(test_drivers_of_parents),
 	};
 

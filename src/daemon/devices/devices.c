@@ -156,6 +156,21 @@ static void decide_leasing(const struct scan *scan, struct wv_device *device)
 		       device->unleased_because, remedy);
 }
 
+/* The next device after @n that were found; NULL: there is none, or no room for it. */
+static struct dirent *next_entry(DIR *stream, unsigned int n)
+{
+	struct dirent *entry;
+
+	do
+		entry = readdir(stream);
+	while (entry && strncmp(entry->d_name, "uverbs", strlen("uverbs")));
+	if (!entry || n < WV_MAX_DEVICES)
+		return entry;
+	wv_log(WV_WARNING, "this node has more than %u RDMA devices: %s and others are not leased",
+	       WV_MAX_DEVICES, entry->d_name);
+	return NULL;
+}
+
 /* Reads the directory and closes it. */
 static void read_class(struct scan *scan, DIR *stream)
 {
@@ -166,11 +181,10 @@ static void read_class(struct scan *scan, DIR *stream)
 
 	if (n_known < 0)
 		wv_log(WV_NOTICE, "RDMA netlink does not answer: %s", strerror(-n_known));
-	while ((entry = readdir(stream)) && devices->n < WV_MAX_DEVICES) {
+	while ((entry = next_entry(stream, devices->n))) {
 		struct wv_device *device = &devices->all[devices->n];
 
-		if (strncmp(entry->d_name, "uverbs", strlen("uverbs")) ||
-		    read_device(dirfd(stream), entry->d_name, device))
+		if (read_device(dirfd(stream), entry->d_name, device))
 			continue;
 		device->driver_id = find_driver(dirfd(stream), device->name, known, n_known);
 		decide_leasing(scan, device);

@@ -4,13 +4,14 @@
  */
 #pragma once
 
+#include "wire/wire.h"
+
 #include <limits.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 
-#define WV_NODE_DIR    "/dev/infiniband"
-#define WV_MAX_DEVICES 64
+#define WV_NODE_DIR "/dev/infiniband"
 
 struct wv_device {
 	char name[32];	/* of the node: "uverbs0" */

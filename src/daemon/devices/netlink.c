@@ -7,6 +7,7 @@
 
 #include "abi/drivers.h"
 #include "base/base.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <libmnl/libmnl.h>
@@ -14,10 +15,8 @@
 #include <rdma/rdma_netlink.h>
 #include <string.h>
 
-#define MAX_DEVICES 64
-
 struct indices {
-	uint32_t all[MAX_DEVICES];
+	uint32_t all[WV_MAX_DEVICES];
 	unsigned int n;
 };
 
@@ -63,8 +62,8 @@ static int take_index(const struct nlmsghdr *head, void *data)
 
 	mnl_attr_for_each(attr, head, 0) if (mnl_attr_get_type(attr) == RDMA_NLDEV_ATTR_DEV_INDEX &&
 					     !mnl_attr_validate(attr, MNL_TYPE_U32) &&
-					     indices->n < MAX_DEVICES) indices->all[indices->n++] =
-	    mnl_attr_get_u32(attr);
+					     indices->n < WV_MAX_DEVICES)
+	    indices->all[indices->n++] = mnl_attr_get_u32(attr);
 	return MNL_CB_OK;
 }
 

@@ -26,8 +26,8 @@ static void set_run_dir(struct wv_listener *l)
 		strcpy(l->run_dir, ".");
 }
 
-/* The socket that systemd passes. */
-static int take_activated(struct wv_listener *l)
+/* Checks the socket that systemd passes, and notes its path. 0 or -errno. */
+static int check_activated(struct wv_listener *l)
 {
 	struct sockaddr_un name = {0};
 	socklen_t bytes = sizeof(name);
@@ -48,7 +48,7 @@ static int take_activated(struct wv_listener *l)
 	memcpy(l->socket, name.sun_path, sizeof(l->socket) - 1);
 	fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 	l->activated = true;
-	return fd;
+	return 0;
 }
 
 /* 0 if nobody answers at @to, -EADDRINUSE if somebody does, or -errno if that is not known. */
@@ -121,11 +121,10 @@ static int bind_privately(int sock, const struct sockaddr_un *at)
 	return err;
 }
 
-static int make_own(struct wv_listener *l, const struct wv_config *config)
+/* Makes sure that the socket can be made. 0 or -errno. */
+static int clear_place(struct wv_listener *l, const struct wv_config *config)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
-	wv_auto_fd sock = -1;
-	int err;
 
 	if (strlen(config->socket) >= sizeof(at.sun_path))
 		return -ENAMETOOLONG;
@@ -134,10 +133,16 @@ static int make_own(struct wv_listener *l, const struct wv_config *config)
 	set_run_dir(l);
 	if (mkdir(l->run_dir, 0755) && errno != EEXIST)
 		return -errno;
-	err = clear_stale(&at);
-	if (err)
-		return err;
-	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	return clear_stale(&at);
+}
+
+static int make_own(const struct wv_listener *l, const struct wv_config *config)
+{
+	struct sockaddr_un at = {.sun_family = AF_UNIX};
+	wv_auto_fd sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	int err;
+
+	strcpy(at.sun_path, l->socket);
 	if (sock < 0)
 		return -errno;
 	err = bind_privately(sock, &at);
@@ -148,25 +153,35 @@ static int make_own(struct wv_listener *l, const struct wv_config *config)
 	return err ? err : wv_steal_fd(&sock);
 }
 
-int wv_listen(struct wv_listener *l, const struct wv_config *config)
+static int logged(int err, const struct wv_config *config)
 {
-	int n = sd_listen_fds(1);
-	int fd;
-
-	if (n > 1)
-		wv_log(WV_WARNING, "systemd passes %d sockets, of which the first is used", n);
-	fd = n > 0 ? take_activated(l) : make_own(l, config);
-	set_run_dir(l);
-	if (fd == -EADDRINUSE)
+	if (err == -EADDRINUSE)
 		wv_log(WV_ERROR,
 		       "%s: another daemon answers there: stop that daemon, or choose "
 		       "another --socket",
 		       config->socket);
-	else if (fd < 0)
+	else if (err < 0)
 		wv_log(WV_ERROR,
 		       "%s: the socket cannot be made: %s: correct --socket or the directory",
-		       config->socket, strerror(-fd));
-	return fd;
+		       config->socket, strerror(-err));
+	return err;
+}
+
+int wv_listener_init(struct wv_listener *l, const struct wv_config *config)
+{
+	int n = sd_listen_fds(1);
+	int err;
+
+	if (n > 1)
+		wv_log(WV_WARNING, "systemd passes %d sockets, of which the first is used", n);
+	err = n > 0 ? check_activated(l) : clear_place(l, config);
+	set_run_dir(l);
+	return logged(err, config);
+}
+
+int wv_listen(const struct wv_listener *l, const struct wv_config *config)
+{
+	return l->activated ? SD_LISTEN_FDS_START : logged(make_own(l, config), config);
 }
 
 void wv_unlisten(const struct wv_listener *l)

@@ -16,10 +16,16 @@ struct wv_listener {
 };
 
 /*
- * Takes the socket that systemd passes, or makes one at config.socket, and fills in @l. The
- * listening descriptor, which is the caller's; or -errno after the failure was logged.
+ * Finds out where the socket is to be, systemd's or the one of config.socket, and fills in @l. 0;
+ * or -errno after the failure was logged, for example because another daemon answers there.
  */
-int wv_listen(struct wv_listener *l, const struct wv_config *config);
+int wv_listener_init(struct wv_listener *l, const struct wv_config *config);
+
+/*
+ * Makes the socket, unless systemd passed it. The listening descriptor, which is the caller's; or
+ * -errno after the failure was logged.
+ */
+int wv_listen(const struct wv_listener *l, const struct wv_config *config);
 
 /* Removes the socket. The caller has checked that it does not belong to systemd. */
 void wv_unlisten(const struct wv_listener *l);

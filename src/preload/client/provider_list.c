@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MAX_DEVICES   16
 #define PATH_CAPACITY 512 /* longer paths of providers are left to libibverbs */
 #define DEVICE_DIR    "/dev/infiniband/"
 
@@ -49,7 +48,7 @@ static void parse_line(char *line)
 	char *name = strchr(line, ' ');
 	struct device *device;
 
-	if (!name || n_devices == MAX_DEVICES || !make_room())
+	if (!name || n_devices == WV_MAX_DEVICES || !make_room())
 		return;
 	device = &devices[n_devices];
 	*name++ = '\0';
@@ -72,7 +71,7 @@ static void parse_list(char *text)
 
 void wv_provider_list_read(void)
 {
-	char text[2048];
+	char text[WV_MAX_DEVICES * sizeof(struct device)]; /* a line fits into one */
 	bool found;
 
 	wv_lock();

@@ -199,6 +199,8 @@ static int open_locked(const char *path, const struct wv_scope *scope)
 		return r.node;
 	}
 	c->provider = provider;
+	if (!known && wv_client_why_unasked() == WV_REASON_NONE)
+		c->no_lease = WV_NO_LEASE_PROVIDER;
 	return fill_context(c, scope, &r);
 }
 
