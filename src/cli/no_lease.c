@@ -20,6 +20,9 @@ static const struct wv_no_lease_row rows[] = {
     [WV_NO_LEASE_UNFIT] = {"none to be had",
 			   "this program or device gets no leases, or the daemon was too slow",
 			   "see 'warmverbs status' and the daemon's log for the reason"},
+    [WV_NO_LEASE_LATER] = {"put off",
+			   "the daemon put off the request that was made when devices were listed",
+			   "run it again; if this goes on, see the daemon's log"},
     [WV_NO_LEASE_PROVIDER] =
 	{"not listed", "the daemon's list does not name the provider of this device",
 	 "see 'warmverbs status' and the daemon's log: the daemon lists at most 64 devices, and "

@@ -46,6 +46,7 @@ int wv_recipe_assemble(uid_t uid, const struct wv_key *key, const struct wv_buil
 	r->cmdlog = cmdlog;
 	r->n_steps = cmdlog->n_steps;
 	r->id = recipe_id(r);
+	r->put_off = 1; /* until it is known whether its programs open what they list */
 	r->created = r->used = (uint64_t)time(NULL);
 	if (wv_validate(r->cmdlog, &r->cost, &why))
 		wv_recipe_refuse(r, why);

@@ -78,6 +78,7 @@ struct wv_recipe {
 	const char *refused;  /* why it may not be carried out, or NULL; such are not stored */
 	bool unfit;	      /* the kernel does not carry it out as recorded */
 	uint64_t success;     /* order of the last success among all recipes; not stored */
+	uint8_t put_off;      /* if not 0, no lease is handed out in advance; not stored */
 	bool dirty;	      /* differs from its file: save it soon */
 	bool stale;	      /* counters and times differ from its file: save it some time */
 	bool stored;	      /* there may be a file of it */

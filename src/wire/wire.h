@@ -71,6 +71,10 @@ enum wv_request_flag {
 	/* Not a request: the program holds a lease, and does what only a ufile of its own would let
 	 * it do. Programs like it must get no lease. There is no answer. */
 	WV_REQUEST_UNFIT = 1,
+	/* The program lists devices, and is likely to open this one. */
+	WV_REQUEST_AHEAD = 2,
+	/* The program opens this device, and has requested a lease in advance before, in vain. */
+	WV_REQUEST_LISTED = 4,
 };
 
 /* Carries one descriptor: the device node, which the program opened for reading and writing. */
@@ -103,6 +107,7 @@ enum wv_no_lease {
 	WV_NO_LEASE_EMPTY,	/* all leases of the recipe are taken */
 	WV_NO_LEASE_DENIED,	/* no access to the device, or over a limit */
 	WV_NO_LEASE_UNFIT,	/* this program or device gets no lease */
+	WV_NO_LEASE_LATER,	/* please ask again when the device is opened */
 	/* Not an answer: the daemon lists no provider of the device, so it was not asked. */
 	WV_NO_LEASE_PROVIDER,
 	WV_NO_LEASE_REASONS, /* how many there are, with 0: not asked for another reason */

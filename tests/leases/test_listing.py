@@ -21,9 +21,41 @@ IN_MOVED_TO, IN_CREATE = 0x80, 0x100
 
 
 class Listing(bed.Case):
-    def counters(self):
+    def recipe(self):
         recipe, = self.daemon.recipes(self.name)
-        return recipe["counters"]
+        return recipe
+
+    def counters(self):
+        return self.recipe()["counters"]
+
+    def check_nothing_lost(self):
+        """Every lease that was made is a hit, or is there."""
+        self.daemon.await_ready(self.name)
+        recipe = self.recipe()
+        self.assertEqual(recipe["pool"]["built"], recipe["counters"]["hits"] + recipe["pool"]["ready"])
+        self.assertEqual(recipe["counters"]["diverged"], 0)
+
+    def test_lists_before_it_opens(self):
+        """Like UCX: a lease in every run after the first, and none is lost, in the second run either."""
+        words = "list:free list:free list:free " + OPEN
+        self.learn(words)
+        for _ in range(3):
+            self.run_leased(words)
+            self.check_nothing_lost()
+        for _ in range(3):
+            self.assertEqual(self.run_warm("list:free").status, 0)
+            self.check_nothing_lost()
+
+    @unittest.skipIf(os.geteuid(), "only root may know how many connections there were")
+    def test_opens_what_it_lists(self):
+        """The lease has arrived when such a program opens the device: it asks once."""
+        def accepted():
+            return self.daemon.status()["clients"]["accepted"]
+        self.learn(OPEN)
+        self.daemon.await_ready(self.name)
+        before = accepted()
+        self.assertEqual(self.run_warm(OPEN).failures, [])
+        self.assertEqual(accepted() - before, len(["in advance", "our question"]))
 
     @unittest.skipIf(os.geteuid(), "only root may know how many connections there were")
     def test_listing_again_asks_for_nothing(self):

@@ -192,6 +192,81 @@ static void test_an_unread_lease_counts_for_nothing(void **state)
 	assert_int_equal(bench_run_program(b, 1, 0), 0);
 }
 
+/* Asks with @flags, takes what the daemon answers, and reports. The reason. */
+static int ask_with(struct daemon_bench *b, uint32_t flags)
+{
+	struct wv_msg_request request = bench_request(1);
+	struct wv_msg_report report = {.adopted = 1};
+	wv_auto_fd node = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
+	int sock = bench_connect(b);
+
+	request.flags = flags;
+	bench_send(sock, WV_MSG_REQUEST, &request, sizeof(request), &node, 1);
+	bench_receive(b, sock, &answer);
+	if (!bench_reason(&answer))
+		bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
+	close_sock(sock);
+	bench_run(b);
+	bench_settle(b);
+	return bench_reason(&answer);
+}
+
+/* From then on its leases stay in the pool, until its programs have opened what they list. */
+static void test_a_lease_in_advance_that_nobody_reads_is_the_last(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_counters *counters;
+	int sock;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	counters = &bench_recipe(b)->counters;
+	sock = bench_send_request(b, 1);
+	bench_run(b);
+	close(sock);
+	bench_run(b);
+	bench_settle(b);
+	for (unsigned int built = bench_recipe(b)->pool->n_built, i = 0; i < 3; i++) {
+		assert_int_equal(ask_with(b, WV_REQUEST_AHEAD), WV_NO_LEASE_LATER);
+		assert_int_equal(bench_recipe(b)->pool->n_built, built);
+		assert_int_equal(bench_recipe(b)->pool->n_ready, 1);
+		assert_int_equal(counters->hits + counters->misses, 0);
+	}
+	for (int i = 0; i < 8; i++) {
+		assert_int_equal(ask_with(b, WV_REQUEST_AHEAD), WV_NO_LEASE_LATER);
+		assert_int_equal(bench_run_program(b, 1, 0), 0);
+		bench_settle(b);
+	}
+	assert_int_equal(ask_with(b, WV_REQUEST_AHEAD), 0);
+}
+
+/* A program says so itself when it opens a device at last, be it at its first run. */
+static void test_a_program_that_lists_first_gets_nothing_in_advance(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_settle(b);
+	assert_int_equal(ask_with(b, WV_REQUEST_LISTED), 0);
+	assert_int_equal(ask_with(b, WV_REQUEST_AHEAD), WV_NO_LEASE_LATER);
+	assert_int_equal(ask_with(b, WV_REQUEST_LISTED), 0);
+}
+
+/* The daemon does not know then what the programs do. */
+static void test_the_first_list_after_a_restart(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	bench_record(b, 1, "rc_pingpong");
+	bench_stop(b);
+	bench_start(b);
+	bench_settle(b);
+	assert_int_equal(ask_with(b, WV_REQUEST_AHEAD), WV_NO_LEASE_LATER);
+	assert_int_equal(bench_run_program(b, 1, 0), 0);
+	bench_settle(b);
+	assert_int_equal(ask_with(b, WV_REQUEST_AHEAD), 0);
+}
+
 static void test_a_recording_of_nothing_is_not_kept(void **state)
 {
 	struct daemon_bench *b = *state;
@@ -1436,6 +1511,9 @@ int main(void)
 	    TEST(test_a_divergent_program_records_again_once),
 	    TEST(test_a_lease_given_up_at_once_did_not_fit),
 	    TEST(test_an_unread_lease_counts_for_nothing),
+	    TEST(test_a_lease_in_advance_that_nobody_reads_is_the_last),
+	    TEST(test_a_program_that_lists_first_gets_nothing_in_advance),
+	    TEST(test_the_first_list_after_a_restart),
 	    TEST(test_a_recording_of_nothing_is_not_kept),
 	    TEST(test_a_fuller_recording_takes_over),
 	    TEST(test_a_preliminary_recipe_that_served_stays),

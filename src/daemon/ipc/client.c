@@ -33,6 +33,7 @@ void wv_client_remember(struct wv_client *c, const struct wv_msg_request *reques
 	copy_printable(key->name, request->name, sizeof(request->name));
 	copy_printable(c->comm, request->comm, sizeof(request->comm));
 	c->argv = request->argv;
+	c->flags = request->flags;
 }
 
 static bool may_fly(const struct wv_client *c, unsigned int n_fds)

@@ -29,6 +29,7 @@ struct wv_client {
 	/* From its request: */
 	struct wv_key key;
 	uint64_t argv;
+	uint32_t flags; /* enum wv_request_flag */
 	char comm[17];
 	uint64_t recipe;	     /* LEASED: id; RECORDING: of what was recorded so far, or 0 */
 	struct wv_msg_report report; /* LEASED: the last; of no bytes if there was none */

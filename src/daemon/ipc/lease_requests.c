@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "base/log.h"
+#include "daemon/ipc/ahead.h"
 #include "daemon/loop/loop.h"
 #include "daemon/pool/pool.h"
 
@@ -188,6 +189,8 @@ enum wv_client_next wv_handle_request(struct wv_client *c, const struct wv_recei
 	wv_scheduler_poke(s->scheduler, c->user->tenant);
 	switch (wv_catalog_choose(s->catalog, c->user->uid, &c->key, c->argv, &recipe)) {
 	case WV_CHOICE_SERVE:
+		if (wv_ahead_puts_off(recipe, c->flags))
+			return refuse(c, WV_NO_LEASE_LATER, NULL);
 		return serve(c, recipe, device);
 	case WV_CHOICE_RECORD:
 		return refuse(c, WV_NO_LEASE_RECORD, device);

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "base/log.h"
 #include "cmdlog/normalise.h"
+#include "daemon/ipc/ahead.h"
 #include "daemon/loop/loop.h"
 #include "daemon/pool/pool.h"
 #include "store/reached.h"
@@ -68,6 +69,7 @@ static void keep(struct wv_client *c, struct wv_recipe *recipe)
 	if (!prepare(c, recipe))
 		return;
 	wv_catalog_recorded(c->service->catalog, recipe, c->argv);
+	wv_ahead_recorded(recipe, c->flags);
 	drop_preliminary(c, recipe);
 	if (recipe->refused)
 		wv_log(WV_INFO, "%s of user %u cannot be prepared: %s", recipe->comm, recipe->uid,
@@ -191,10 +193,12 @@ static void note_no_report(struct wv_client *c)
 
 	if (!recipe)
 		return;
-	if (c->unread) /* the program listed devices, and opened none */
+	if (c->unread) { /* the program listed devices, and opened none */
 		recipe->counters.hits -= !!recipe->counters.hits;
-	else if (wv_now(c->service->event) - c->since_us < AT_ONCE_US)
+		wv_ahead_in_vain(recipe);
+	} else if (wv_now(c->service->event) - c->since_us < AT_ONCE_US) {
 		wv_catalog_served(catalog, recipe, c->argv, WV_DIVERGED);
+	}
 }
 
 void wv_handle_end(struct wv_client *c)

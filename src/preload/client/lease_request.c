@@ -12,6 +12,7 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* An open made ahead is not urgent, but a fork may be waiting for the thread that makes it. */
@@ -29,7 +30,7 @@ static uint32_t n_opens; /* of RDMA devices by this process */
 
 /*
  * The program has listed devices without opening one, and is likely to do it again (UCX does, three
- * times): each request in advance would cost a lease.
+ * times), so it is of no use to ask in advance.
  */
 static bool lists_in_vain;
 
@@ -53,16 +54,17 @@ static bool should_ask(void)
 }
 
 /* Returns the socket, or -1. A socket that could not be tracked is of no use. */
-static int ask_for_lease(int node, uint32_t open_number)
+static int ask_for_lease(int node, uint32_t open_number, uint32_t flags)
 {
-	wv_auto_fd sock = wv_client_ask(node, open_number, 0);
+	wv_auto_fd sock = wv_client_ask(node, open_number, flags);
 
 	if (sock < 0)
 		wv_client_note_silence();
 	return sock >= 0 && wv_fd_can_be_tracked(sock) ? wv_steal_fd(&sock) : -1;
 }
 
-static struct wv_lease_request make(const char *path, bool ask, uint32_t open_number)
+static struct wv_lease_request make(const char *path, bool ask, uint32_t open_number,
+				    uint32_t flags)
 {
 	struct wv_lease_request r = {
 	    .node = open_node(path), .sock = -1, .open_number = open_number};
@@ -71,14 +73,15 @@ static struct wv_lease_request make(const char *path, bool ask, uint32_t open_nu
 		return r;
 	r.rdev = rdev_of(r.node);
 	if (wv_fd_can_be_tracked(r.node))
-		r.sock = ask_for_lease(r.node, open_number);
+		r.sock = ask_for_lease(r.node, open_number, flags);
 	return r;
 }
 
 static struct wv_lease_request make_if_possible(const char *path, bool ask, uint32_t open_number)
 {
 	bool wanted = ask && should_ask();
-	struct wv_lease_request r = make(path, wanted && wv_fds_are_plenty(), open_number);
+	struct wv_lease_request r = make(path, wanted && wv_fds_are_plenty(), open_number,
+					 lists_in_vain ? WV_REQUEST_LISTED : 0);
 
 	r.refused = wanted && r.sock < 0;
 	return r;
@@ -134,7 +137,7 @@ static void begin(const char *path)
 	if (lists_in_vain || r->sock >= 0 || !should_ask() || !wv_fds_are_plenty() ||
 	    !wv_copy_string(pending.path, sizeof(pending.path), path))
 		return;
-	*r = make(path, true, n_opens);
+	*r = make(path, true, n_opens, WV_REQUEST_AHEAD);
 	pending.user = geteuid();
 	pending.cookie = wv_client_cookie(r->sock);
 	if (r->node < 0) {
@@ -188,12 +191,45 @@ struct wv_lease_request wv_lease_request_take(const char *path, bool ask)
 	return r;
 }
 
-int wv_lease_request_answer(const struct wv_lease_request *r, void *message, size_t capacity,
-			    int *fds, unsigned int *n_fds)
+static int64_t now_ms(void)
 {
-	int wait_ms = r->ahead ? AHEAD_WAIT_MS : WV_WAIT_MS;
-	int type = wv_client_receive(r->sock, wait_ms, message, capacity, fds, n_fds);
+	struct timespec now;
 
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
+}
+
+static int64_t wait_ms(const struct wv_lease_request *r)
+{
+	return r->ahead ? AHEAD_WAIT_MS : WV_WAIT_MS;
+}
+
+static bool is_put_off(int type, const struct wv_msg_no_lease *answer)
+{
+	return type == WV_MSG_NO_LEASE && answer->reason == WV_NO_LEASE_LATER;
+}
+
+/* Asks anew, after an answer that came with @n_fds descriptors, whatever they are. */
+static bool ask_again(struct wv_lease_request *r, const int *fds, unsigned int *n_fds)
+{
+	while (*n_fds)
+		close(fds[--*n_fds]);
+	wv_close_fd(&r->sock);
+	r->sock = ask_for_lease(r->node, r->open_number, 0);
+	return r->sock >= 0;
+}
+
+int wv_lease_request_answer(struct wv_lease_request *r, void *message, size_t capacity, int *fds,
+			    unsigned int *n_fds)
+{
+	int64_t end = now_ms() + wait_ms(r), left;
+	int type = wv_client_receive(r->sock, (int)wait_ms(r), message, capacity, fds, n_fds);
+
+	if (is_put_off(type, message) && ask_again(r, fds, n_fds)) {
+		left = end - now_ms();
+		type = wv_client_receive(r->sock, left > 0 ? (int)left : 0, message, capacity, fds,
+					 n_fds);
+	}
 	if (type >= 0)
 		wv_client_note_answer();
 	else if (!r->ahead)

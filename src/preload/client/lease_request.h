@@ -45,11 +45,11 @@ struct wv_lease_request wv_lease_request_take(const char *path, bool ask);
 struct wv_lease_request wv_lease_request_make(const char *path, bool ask, uint32_t open_number);
 
 /*
- * Waits for the daemon's answer to @r, for as long as suits the request. Returns what
- * wv_client_receive() does.
+ * Waits for the daemon's answer to @r, for as long as suits the request. If the daemon put off what
+ * was asked in advance, asks again, over another socket. Returns what wv_client_receive() does.
  */
-int wv_lease_request_answer(const struct wv_lease_request *r, void *message, size_t capacity,
-			    int *fds, unsigned int *n_fds);
+int wv_lease_request_answer(struct wv_lease_request *r, void *message, size_t capacity, int *fds,
+			    unsigned int *n_fds);
 
 /*
  * Tells the daemon to give no more leases to programs like this one, because they need capabilities

@@ -137,8 +137,7 @@ static void start_recording(struct wv_context *c)
  * Waits for the answer to @r and applies it to @c. Returns the lease's command descriptor, or -1 if
  * the program is to use the node that this process opened itself.
  */
-static int collect(struct wv_context *c, const struct wv_scope *scope,
-		   const struct wv_lease_request *r)
+static int collect(struct wv_context *c, const struct wv_scope *scope, struct wv_lease_request *r)
 {
 	int fds[WV_WIRE_MAX_FDS];
 	unsigned int n_fds = 0;

@@ -10,9 +10,9 @@ static enum wv_reason last = WV_REASON_NOT_OPENED;
 static enum wv_reason reason_of_answer(uint32_t no_lease)
 {
 	static const enum wv_reason reasons[] = {
-	    [WV_NO_LEASE_RECORD] = WV_REASON_RECORDED,	 [WV_NO_LEASE_EMPTY] = WV_REASON_EMPTY,
-	    [WV_NO_LEASE_DENIED] = WV_REASON_DENIED,	 [WV_NO_LEASE_UNFIT] = WV_REASON_UNFIT,
-	    [WV_NO_LEASE_PROVIDER] = WV_REASON_PROVIDER,
+	    [WV_NO_LEASE_RECORD] = WV_REASON_RECORDED, [WV_NO_LEASE_EMPTY] = WV_REASON_EMPTY,
+	    [WV_NO_LEASE_DENIED] = WV_REASON_DENIED,   [WV_NO_LEASE_UNFIT] = WV_REASON_UNFIT,
+	    [WV_NO_LEASE_LATER] = WV_REASON_UNFIT,     [WV_NO_LEASE_PROVIDER] = WV_REASON_PROVIDER,
 	};
 
 	return no_lease < WV_ARRAY_SIZE(reasons) ? reasons[no_lease] : WV_REASON_UNFIT;
