@@ -232,6 +232,16 @@ class Api(bed.Case):
                         break
                 self.assertEqual(lines, [f"daemon {KNOWN}, then {ANSWERED}, reason {expected}"])
 
+    def test_a_daemon_that_puts_off(self):
+        """At the open it is asked once more, however often it puts off."""
+        asked = []
+
+        def put_off(data, _):
+            asked.append(wire.kind_of(data))
+            return wire.no_lease(wire.LATER), []
+        self.assertEqual(self.run_with_fake("status", put_off), [f"daemon {KNOWN}, then {ANSWERED}, reason {UNFIT}"])
+        self.assertEqual(asked, [wire.REQUEST] * len(["at the list", "at the open", "once more"]))
+
     def test_a_daemon_that_hangs_up(self):
         self.assertEqual(self.run_with_fake("status", lambda data, fds: None),
                          [f"daemon {KNOWN}, then {GONE}, reason {NO_DAEMON}"])

@@ -9,7 +9,7 @@ import threading
 
 MAGIC, VERSION = 0x42525657, 5
 REQUEST, LEASE, NO_LEASE, RECORD, REPORT, CONTROL, POOL, POOL_STATE = range(1, 9)
-PLEASE_RECORD = 1
+PLEASE_RECORD, LATER = 1, 5
 HEADER = struct.Struct("<IHHII")
 LEASE_HEAD = 56  # sizeof(struct wv_msg_lease); the command log follows
 N_FDS_AT, PROVIDER_AT = 52, 32

@@ -150,6 +150,7 @@ ANSWERS = [
     ("the daemon sends noise", lambda lab, data, fds: noise(data, fds)),
     ("the daemon sends a byte", lambda lab, data, fds: (b"x", [])),
     ("the daemon has an unknown reason", lambda lab, data, fds: (wire.no_lease(77), [])),
+    ("the daemon puts off again and again", lambda lab, data, fds: (wire.no_lease(wire.LATER), [])),
     ("the daemon sends descriptors with no lease",
      lambda lab, data, fds: (wire.no_lease(2), [os.dup(fds[0])])),
 ]

@@ -3,7 +3,7 @@
 
 import dataclasses
 
-from . import adopt, daemon, datapath, fork, functions, overhead, phases, programs, siege, standin, storm
+from . import adopt, daemon, datapath, fork, functions, listing, overhead, phases, programs, siege, standin, storm
 from .places import HERE, lab, on_standin
 
 LAB = "soft-RoCE"
@@ -34,6 +34,14 @@ class Bench:
 ALL = (
     Bench("phases", "one RC queue pair: what each verb costs up to INIT", "us", LAB, ((COUNTING, phases.measure),)),
     Bench("phases16", "the same with 16 queue pairs and an SRQ", "us", LAB, ((COUNTING, phases.measure16),)),
+    Bench(
+        "listing",
+        "listing devices and opening one, with 1, 16 and 64 devices",
+        "us",
+        LAB,
+        ((COUNTING, listing.measure),),
+        runs=5,
+    ),
     Bench("programs", "real programs: to INIT and RTS, kernel commands", "us", LAB, ((COUNTING, programs.measure),)),
     Bench(
         "datapath",
