@@ -25,6 +25,9 @@ class Listing(bed.Case):
         recipe, = self.daemon.recipes(self.name)
         return recipe
 
+    def accepted(self):
+        return self.daemon.status()["clients"]["accepted"]
+
     def counters(self):
         return self.recipe()["counters"]
 
@@ -49,22 +52,34 @@ class Listing(bed.Case):
     @unittest.skipIf(os.geteuid(), "only root may know how many connections there were")
     def test_opens_what_it_lists(self):
         """The lease has arrived when such a program opens the device: it asks once."""
-        def accepted():
-            return self.daemon.status()["clients"]["accepted"]
         self.learn(OPEN)
         self.daemon.await_ready(self.name)
-        before = accepted()
+        before = self.accepted()
         self.assertEqual(self.run_warm(OPEN).failures, [])
-        self.assertEqual(accepted() - before, len(["in advance", "our question"]))
+        self.assertEqual(self.accepted() - before, len(["in advance", "our question"]))
+
+    @unittest.skipIf(os.geteuid(), "only root may know how many connections there were")
+    def test_put_off(self):
+        """A daemon that has just started puts off a program that asks in advance; the program asks again, and gets a
+        lease."""
+        self.learn(OPEN)
+        for _ in range(bed.PATIENCE):
+            self.daemon.stop()
+            self.daemon.start()
+            self.daemon.await_ready(self.name)
+            before = self.accepted()
+            result = self.run_warm(OPEN)
+            self.assertEqual(self.accepted() - before, len(["in advance", "at the open", "our question"]))
+            if result.leased:
+                return
+        self.fail(f"no lease in {bed.PATIENCE} runs: {self.daemon.log()[-2000:]}")
 
     @unittest.skipIf(os.geteuid(), "only root may know how many connections there were")
     def test_listing_again_asks_for_nothing(self):
         """A program that lists devices several times asks once in advance, in vain, and then when it opens one."""
-        def accepted():
-            return self.daemon.status()["clients"]["accepted"]
-        before = accepted()
+        before = self.accepted()
         self.assertEqual(self.run_warm("list:free " * LISTS + OPEN).failures, [])
-        self.assertEqual(accepted() - before, len(["in advance", "at the open", "our question"]))
+        self.assertEqual(self.accepted() - before, len(["in advance", "at the open", "our question"]))
 
     def test_listing_alone_counts_for_nothing(self):
         """It is no hit, and the program is not asked to record again."""
