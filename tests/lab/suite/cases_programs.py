@@ -154,6 +154,22 @@ def alone(words):
     return run
 
 
+def lists_in_vain(lab):
+    """UCX lists devices several times before it opens one. It gets leases all the same, in every run but the first,
+    and none is lost: those that are not handed out are there."""
+    words = command(["ucx_info", "-d"])
+    plain = lab.run(words)
+    lab.start_daemon()
+    same(plain, lab.run(words, warm=True))
+    pooled = lab.daemon.await_leases()
+    for _ in range(3):
+        result = lab.run(words, warm=True)
+        same(plain, result)
+        require(trace.opens(result.events, trace.ADOPTED), "no lease")
+        require_equal(trace.opens(result.events, trace.KERNEL), [], "opens without a lease")
+        lab.daemon.await_leases(pooled)
+
+
 def set_link(netdev, state):
     subprocess.run(["ip", "link", "set", "dev", netdev, state], check=True)
 
@@ -182,4 +198,4 @@ def asyncwatch(lab):
 def cases():
     return ([Case(TOPIC, pair.name, both_ways(pair)) for pair in PAIRS] +
             [Case(TOPIC, " ".join(words), alone(words)) for words in SINGLE] +
-            [Case(TOPIC, "ibv_asyncwatch", asyncwatch)])
+            [Case(TOPIC, "ucx_info -d", lists_in_vain), Case(TOPIC, "ibv_asyncwatch", asyncwatch)])
