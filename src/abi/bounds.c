@@ -3,14 +3,18 @@
 
 #include "base/base.h"
 
+#include <rdma/rdma_user_rxe.h>
+
 /* Above every device's own limit that is published; they keep the estimate of the cost sound. */
 #define MAX_CQE	   (1u << 22)
 #define MAX_WR	   (1u << 17)
 #define MAX_SGE	   256u
 #define MAX_INLINE 4096u
 
-#define CQE_BYTES 128u
-#define WQE_BYTES 256u
+/* Of the kernel's struct rxe_cqe, which no header for users has. */
+#define CQE_BYTES      128u
+#define SEND_WQE_BYTES sizeof(struct rxe_send_wqe)
+#define RECV_WQE_BYTES sizeof(struct rxe_recv_wqe)
 
 #define WHOLE(id)                                                                                  \
 	{                                                                                          \
@@ -57,9 +61,9 @@ static const struct wv_bound_row bounds[] = {
 
 static const struct wv_cost_row costs[] = {
     {UVERBS_OBJECT_CQ, CQE_BYTES, WHOLE(CQ_CQE), NONE, NONE},
-    {UVERBS_OBJECT_SRQ, WQE_BYTES, WHOLE(SRQ_MAX_WR), WHOLE(SRQ_MAX_SGE), NONE},
-    {UVERBS_OBJECT_QP, WQE_BYTES, CAP(max_send_wr), CAP(max_send_sge), CAP(max_inline_data)},
-    {UVERBS_OBJECT_QP, WQE_BYTES, CAP(max_recv_wr), CAP(max_recv_sge), NONE},
+    {UVERBS_OBJECT_SRQ, RECV_WQE_BYTES, WHOLE(SRQ_MAX_WR), WHOLE(SRQ_MAX_SGE), NONE},
+    {UVERBS_OBJECT_QP, SEND_WQE_BYTES, CAP(max_send_wr), CAP(max_send_sge), CAP(max_inline_data)},
+    {UVERBS_OBJECT_QP, RECV_WQE_BYTES, CAP(max_recv_wr), CAP(max_recv_sge), NONE},
 };
 
 const struct wv_bound_row *wv_abi_bounds(unsigned int *n)

@@ -22,8 +22,11 @@ struct wv_bound_row {
 };
 
 /*
- * Kernel memory of the queues that a WV_CREATE command asks for, where the kernel keeps them:
- * @number entries, each of @bytes, of one struct for each scatter/gather entry, and of inline data.
+ * Kernel memory of a queue that a WV_CREATE command asks for, where the kernel keeps it, that is,
+ * on soft-RoCE (rxe_queue_init() and its callers, drivers/infiniband/sw/rxe): a page, and entries
+ * of equal size. One entry is always free. An entry has a head of @bytes and then room for @sges
+ * structs or for @inline_bytes, whichever is more. The number of entries and their size are rounded
+ * up to a power of two.
  */
 struct wv_cost_row {
 	uint16_t about;
@@ -32,9 +35,12 @@ struct wv_cost_row {
 };
 
 /* Estimates from above (measured: docs/operations.md). */
-#define WV_CONTEXT_BYTES 65536u /* a context, its two files and their uobjects */
-#define WV_OBJECT_BYTES	 8192u
-#define WV_SGE_BYTES	 16u
+#define WV_CONTEXT_BYTES 49152u /* a context, its two files and their uobjects */
+#define WV_OBJECT_BYTES	 4096u
+
+#define WV_QUEUE_BYTES	   4096u /* of a queue without its entries */
+#define WV_MIN_ENTRY_BYTES 64u
+#define WV_SGE_BYTES	   16u
 
 const struct wv_bound_row *wv_abi_bounds(unsigned int *n);
 const struct wv_cost_row *wv_abi_costs(unsigned int *n);

@@ -56,6 +56,28 @@ bool wv_step_is_within_bounds(struct wv_step *step)
 	return !check_bounds(step);
 }
 
+static uint64_t power_of_two(uint64_t at_least)
+{
+	uint64_t power = 1;
+
+	while (power < at_least)
+		power *= 2;
+	return power;
+}
+
+/* A queue pair with a shared receive queue has no other, and asks for none. */
+static uint64_t bytes_of_queue(struct wv_step *step, const struct wv_cost_row *c)
+{
+	uint64_t n = number_at(step, &c->number);
+	uint64_t sges = WV_SGE_BYTES * number_at(step, &c->sges);
+	uint64_t inline_bytes = number_at(step, &c->inline_bytes);
+	uint64_t entry = c->bytes + (sges > inline_bytes ? sges : inline_bytes);
+
+	if (entry < WV_MIN_ENTRY_BYTES)
+		entry = WV_MIN_ENTRY_BYTES;
+	return n ? WV_QUEUE_BYTES + power_of_two(n + 1) * power_of_two(entry) : 0;
+}
+
 /* The queues that the kernel keeps. */
 static uint64_t queue_bytes(struct wv_step *step)
 {
@@ -65,9 +87,7 @@ static uint64_t queue_bytes(struct wv_step *step)
 
 	for (const struct wv_cost_row *c = rows; c < rows + n; c++)
 		if (creates(step, c->about))
-			bytes += number_at(step, &c->number) *
-				 (c->bytes + WV_SGE_BYTES * number_at(step, &c->sges) +
-				  number_at(step, &c->inline_bytes));
+			bytes += bytes_of_queue(step, c);
 	return bytes;
 }
 

@@ -353,6 +353,122 @@ static void test_limits_of_zero(void **state)
 	assert_int_equal(wants[0].granted, 0);
 }
 
+/* A user who starts one program after the other, every ten seconds, with room for some leases. */
+
+#define RECIPES	 60
+#define ROOM	 33
+#define PERIOD	 (10 * SECOND)
+#define RECENTLY (100 * SECOND)
+
+struct user {
+	struct wv_demand demands[RECIPES];
+	uint32_t held[RECIPES];
+	unsigned int n; /* recipes that there are by now */
+	int64_t now;
+	unsigned int made, closed;
+};
+
+static void plan_of_user(struct user *u)
+{
+	struct wv_limits limits = wide;
+	struct wv_want wants[RECIPES];
+
+	limits.user.leases = ROOM;
+	for (unsigned int i = 0; i < u->n; i++) {
+		wants[i] = want(0, target(&u->demands[i], u->now), &small);
+		wants[i].pool = (void *)&u->held[i];
+		wants[i].held = u->held[i];
+		wants[i].due_us = wv_demand_due(&u->demands[i], u->now);
+		wants[i].unsure_us = u->demands[i].period_us / 8;
+	}
+	wv_wants_sort(wants, u->n);
+	plan(wants, u->n, &limits);
+	for (unsigned int i = 0; i < u->n; i++) {
+		u->made += wants[i].granted > wants[i].held;
+		u->closed += wants[i].granted < wants[i].held;
+		*(uint32_t *)(void *)wants[i].pool = wants[i].granted;
+	}
+}
+
+/* Whether there was a lease for program @i, which the user starts now. */
+static bool start(struct user *u, unsigned int i)
+{
+	bool hit = i < u->n && u->held[i];
+
+	u->now += PERIOD;
+	if (i >= u->n) /* recorded */
+		wv_demand_init(&u->demands[u->n++], u->now);
+	else
+		wv_demand_claim(&u->demands[i], u->now, IDLE);
+	if (hit)
+		u->held[i]--;
+	plan_of_user(u);
+	return hit;
+}
+
+/* Starts all programs, so much time apart. */
+static unsigned int start_all(struct user *u, int64_t apart)
+{
+	unsigned int hits = 0;
+
+	u->made = u->closed = 0;
+	for (unsigned int i = 0; i < RECIPES; i++) {
+		u->now += apart - PERIOD;
+		hits += start(u, i);
+	}
+	return hits;
+}
+
+/* A test suite that is run again and again. */
+static void test_what_comes_round_waits(void **state)
+{
+	struct user u = {.now = START};
+
+	(void)state;
+	assert_int_equal(start_all(&u, PERIOD), 0);
+	start_all(&u, PERIOD);		       /* now periods are known */
+	for (unsigned int i = 0; i < 4; i++) { /* now faster, now slower */
+		assert_int_equal(start_all(&u, (i % 2 ? 3 : 2) * PERIOD / 2), RECIPES);
+		assert_int_equal(u.made, RECIPES); /* each once, and none in vain */
+		assert_int_equal(u.closed, 0);
+	}
+}
+
+static void test_a_new_program_is_not_kept_waiting(void **state)
+{
+	struct user u = {.now = START};
+
+	(void)state;
+	for (unsigned int i = 0; i < RECIPES - 1; i++)
+		start(&u, i);
+	u.now += RECENTLY;
+	start(&u, RECIPES - 1);
+	u.made = u.closed = 0;
+	for (unsigned int i = 0; i < 10; i++)
+		assert_true(start(&u, RECIPES - 1));
+	assert_int_equal(u.made, 10);
+	assert_int_equal(u.closed, 0);
+}
+
+/* Nobody knows what comes next: then as many have leases as there is room for, and few are closed.
+ */
+static void test_no_order_is_no_harm(void **state)
+{
+	struct user u = {.now = START};
+	unsigned int hits = 0, n = 40 * RECIPES;
+	uint32_t random = 1;
+
+	(void)state;
+	start_all(&u, PERIOD);
+	u.made = 0;
+	for (unsigned int i = 0; i < n; i++) {
+		random = random * 1664525 + 1013904223;
+		hits += start(&u, (random >> 16) % RECIPES);
+	}
+	assert_true(hits * RECIPES > n * ROOM * 9 / 10);
+	assert_true(u.closed * 4 < n);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -380,6 +496,9 @@ int main(void)
 	    cmocka_unit_test(test_who_has_none_comes_before_who_has_many),
 	    cmocka_unit_test(test_users_of_one_tenant_have_one_share),
 	    cmocka_unit_test(test_limits_of_zero),
+	    cmocka_unit_test(test_what_comes_round_waits),
+	    cmocka_unit_test(test_a_new_program_is_not_kept_waiting),
+	    cmocka_unit_test(test_no_order_is_no_harm),
 	};
 
 	return cmocka_run_group_tests_name("policy", tests, NULL, NULL);

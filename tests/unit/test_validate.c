@@ -501,7 +501,7 @@ static void test_what_a_lease_costs(void **state)
 	assert_true(b.bytes > a.bytes);
 }
 
-/* What is larger costs more, by about what it is larger. */
+/* As the kernel allocates them: numbers and sizes of entries are powers of two, and one is free. */
 static void test_what_size_costs(void **state)
 {
 	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
@@ -511,15 +511,24 @@ static void test_what_size_costs(void **state)
 	uint32_t *cqe = step_input(tape_find(recipe, "CQ_CREATE", 0), UVERBS_ATTR_CREATE_CQ_CQE);
 
 	(void)state;
-	*cqe += 1000;
-	assert_int_equal(cost_of(recipe).bytes, before + 1000 * 128);
-	*cqe -= 1000;
-	cap->max_send_wr += 1000;
-	assert_int_equal(cost_of(recipe).bytes,
-			 before + 1000 * (256 + cap->max_inline_data + 16 * cap->max_send_sge));
-	cap->max_send_wr -= 1000;
-	cap->max_recv_wr += 1000;
-	assert_int_equal(cost_of(recipe).bytes, before + 1000 * (256 + 16 * cap->max_recv_sge));
+	assert_int_equal(*cqe, 501);
+	*cqe = 511; /* 512 with the free one, as before */
+	assert_int_equal(cost_of(recipe).bytes, before);
+	*cqe = 512;
+	assert_int_equal(cost_of(recipe).bytes, before + 512 * 128);
+	*cqe = 501;
+	assert_int_equal(cap->max_send_wr, 1);
+	cap->max_send_wr = 1000;
+	assert_int_equal(cost_of(recipe).bytes, before + (1024 - 2) * 256);
+	cap->max_send_wr = 1;
+	assert_int_equal(cap->max_recv_wr, 500);
+	cap->max_recv_wr = 0; /* no queue */
+	assert_int_equal(cost_of(recipe).bytes, before - 4096 - 512 * 64);
+	cap->max_recv_wr = 500;
+	cap->max_recv_sge = 4;
+	assert_int_equal(cost_of(recipe).bytes, before + 512 * (128 - 64));
+	cap->max_inline_data = 100; /* for sends; more than the room for one address */
+	assert_int_equal(cost_of(recipe).bytes, before + 512 * (128 - 64) + 2 * (512 - 256));
 }
 
 int main(void)

@@ -105,7 +105,7 @@ static const struct setting settings[] = {
     {"max-memory-out", "MIB",
      "Kernel memory of all leases that programs have; 0: half of what the daemon may use", "0",
      parse_number, TO(max_memory_out)},
-    {"max-recipes-per-user", "N", "Recipes kept of one user, the most recently used", "128",
+    {"max-recipes-per-user", "N", "Recipes kept of one user, the most recently used", "256",
      parse_positive, TO(max_recipes_per_user)},
     {"max-recipes", "N", "Recipes kept of all users", "1024", parse_positive, TO(max_recipes)},
     {"idle-time", "SECONDS", "Time without use after which a pool is halved", "600", parse_positive,

@@ -12,6 +12,8 @@
 #define PART 10
 /* Where nothing was planned for so long, plans may follow each other. */
 #define BURST_US 100000
+/* In how many parts of its period a recipe may be used earlier or later than expected. */
+#define UNSURE 8
 
 int64_t wv_idle_us(const struct wv_planner *p)
 {
@@ -29,9 +31,8 @@ const struct wv_device *wv_device_of(const struct wv_planner *p, const struct wv
 											: NULL;
 }
 
-static uint32_t wanted(const struct wv_planner *p, struct wv_pool *pool)
+static uint32_t wanted(const struct wv_planner *p, struct wv_pool *pool, uint32_t requested)
 {
-	uint32_t requested = p->requested(p->arg, pool->recipe);
 	uint32_t target;
 
 	if (!wv_device_of(p, pool->recipe))
@@ -45,6 +46,22 @@ static uint32_t wanted(const struct wv_planner *p, struct wv_pool *pool)
 	return target;
 }
 
+static struct wv_want want_of(const struct wv_planner *p, struct wv_pool *pool)
+{
+	uint32_t requested = p->requested(p->arg, pool->recipe);
+
+	return (struct wv_want){
+	    .pool = pool,
+	    .due_us = requested ? 0 : wv_demand_due(&pool->demand, wv_now(p->event)),
+	    .unsure_us = pool->demand.period_us / UNSURE,
+	    .cost = &pool->recipe->cost,
+	    .planned = &pool->tenant->planned,
+	    .target = wanted(p, pool, requested),
+	    .held = wv_pool_held(pool),
+	};
+}
+
+/* What is due first comes first. */
 static unsigned int list_wants(const struct wv_planner *p, struct wv_want *wants)
 {
 	unsigned int n = 0;
@@ -54,41 +71,30 @@ static unsigned int list_wants(const struct wv_planner *p, struct wv_want *wants
 	wv_each_user (p->catalog, user)
 		wv_each_recipe (user, recipe)
 			if (recipe->pool)
-				wants[n++] = (struct wv_want){
-				    .cost = &recipe->cost,
-				    .planned = &recipe->pool->tenant->planned,
-				    .target = wanted(p, recipe->pool),
-				    .held = wv_pool_held(recipe->pool),
-				};
+				wants[n++] = want_of(p, recipe->pool);
+	wv_wants_sort(wants, n);
 	return n;
 }
 
-static void set_targets(const struct wv_planner *p, const struct wv_want *wants)
+static void set_targets(const struct wv_want *wants, unsigned int n)
 {
-	struct wv_user *user;
-	struct wv_recipe *recipe;
-
-	wv_each_user (p->catalog, user) {
-		wv_each_recipe (user, recipe) {
-			struct wv_pool *pool = recipe->pool;
-
-			if (!pool)
-				continue;
-			pool->target = wants++->granted;
-			if (pool->n_ready >= pool->target)
-				wv_demand_full(&pool->demand);
-		}
+	for (const struct wv_want *w = wants; w < wants + n; w++) {
+		w->pool->target = w->granted;
+		if (w->pool->n_ready >= w->pool->target)
+			wv_demand_full(&w->pool->demand);
 	}
 }
 
 static void plan(struct wv_planner *p)
 {
 	wv_auto_free struct wv_want *wants = calloc(p->catalog->all.n + 1, sizeof(*wants));
+	unsigned int n;
 
 	if (!wants)
 		return;
-	wv_plan(wants, list_wants(p, wants), &p->limits);
-	set_targets(p, wants);
+	n = list_wants(p, wants);
+	wv_plan(wants, n, &p->limits);
+	set_targets(wants, n);
 }
 
 void wv_plan_changed(struct wv_planner *p)

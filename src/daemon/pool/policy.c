@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/pool/policy.h"
 
+#include <stdlib.h>
+
 static uint32_t idle_periods(int64_t since_us, int64_t now_us, int64_t idle_us)
 {
 	int64_t periods = now_us > since_us ? (now_us - since_us) / idle_us : 0;
@@ -18,11 +20,21 @@ static uint32_t decayed(const struct wv_demand *d, int64_t now_us, int64_t idle_
 
 void wv_demand_init(struct wv_demand *d, int64_t last_us)
 {
-	*d = (struct wv_demand){.last_us = last_us, .reached_us = last_us, .level = 1};
+	*d = (struct wv_demand){
+	    .last_us = last_us, .use_us = last_us, .reached_us = last_us, .level = 1};
+}
+
+static void note_use(struct wv_demand *d, int64_t now_us)
+{
+	if (now_us - d->use_us <= WV_BURST_US)
+		return;
+	d->period_us = now_us - d->use_us;
+	d->use_us = now_us;
 }
 
 void wv_demand_claim(struct wv_demand *d, int64_t now_us, int64_t idle_us)
 {
+	note_use(d, now_us);
 	if (!d->burst || now_us - d->burst_us > WV_BURST_US) {
 		d->burst = 0;
 		d->burst_us = now_us;
@@ -35,6 +47,13 @@ void wv_demand_claim(struct wv_demand *d, int64_t now_us, int64_t idle_us)
 	}
 }
 
+int64_t wv_demand_due(const struct wv_demand *d, int64_t now_us)
+{
+	int64_t ago = now_us - d->use_us;
+
+	return ago < 2 * d->period_us ? d->period_us - ago : ago - d->period_us;
+}
+
 void wv_demand_full(struct wv_demand *d)
 {
 	d->burst = 0;
@@ -45,6 +64,19 @@ uint32_t wv_demand_target(const struct wv_demand *d, int64_t now_us, int64_t idl
 	if (idle_periods(d->last_us, now_us, idle_us) >= WV_IDLE_PERIODS)
 		return 0;
 	return decayed(d, now_us, idle_us);
+}
+
+static int compare(const void *a, const void *b)
+{
+	int64_t x = ((const struct wv_want *)a)->due_us;
+	int64_t y = ((const struct wv_want *)b)->due_us;
+
+	return x < y ? -1 : x > y;
+}
+
+void wv_wants_sort(struct wv_want *wants, unsigned int n)
+{
+	qsort(wants, n, sizeof(*wants), compare);
 }
 
 static uint64_t smaller(uint64_t a, uint64_t b)
@@ -116,16 +148,43 @@ static bool grant(struct plan *p, struct wv_want *w, uint32_t round)
 	return true;
 }
 
+static bool exists(const struct wv_want *w, uint32_t round)
+{
+	return w->held >= round;
+}
+
+/* The first entry from @w on whose lease number @round exists, or does not, as @held says. */
+static struct wv_want *next(const struct plan *p, struct wv_want *w, uint32_t round, bool held)
+{
+	while (w < p->wants + p->n && exists(w, round) != held)
+		w++;
+	return w;
+}
+
+static bool gives_way(const struct wv_want *held, const struct wv_want *new)
+{
+	int64_t due = new->due_us > new->unsure_us ? new->due_us : new->unsure_us;
+
+	return due < held->due_us / WV_KEEP;
+}
+
+/* Grants lease number @round to all that may have it, in their order, which favours what exists. */
 static bool play_round(struct plan *p, uint32_t round)
 {
+	struct wv_want *end = p->wants + p->n;
+	struct wv_want *held = next(p, p->wants, round, true);
+	struct wv_want *new = next(p, p->wants, round, false);
 	bool granted = false;
 
-	for (unsigned int i = 0; i < p->n; i++)
-		if (p->wants[i].held >= round && grant(p, &p->wants[i], round))
-			granted = true;
-	for (unsigned int i = 0; i < p->n; i++)
-		if (p->wants[i].held < round && grant(p, &p->wants[i], round))
-			granted = true;
+	while (held < end || new < end) {
+		if (new == end || (held < end && !gives_way(held, new))) {
+			granted |= grant(p, held, round);
+			held = next(p, held + 1, round, true);
+		} else {
+			granted |= grant(p, new, round);
+			new = next(p, new + 1, round, false);
+		}
+	}
 	return granted;
 }
 

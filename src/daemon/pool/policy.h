@@ -14,11 +14,15 @@
 #include <stdbool.h>
 
 #define WV_IDLE_PERIODS 6
-/* A burst lasts at most this long, so that a steady stream does not pass for a burst. */
+/* A burst lasts at most this long, so that a steady stream does not pass for a burst. So does a
+ * use: the opens of one run, or of a server and its client. */
 #define WV_BURST_US 1000000
+#define WV_KEEP	    4
 
 struct wv_demand {
 	int64_t last_us;    /* of the last claim */
+	int64_t use_us;	    /* of the first claim of the current use */
+	int64_t period_us;  /* from the start of the last use to that of the current one */
 	int64_t burst_us;   /* of the first claim of the current burst */
 	int64_t reached_us; /* when `level` was last needed */
 	uint32_t burst;	    /* claims since the pool was full */
@@ -30,6 +34,15 @@ void wv_demand_init(struct wv_demand *d, int64_t last_us);
 
 /* Notes that a program asked for a lease, whether there was one or not. */
 void wv_demand_claim(struct wv_demand *d, int64_t now_us, int64_t idle_us);
+
+/*
+ * When the next use is expected, judged by the last two, in microseconds from now: a period after
+ * the last one, as in a test suite that is run again and again. What is not overdue by more than
+ * another period comes first; the farther ago a use was that is not expected again, the later. So,
+ * for lack of a period, what has just been used for the first time is expected now: a program is
+ * often started again.
+ */
+int64_t wv_demand_due(const struct wv_demand *d, int64_t now_us);
 
 /* Notes that the pool is at its target. */
 void wv_demand_full(struct wv_demand *d);
@@ -45,7 +58,12 @@ struct wv_limits {
 /* Whether one more lease of @cost fits into @limit, of which @use is taken up already. */
 bool wv_has_room(const struct wv_use *use, const struct wv_use *limit, const struct wv_cost *cost);
 
+struct wv_pool;
+
 struct wv_want {
+	struct wv_pool *pool; /* the caller's own */
+	int64_t due_us;	      /* as wv_demand_due() says */
+	int64_t unsure_us;    /* the next use may be so much earlier or later */
 	const struct wv_cost *cost;
 	struct wv_use *planned; /* of its tenant; wv_plan() zeroes it and fills it in */
 	uint32_t target;	/* regardless of the budgets */
@@ -53,10 +71,14 @@ struct wv_want {
 	uint32_t granted;	/* the result: within the budgets */
 };
 
+/* Puts the entries in front that are due first. */
+void wv_wants_sort(struct wv_want *wants, unsigned int n);
+
 /*
  * Shares the budgets among the @n entries of @wants. In each round every entry is granted one more
  * lease if it wants one and both its tenant's limit and the total have room. Of one round, those
  * come first that have the lease already: else leases would be closed and made again whenever the
- * order changes. No tenant gets more than an equal share of the total.
+ * order changes. Then the order of @wants decides. No tenant gets more than an equal share of the
+ * total.
  */
 void wv_plan(struct wv_want *wants, unsigned int n, const struct wv_limits *limits);

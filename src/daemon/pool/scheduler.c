@@ -74,16 +74,22 @@ static bool lacks_more(const struct wv_pool *a, const struct wv_pool *b)
 	return (uint64_t)wv_pool_held(a) * b->target < (uint64_t)wv_pool_held(b) * a->target;
 }
 
-/* Of tenants, the one that used least time of builders; of its pools, the one that lacks most. */
-static bool comes_before(const struct wv_pool *a, const struct wv_pool *b)
+/*
+ * Of tenants, the one that used least time of builders; of its pools, the one that lacks most; of
+ * those, the one that is due first.
+ */
+static bool comes_before(const struct wv_pool *a, const struct wv_pool *b, int64_t now)
 {
-	if (a->tenant == b->tenant)
+	if (a->tenant != b->tenant)
+		return wv_share_before(&a->tenant->builds, &b->tenant->builds);
+	if (lacks_more(a, b) || lacks_more(b, a))
 		return lacks_more(a, b);
-	return wv_share_before(&a->tenant->builds, &b->tenant->builds);
+	return wv_demand_due(&a->demand, now) < wv_demand_due(&b->demand, now);
 }
 
 static struct wv_pool *neediest(struct wv_scheduler *s)
 {
+	int64_t now = wv_now(s->event);
 	struct wv_pool *best = NULL;
 	struct wv_user *user;
 	struct wv_recipe *recipe;
@@ -93,7 +99,7 @@ static struct wv_pool *neediest(struct wv_scheduler *s)
 			if (!may_start(s, recipe))
 				continue;
 			wv_share_join(&recipe->pool->tenant->builds, &s->builds);
-			if (!best || comes_before(recipe->pool, best))
+			if (!best || comes_before(recipe->pool, best, now))
 				best = recipe->pool;
 		}
 	}
