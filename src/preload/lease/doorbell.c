@@ -4,6 +4,7 @@
 #include "abi/data_path.h"
 #include "preload/core/context.h"
 
+#include <errno.h>
 #include <stdbool.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -26,9 +27,16 @@ ssize_t wv_doorbell(int fd, const void *buffer, size_t bytes)
 {
 	const struct wv_context *c = wv_context_at(wv_fd_get(fd).context);
 	const struct ib_uverbs_cmd_hdr *hdr = buffer;
+	bool can_be_ioctl =
+	    bytes >= sizeof(*hdr) + sizeof(uint64_t) && wv_can_be_ioctl(hdr->command);
+	int saved = errno;
+	ssize_t written;
 
-	if (!is_of_another(c) || bytes < sizeof(*hdr) + sizeof(uint64_t) ||
-	    !wv_can_be_ioctl(hdr->command))
-		return write(fd, buffer, bytes);
+	if (can_be_ioctl && is_of_another(c))
+		return ring_by_ioctl(fd, c->driver_id, hdr, bytes);
+	written = write(fd, buffer, bytes);
+	if (written >= 0 || errno != EACCES || !can_be_ioctl)
+		return written;
+	errno = saved;
 	return ring_by_ioctl(fd, c->driver_id, hdr, bytes);
 }

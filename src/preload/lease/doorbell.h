@@ -3,7 +3,8 @@
  * Some providers ring their doorbell with write() on the command descriptor. The kernel allows this
  * only with the credentials of the process that opened the ufile (ib_safe_file_access(),
  * drivers/infiniband/core). The user of a leased ufile has other credentials, and so has a child of
- * fork(), which has a copy of them. The same command as an ioctl has no such rule.
+ * fork(), which has a copy of them, and a process that has changed its own since. The same command
+ * as an ioctl has no such rule.
  */
 #pragma once
 

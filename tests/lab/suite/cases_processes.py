@@ -137,6 +137,24 @@ def memory(lab):
         HUGE_PAGES.write_text(before)
 
 
+def other_user(lab):
+    """A process that gives up its user with the device open may post as before, with or without a lease; plainly, the
+    kernel refuses its doorbell."""
+    words = [lab.build.program("words"), *"open pd cq qp:rc move:init setuid move:rtr,rts traffic:rounds=2".split()]
+
+    def check(when):
+        result = lab.run(words, warm=True)
+        require_equal(result.status, 0, f"exit status {when}")
+        require("failed" not in result.out, f"{when}: {result.out}")
+        return result
+    require("traffic:rounds=2 failed: EACCES" in lab.run(words).out, "plainly, a process with another user cannot post")
+    check("without a daemon")
+    lab.start_daemon()
+    check("while it is recorded")
+    lab.daemon.await_leases()
+    require(trace.opens(check("with a lease").events, trace.ADOPTED), "there was no lease")
+
+
 def python_subprocess(lab):
     words = [sys.executable, "-c", SUBPROCESS]
     plain = lab.run(words)
@@ -157,4 +175,5 @@ def cases():
     for name, value in FORKS:
         yield Case("fork", name, with_lease(adopted("forks", "FORKS", value)))
     yield Case("fork", "Python's subprocess", python_subprocess)
+    yield Case("rights", "setuid() while the device is open", other_user)
     yield Case("errno", "is kept by calls that succeed", with_lease(adopted("errno", None, None)))
