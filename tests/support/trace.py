@@ -11,6 +11,7 @@ LIST, OPEN, COMMAND, ROLLBACK, PURGE, COPIED = range(6)
 KERNEL, ADOPTED, RECORDED, PREFORKED = range(4)
 NO_WRITE_CMD = 0xffffffff
 INIT, RTR, RTS = 1, 2, 3
+_WHY = ("", "pass", "no lease", "stopped", "unknown", "no such step", "other attributes", "other value")
 
 # Objects and methods of rdma/ib_user_ioctl_cmds.h, legacy commands of rdma/ib_user_verbs.h.
 _INVOKE_WRITE = (0, 0)
@@ -36,6 +37,7 @@ class Event:
     qp_state: int
     no_lease: int
     seconds: float
+    why: str  # it was not adopted; see src/cmdlog/difference.h
 
     def __str__(self):
         command = self.makes or "/".join(map(str, self.command))
@@ -58,10 +60,10 @@ def read(path):
         return []
     events = []
     for fields in RECORD.iter_unpack(data[:len(data) - len(data) % RECORD.size]):
-        magic, kind, how, pid, _, start, end, _, obj, method, cmd, error, state, none = fields[:14]
+        magic, kind, how, pid, _, start, end, _, obj, method, cmd, error, state, none, why = fields[:15]
         assert magic == MAGIC, "a trace is one record after the other"
         events.append(Event(kind, how, pid, (obj, method, cmd), error, state, none,
-                            (end - start) / 1e9))
+                            (end - start) / 1e9, _WHY[why]))
     return events
 
 

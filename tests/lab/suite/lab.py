@@ -105,10 +105,20 @@ def listening(port):
     return lambda _running: ports.is_listened_to(port)
 
 
+def cm_listeners():
+    """The lines of `rdma resource show` about servers of librdmacm."""
+    lines = os.popen("rdma resource show cm_id").read().splitlines()
+    return [f"{line} " for line in lines if "state LISTEN" in line]
+
+
 def accepting(running):
     """For Lab.pair(): whether a server of librdmacm listens."""
-    out = os.popen("rdma resource show cm_id").read()
-    return any("state LISTEN" in line and f"pid {running.pid} " in line for line in out.splitlines())
+    return any(f"pid {running.pid} " in line for line in cm_listeners())
+
+
+def cm_listening(port):
+    """For Lab.pair(): whether a child of the server may listen there by librdmacm."""
+    return lambda _running: any(f":{port} " in line for line in cm_listeners())
 
 
 def same(plain, warm, how="shape"):

@@ -3,7 +3,21 @@
 
 import dataclasses
 
-from . import adopt, daemon, datapath, fork, functions, listing, overhead, phases, programs, siege, standin, storm
+from . import (
+    adopt,
+    daemon,
+    datapath,
+    every_run,
+    fork,
+    functions,
+    listing,
+    overhead,
+    phases,
+    programs,
+    siege,
+    standin,
+    storm,
+)
 from .places import HERE, lab, on_standin
 
 LAB = "soft-RoCE"
@@ -43,6 +57,14 @@ ALL = (
         runs=5,
     ),
     Bench("programs", "real programs: to INIT and RTS, kernel commands", "us", LAB, ((COUNTING, programs.measure),)),
+    Bench(
+        "warm",
+        "real programs: commands that create, and the share of runs that had them all from leases",
+        "commands, share of runs",
+        LAB,
+        ((CLOCKED, every_run.measure),),
+        runs=10,
+    ),
     Bench(
         "datapath",
         "work requests: post, completion, doorbell",
