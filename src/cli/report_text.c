@@ -87,6 +87,11 @@ int wv_report_text(const struct wv_run *run, FILE *out)
 		"\ncommands: %u from the lease, %u to the kernel (%u of them diverged from the "
 		"recipe), %u recorded\n",
 		s.adopted, s.kernel, s.diverged, s.recorded);
+	if (s.creating)
+		fprintf(out,
+			"warm: %s (done ahead: %u of %u commands that create an object or move a "
+			"QP to INIT)\n",
+			s.ahead == s.creating ? "yes" : "no", s.ahead, s.creating);
 	if (s.repairs)
 		fprintf(out, "repairs: %u (steps of the lease that were undone)\n", s.repairs);
 	if (s.copied)

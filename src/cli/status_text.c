@@ -28,6 +28,7 @@ static const struct wv_json_column service_columns[] = {
     {"ready", WV_CELL_OF, "pool.ready", "pool.target"},
     {"requested", WV_CELL_NUMBER, "pool.requested", NULL},
     {"hits", WV_CELL_NUMBER, "counters.hits", NULL},
+    {"warm", WV_CELL_NUMBER, "counters.warm", NULL},
     {"misses", WV_CELL_NUMBER, "counters.misses", NULL},
     {"records", WV_CELL_NUMBER, "counters.records", NULL},
     {"adopted", WV_CELL_NUMBER, "counters.adopted", NULL},

@@ -56,6 +56,25 @@ static void count_command(const struct wv_trace *event, struct wv_summary *s)
 	}
 }
 
+static bool creates(const struct wv_trace *event)
+{
+	struct wv_command_id command = wv_command_of(event);
+	const struct wv_command_row *row =
+	    wv_abi_find(command.driver_id, command.object, command.method, command.write_cmd);
+
+	if (wv_command_moves_qp(&command))
+		return event->qp_state == IBV_QPS_INIT;
+	return row && row->class_ == WV_CREATE;
+}
+
+static void count_creating(const struct wv_trace *event, struct wv_summary *s)
+{
+	if (event->error || !creates(event))
+		return;
+	s->creating++;
+	s->ahead += event->how == WV_HOW_ADOPTED || event->how == WV_HOW_PREFORKED;
+}
+
 static void note_time(const struct wv_trace *event, uint64_t since, struct wv_summary *s)
 {
 	struct wv_command_id command = wv_command_of(event);
@@ -82,6 +101,7 @@ void wv_summarise(const struct wv_run *run, struct wv_summary *s)
 			break;
 		case WV_TRACE_COMMAND:
 			count_command(event, s);
+			count_creating(event, s);
 			note_time(event, wv_run_start(run, event), s);
 			break;
 		case WV_TRACE_COPIED:

@@ -19,6 +19,8 @@ struct wv_run {
 struct wv_summary {
 	unsigned int adopted, kernel, recorded;
 	unsigned int diverged; /* those of `kernel` that differ from the recipe */
+	unsigned int creating; /* that create an object or move a QP to INIT, and succeeded */
+	unsigned int ahead;    /* those of `creating` that had been done before */
 	unsigned int repairs;  /* steps undone because the program diverged */
 	unsigned int copied;   /* stale MRs: registered by the parent, posted by a child */
 	unsigned int opens;

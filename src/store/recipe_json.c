@@ -16,6 +16,7 @@ static const struct {
     {"misses", offsetof(struct wv_counters, misses)},
     {"records", offsetof(struct wv_counters, records)},
     {"reports", offsetof(struct wv_counters, reports)},
+    {"warm", offsetof(struct wv_counters, warm)},
     {"adopted", offsetof(struct wv_counters, adopted)},
     {"kernel", offsetof(struct wv_counters, kernel)},
     {"diverged", offsetof(struct wv_counters, diverged)},

@@ -118,6 +118,8 @@ static void test_summary(void **state)
 	assert_int_equal(s.kernel, 3);
 	assert_int_equal(s.diverged, 2);
 	assert_int_equal(s.recorded, 0);
+	assert_int_equal(s.creating, 3);
+	assert_int_equal(s.ahead, 1);
 	assert_int_equal(s.repairs, 1);
 	assert_int_equal(s.opens, 1);
 	assert_int_equal(s.leased, 1);
@@ -172,6 +174,8 @@ static void test_report_text(void **state)
 		       "\n"
 		       "commands: 1 from the lease, 3 to the kernel (2 of them diverged from the "
 		       "recipe), 0 recorded\n"
+		       "warm: no (done ahead: 1 of 3 commands that create an object or move a QP "
+		       "to INIT)\n"
 		       "repairs: 1 (steps of the lease that were undone)\n"
 		       "first QP in INIT after 500 us\n"
 		       "lease: 1 of 1 opens of a device\n");

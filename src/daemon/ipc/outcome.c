@@ -131,7 +131,10 @@ static bool goes_on(const struct wv_msg_report *last, const struct wv_msg_report
 static void count(struct wv_counters *counters, const struct wv_msg_report *last,
 		  const struct wv_msg_report *report)
 {
+	bool was_warm = last->msg.bytes && !last->diverged;
+
 	counters->reports += !last->msg.bytes;
+	counters->warm += (uint64_t)!report->diverged - was_warm;
 	counters->adopted += report->adopted - last->adopted;
 	counters->kernel += report->kernel - last->kernel;
 	counters->diverged += report->diverged - last->diverged;
