@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A process that uses no RDMA and forks children that do: prints the median time of fork(), and of
- * each verb of the children up to a queue pair in INIT. The children then do an RDMA READ. An
- * ordinary program: it knows nothing of warmverbs.
+ * A process that uses no RDMA, unless told to, and forks children that do: prints the median time
+ * of fork(), and of each verb of the children up to a queue pair in INIT. The children then do an
+ * RDMA READ. An ordinary program: it knows nothing of warmverbs.
  */
 #include "measure.h"
 #include "start.h"
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,7 +22,7 @@
 struct options {
 	size_t children, first;
 	unsigned int pause_ms;
-	bool marks;
+	bool marks, keeps;
 };
 
 /* Written by parent and child. */
@@ -90,6 +91,27 @@ static unsigned long mappings(void)
 	return lines;
 }
 
+static void *sleep_for_ever(void *unused)
+{
+	for (;;)
+		pause();
+	return unused;
+}
+
+/*
+ * What a process cannot do without that prepares objects for a child: the provider, one set of
+ * objects, and a thread.
+ */
+static void keep_one(void)
+{
+	static struct start own;
+	pthread_t thread;
+
+	start_to_init(&own);
+	if (pthread_create(&thread, NULL, sleep_for_ever, NULL))
+		give_up(errno, "pthread_create");
+}
+
 static void print(const char *name, uint64_t *values, size_t n)
 {
 	printf("%s %lu\n", name, (unsigned long)median(values, n));
@@ -116,6 +138,8 @@ static void run(const struct options *o)
 	uint64_t *forks = made(calloc(all, sizeof(*forks)), "memory");
 
 	clock_ns(); /* The first call binds it. */
+	if (o->keeps)
+		keep_one();
 	for (size_t i = 0; i < all; i++) {
 		usleep(o->pause_ms * 1000);
 		forks[i] = fork_one(&reports[i], o->marks);
@@ -128,11 +152,12 @@ static void run(const struct options *o)
 
 static _Noreturn void usage(FILE *to, int status)
 {
-	fputs("usage: zygote [-n CHILDREN] [-f FIRST] [-p MS] [-m]\n"
+	fputs("usage: zygote [-n CHILDREN] [-f FIRST] [-p MS] [-k] [-m]\n"
 	      "Prints median nanoseconds of fork(), and of its children's verbs up to INIT.\n"
 	      "  -n CHILDREN  that count (default: 10)\n"
 	      "  -f FIRST     children before them, which do not count (default: 3)\n"
 	      "  -p MS        pause before each child (default: 200)\n"
+	      "  -k           the parent keeps a set of objects and a thread by itself\n"
 	      "  -m           children mark where their verbs begin and end, for strace\n",
 	      to);
 	exit(status);
@@ -143,7 +168,7 @@ static struct options parse(int argc, char **argv)
 	struct options o = {.children = 10, .first = 3, .pause_ms = 200};
 	int c;
 
-	while ((c = getopt(argc, argv, "n:f:p:mh")) != -1) {
+	while ((c = getopt(argc, argv, "n:f:p:kmh")) != -1) {
 		switch (c) {
 		case 'n':
 			o.children = number(optarg, 1);
@@ -153,6 +178,9 @@ static struct options parse(int argc, char **argv)
 			break;
 		case 'p':
 			o.pause_ms = (unsigned int)number(optarg, 0);
+			break;
+		case 'k':
+			o.keeps = true;
 			break;
 		case 'm':
 			o.marks = true;

@@ -63,8 +63,9 @@ def measured(suite, products, runs, program):
     except (session.SessionError, suite.report.Failure) as error:
         say(f"{program.name}: {error}")
         return row(program.name, note="failed")
-    say(program.name)
-    return told(suite.trace, program, events[1:] or events)
+    result = told(suite.trace, program, events[1:] or events)
+    say(f"{program.name}: {result['plain']} commands, warm {result['warm']}: {result['note'] or 'all from leases'}")
+    return result
 
 
 def one_run(suite, node, program):

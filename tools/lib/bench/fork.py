@@ -30,10 +30,12 @@ def measure(products, runs, suffix=""):
     command = zygote(products, CHILDREN)
     with warm.node(products, [command[0], "/usr/bin/strace"]) as node:
         samples = warm.interleave(node, runs, lambda mode: figures(run(node, command, mode)))
+        floor = [figures(run(node, [*command, "-k"], "preload")) for _ in range(runs)]
         return [
             child(f"child_list_to_init{suffix}", samples),
             row(f"fork_to_init{suffix}", **microseconds(samples, "fork_to_init")),
             cost(f"fork_cost{suffix}", samples),
+            above_floor(f"fork_floor{suffix}", samples, floor),
             system_calls(f"child_syscalls{suffix}", node),
         ]
 
@@ -68,6 +70,14 @@ def cost(name, samples):
     times = each["warm"] / each["plain"]
     note = f"{times:.2f} times plain, {mappings['warm']} mappings instead of {mappings['plain']}"
     return {**each, "times_plain": round(times, 4), "mappings": mappings, "note": note}
+
+
+def above_floor(name, samples, floor):
+    """fork() with sets, and, as preload, in a process that by itself keeps one set of objects and a thread."""
+    each = row(name, **microseconds({"preload": floor, "warm": samples["warm"]}, "fork"))
+    times = each["warm"] / each["preload"]
+    note = f"{times:.2f} times a process that keeps one set and a thread, {floor[-1]['mappings']} mappings"
+    return {**each, "times_floor": round(times, 4), "note": note}
 
 
 def microseconds(samples, name):
