@@ -165,7 +165,7 @@ static bool gives_way(const struct wv_want *held, const struct wv_want *new)
 {
 	int64_t due = new->due_us > new->unsure_us ? new->due_us : new->unsure_us;
 
-	return due < held->due_us / WV_KEEP;
+	return held->due_us > WV_SOON_US && due < held->due_us / WV_KEEP;
 }
 
 /* Grants lease number @round to all that may have it, in their order, which favours what exists. */

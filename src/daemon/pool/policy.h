@@ -17,7 +17,10 @@
 /* A burst lasts at most this long, so that a steady stream does not pass for a burst. So does a
  * use: the opens of one run, or of a server and its client. */
 #define WV_BURST_US 1000000
-#define WV_KEEP	    4
+/* A lease that exists gives way only if it is not due so soon, and to one that is due so many times
+ * sooner. */
+#define WV_SOON_US 60000000
+#define WV_KEEP	   4
 
 struct wv_demand {
 	int64_t last_us;    /* of the last claim */
@@ -75,10 +78,11 @@ struct wv_want {
 void wv_wants_sort(struct wv_want *wants, unsigned int n);
 
 /*
- * Shares the budgets among the @n entries of @wants. In each round every entry is granted one more
- * lease if it wants one and both its tenant's limit and the total have room. Of one round, those
- * come first that have the lease already: else leases would be closed and made again whenever the
- * order changes. Then the order of @wants decides. No tenant gets more than an equal share of the
- * total.
+ * Shares the budgets among the @n entries of @wants, which are sorted. In each round every entry is
+ * granted one more lease if it wants one and both its tenant's limit and the total have room. Of
+ * one round, those come first that have the lease already, unless they give way to others that are
+ * due much sooner: else leases would be closed and made again whenever the order changes, and
+ * closing takes time from everybody. Then those come first that are due first. No tenant gets more
+ * than an equal share of the total.
  */
 void wv_plan(struct wv_want *wants, unsigned int n, const struct wv_limits *limits);
