@@ -445,7 +445,7 @@ struct wv_recipe *bench_recipe_of(struct daemon_bench *b, uid_t uid, uint32_t n)
 	recipe = wv_catalog_add(&s->catalog, recipe);
 	assert_int_equal(wv_scheduler_adopt(&s->scheduler, recipe), 0);
 	while (n--)
-		wv_demand_claim(&recipe->pool->demand, wv_now(s->event), wv_idle_us(&s->planner));
+		wv_pool_claim(recipe->pool, wv_now(s->event), wv_idle_us(&s->planner));
 	wv_plan_changed(&s->planner);
 	return recipe;
 }

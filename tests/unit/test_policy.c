@@ -18,7 +18,7 @@
 static void claim(struct wv_demand *d, unsigned int n, int64_t now)
 {
 	while (n--)
-		wv_demand_claim(d, now, IDLE);
+		wv_demand_claim(d, now, IDLE, 1);
 }
 
 static uint32_t target(const struct wv_demand *d, int64_t now)
@@ -365,6 +365,7 @@ struct user {
 	uint32_t held[RECIPES];
 	unsigned int n; /* recipes that there are by now */
 	int64_t now;
+	uint64_t claims;
 	unsigned int made, closed;
 };
 
@@ -378,8 +379,8 @@ static void plan_of_user(struct user *u)
 		wants[i] = want(0, target(&u->demands[i], u->now), &small);
 		wants[i].pool = (void *)&u->held[i];
 		wants[i].held = u->held[i];
-		wants[i].due_us = wv_demand_due(&u->demands[i], u->now);
-		wants[i].unsure_us = u->demands[i].period_us / 8;
+		wants[i].due = wv_demand_due(&u->demands[i], u->claims);
+		wants[i].unsure = (int64_t)(u->demands[i].period / 8);
 	}
 	wv_wants_sort(wants, u->n);
 	plan(wants, u->n, &limits);
@@ -398,8 +399,7 @@ static bool start(struct user *u, unsigned int i)
 	u->now += PERIOD;
 	if (i >= u->n) /* recorded */
 		wv_demand_init(&u->demands[u->n++], u->now);
-	else
-		wv_demand_claim(&u->demands[i], u->now, IDLE);
+	wv_demand_claim(&u->demands[i], u->now, IDLE, ++u->claims);
 	if (hit)
 		u->held[i]--;
 	plan_of_user(u);

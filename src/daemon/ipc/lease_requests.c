@@ -156,7 +156,7 @@ static enum wv_client_next serve(struct wv_client *c, struct wv_recipe *recipe,
 	struct wv_pooled_lease *lease = NULL;
 
 	if (recipe->pool) {
-		wv_demand_claim(&recipe->pool->demand, wv_now(s->event), wv_idle_us(s->planner));
+		wv_pool_claim(recipe->pool, wv_now(s->event), wv_idle_us(s->planner));
 		lease = take_lease(recipe->pool, device, s->reaper);
 	}
 	wv_catalog_touch(s->catalog, recipe, wv_wall_clock());

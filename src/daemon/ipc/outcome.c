@@ -43,7 +43,7 @@ static bool prepare(struct wv_client *c, struct wv_recipe *recipe)
 	if (!recipe->pool && wv_scheduler_adopt(s->scheduler, recipe))
 		return false;
 	wv_pool_forgive(recipe->pool);
-	wv_demand_claim(&recipe->pool->demand, wv_now(s->event), wv_idle_us(s->planner));
+	wv_pool_claim(recipe->pool, wv_now(s->event), wv_idle_us(s->planner));
 	wv_catalog_touch(s->catalog, recipe, wv_wall_clock());
 	wv_scheduler_poke(s->scheduler, c->user->tenant);
 	return true;

@@ -14,6 +14,8 @@
 #define BURST_US 100000
 /* In how many parts of its period a recipe may be used earlier or later than expected. */
 #define UNSURE 8
+/* Building and closing take time from everybody: so long after its use, a pool is not emptied. */
+#define STAYS_US 60000000
 
 int64_t wv_idle_us(const struct wv_planner *p)
 {
@@ -52,8 +54,9 @@ static struct wv_want want_of(const struct wv_planner *p, struct wv_pool *pool)
 
 	return (struct wv_want){
 	    .pool = pool,
-	    .due_us = requested ? 0 : wv_demand_due(&pool->demand, wv_now(p->event)),
-	    .unsure_us = pool->demand.period_us / UNSURE,
+	    .due = requested ? 0 : wv_demand_due(&pool->demand, pool->tenant->claims),
+	    .unsure = (int64_t)(pool->demand.period / UNSURE),
+	    .stays = wv_now(p->event) - pool->demand.last_us < STAYS_US,
 	    .cost = &pool->recipe->cost,
 	    .planned = &pool->tenant->planned,
 	    .target = wanted(p, pool, requested),

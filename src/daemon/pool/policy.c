@@ -20,21 +20,22 @@ static uint32_t decayed(const struct wv_demand *d, int64_t now_us, int64_t idle_
 
 void wv_demand_init(struct wv_demand *d, int64_t last_us)
 {
-	*d = (struct wv_demand){
-	    .last_us = last_us, .use_us = last_us, .reached_us = last_us, .level = 1};
+	*d = (struct wv_demand){.last_us = last_us, .reached_us = last_us, .level = 1};
 }
 
-static void note_use(struct wv_demand *d, int64_t now_us)
+static void note_use(struct wv_demand *d, int64_t now_us, uint64_t turn)
 {
-	if (now_us - d->use_us <= WV_BURST_US)
+	if (d->use_turn && now_us - d->use_us <= WV_BURST_US)
 		return;
-	d->period_us = now_us - d->use_us;
+	if (d->use_turn)
+		d->period = turn - d->use_turn;
 	d->use_us = now_us;
+	d->use_turn = turn;
 }
 
-void wv_demand_claim(struct wv_demand *d, int64_t now_us, int64_t idle_us)
+void wv_demand_claim(struct wv_demand *d, int64_t now_us, int64_t idle_us, uint64_t turn)
 {
-	note_use(d, now_us);
+	note_use(d, now_us, turn);
 	if (!d->burst || now_us - d->burst_us > WV_BURST_US) {
 		d->burst = 0;
 		d->burst_us = now_us;
@@ -47,11 +48,11 @@ void wv_demand_claim(struct wv_demand *d, int64_t now_us, int64_t idle_us)
 	}
 }
 
-int64_t wv_demand_due(const struct wv_demand *d, int64_t now_us)
+int64_t wv_demand_due(const struct wv_demand *d, uint64_t turn)
 {
-	int64_t ago = now_us - d->use_us;
+	uint64_t ago = turn - d->use_turn;
 
-	return ago < 2 * d->period_us ? d->period_us - ago : ago - d->period_us;
+	return (int64_t)(ago < 2 * d->period ? d->period - ago : ago - d->period);
 }
 
 void wv_demand_full(struct wv_demand *d)
@@ -68,8 +69,8 @@ uint32_t wv_demand_target(const struct wv_demand *d, int64_t now_us, int64_t idl
 
 static int compare(const void *a, const void *b)
 {
-	int64_t x = ((const struct wv_want *)a)->due_us;
-	int64_t y = ((const struct wv_want *)b)->due_us;
+	int64_t x = ((const struct wv_want *)a)->due;
+	int64_t y = ((const struct wv_want *)b)->due;
 
 	return x < y ? -1 : x > y;
 }
@@ -163,9 +164,9 @@ static struct wv_want *next(const struct plan *p, struct wv_want *w, uint32_t ro
 
 static bool gives_way(const struct wv_want *held, const struct wv_want *new)
 {
-	int64_t due = new->due_us > new->unsure_us ? new->due_us : new->unsure_us;
+	int64_t due = new->due > new->unsure ? new->due : new->unsure;
 
-	return held->due_us > WV_SOON_US && due < held->due_us / WV_KEEP;
+	return !held->stays && due < held->due / WV_KEEP;
 }
 
 /* Grants lease number @round to all that may have it, in their order, which favours what exists. */

@@ -17,15 +17,14 @@
 /* A burst lasts at most this long, so that a steady stream does not pass for a burst. So does a
  * use: the opens of one run, or of a server and its client. */
 #define WV_BURST_US 1000000
-/* A lease that exists gives way only if it is not due so soon, and to one that is due so many times
- * sooner. */
-#define WV_SOON_US 60000000
-#define WV_KEEP	   4
+/* A lease that exists gives way only to one that is due so many times sooner. */
+#define WV_KEEP 4
 
 struct wv_demand {
 	int64_t last_us;    /* of the last claim */
 	int64_t use_us;	    /* of the first claim of the current use */
-	int64_t period_us;  /* from the start of the last use to that of the current one */
+	uint64_t use_turn;  /* of the same claim; 0: not known */
+	uint64_t period;    /* claims of the tenant from one use to the next; 0: not known */
 	int64_t burst_us;   /* of the first claim of the current burst */
 	int64_t reached_us; /* when `level` was last needed */
 	uint32_t burst;	    /* claims since the pool was full */
@@ -35,17 +34,21 @@ struct wv_demand {
 /* Initialises the demand of a recipe of which only the time of the last claim is known. */
 void wv_demand_init(struct wv_demand *d, int64_t last_us);
 
-/* Notes that a program asked for a lease, whether there was one or not. */
-void wv_demand_claim(struct wv_demand *d, int64_t now_us, int64_t idle_us);
+/*
+ * Notes that a program asked for a lease, whether there was one or not. @turn is the number of the
+ * claim among those of the tenant, from 1.
+ */
+void wv_demand_claim(struct wv_demand *d, int64_t now_us, int64_t idle_us, uint64_t turn);
 
 /*
- * When the next use is expected, judged by the last two, in microseconds from now: a period after
- * the last one, as in a test suite that is run again and again. What is not overdue by more than
- * another period comes first; the farther ago a use was that is not expected again, the later. So,
- * for lack of a period, what has just been used for the first time is expected now: a program is
- * often started again.
+ * When the next use is expected, judged by the last two: after so many more claims of the tenant,
+ * of which @turn is the last. As many as last time, as in a test suite that is run again and again;
+ * less than 0 if it is overdue. What is overdue by a whole period more is not expected any more,
+ * and the less, the longer ago it was used. What was used once is, for lack of a period, expected
+ * soon: a program is often started again. Claims are counted rather than time, which depends on how
+ * busy the machine is.
  */
-int64_t wv_demand_due(const struct wv_demand *d, int64_t now_us);
+int64_t wv_demand_due(const struct wv_demand *d, uint64_t turn);
 
 /* Notes that the pool is at its target. */
 void wv_demand_full(struct wv_demand *d);
@@ -65,8 +68,9 @@ struct wv_pool;
 
 struct wv_want {
 	struct wv_pool *pool; /* the caller's own */
-	int64_t due_us;	      /* as wv_demand_due() says */
-	int64_t unsure_us;    /* the next use may be so much earlier or later */
+	int64_t due;	      /* as wv_demand_due() says */
+	int64_t unsure;	      /* the next use may be so many claims earlier or later */
+	bool stays;	      /* what is held gives way to nothing */
 	const struct wv_cost *cost;
 	struct wv_use *planned; /* of its tenant; wv_plan() zeroes it and fills it in */
 	uint32_t target;	/* regardless of the budgets */

@@ -78,18 +78,19 @@ static bool lacks_more(const struct wv_pool *a, const struct wv_pool *b)
  * Of tenants, the one that used least time of builders; of its pools, the one that lacks most; of
  * those, the one that is due first.
  */
-static bool comes_before(const struct wv_pool *a, const struct wv_pool *b, int64_t now)
+static bool comes_before(const struct wv_pool *a, const struct wv_pool *b)
 {
+	uint64_t claims = a->tenant->claims;
+
 	if (a->tenant != b->tenant)
 		return wv_share_before(&a->tenant->builds, &b->tenant->builds);
 	if (lacks_more(a, b) || lacks_more(b, a))
 		return lacks_more(a, b);
-	return wv_demand_due(&a->demand, now) < wv_demand_due(&b->demand, now);
+	return wv_demand_due(&a->demand, claims) < wv_demand_due(&b->demand, claims);
 }
 
 static struct wv_pool *neediest(struct wv_scheduler *s)
 {
-	int64_t now = wv_now(s->event);
 	struct wv_pool *best = NULL;
 	struct wv_user *user;
 	struct wv_recipe *recipe;
@@ -99,7 +100,7 @@ static struct wv_pool *neediest(struct wv_scheduler *s)
 			if (!may_start(s, recipe))
 				continue;
 			wv_share_join(&recipe->pool->tenant->builds, &s->builds);
-			if (!best || comes_before(recipe->pool, best, now))
+			if (!best || comes_before(recipe->pool, best))
 				best = recipe->pool;
 		}
 	}

@@ -40,6 +40,7 @@ struct wv_tenant {
 	struct wv_use out;	/* by leases that its programs have */
 	uint32_t n_processes;	/* that have them */
 	struct wv_use planned;	/* of its pools, in the plan */
+	uint64_t claims;	/* of leases, so far */
 	int64_t asked_us;	/* time of the last request */
 	int64_t behind_us;	/* since when leases of it are missing; 0: none are */
 	bool lacks;		/* the scheduler's: leases are missing now */
