@@ -104,6 +104,9 @@ struct wv_statistics {
 	uint64_t ready;	     /* opens that the parent did before the fork */
 	uint64_t sets_made;  /* sets created for children of this process */
 	uint64_t sets_taken; /* of these: sets that children claimed */
+	/* Queue pairs that were created ahead, because this process creates one after another. */
+	uint64_t spares_made;
+	uint64_t spares_taken; /* of these: given to the program */
 };
 
 /**

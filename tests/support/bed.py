@@ -152,6 +152,10 @@ class Program:
     def remarks(self, name):
         return remarks(self._output, name)
 
+    def events(self):
+        """What its trace holds so far."""
+        return trace.read(self._trace)
+
     def errors(self):
         self._errors.seek(0)
         return self._errors.read()

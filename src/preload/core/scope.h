@@ -34,6 +34,8 @@ struct wv_scope {
 	 */
 	bool opening;
 	const struct wv_maker *maker; /* NULL: the program makes objects for itself */
+	/* This library makes objects for the program that the program has not asked for yet. */
+	bool aside;
 	/*
 	 * Answers commands of this thread in place of the kernel; returns what ioctl() would. NULL:
 	 * the kernel answers.

@@ -65,12 +65,14 @@ static const char *copy_path(char *to, size_t capacity, const char *from)
 static void read_environment(void)
 {
 	const char *lease = secure_getenv("WARMVERBS_LEASE");
+	const char *spares = secure_getenv("WARMVERBS_SPARES");
 	const char *trace = secure_getenv(WV_TRACE_ENV);
 	const char *socket = secure_getenv(WV_SOCKET_ENV);
 	const char *name = secure_getenv("WARMVERBS_NAME");
 
 	settings.enabled = !is_set("WARMVERBS_DISABLE");
 	settings.lease = settings.enabled && !(lease && !strcmp(lease, "0"));
+	settings.spares = settings.lease && !(spares && !strcmp(spares, "0"));
 	settings.share_mr = settings.enabled && is_set("WARMVERBS_SHARE_MR");
 	settings.providers = settings.enabled && !user_chose_providers();
 	settings.socket = copy_path(socket_path, sizeof(socket_path),

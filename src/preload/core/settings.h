@@ -12,6 +12,7 @@ struct wv_settings {
 	bool enabled;	      /* WARMVERBS_DISABLE is not set */
 	bool lease;	      /* WARMVERBS_LEASE is not 0 */
 	bool providers;	      /* the user did not choose providers with IBV_DRIVERS */
+	bool spares;	      /* WARMVERBS_SPARES is not 0 */
 	bool share_mr;	      /* WARMVERBS_SHARE_MR */
 	unsigned int prefork; /* WARMVERBS_PREFORK: sets to keep ready for children, or 0 */
 	const char *socket;   /* path of the daemon's socket, or "" if it is too long */

@@ -8,12 +8,14 @@
 #include "preload/core/process.h"
 #include "preload/lease/lease_end.h"
 #include "preload/prefork/child.h"
+#include "preload/spares/spares.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
 
 __attribute__((destructor)) static void at_exit(void)
 {
+	wv_spares_stop();
 	if (wv_context_after(NULL) && wv_process_is_adopted())
 		wv_child_end();
 	wv_lease_settle_at_exit();

@@ -12,6 +12,7 @@
 #include "preload/prefork/child.h"
 #include "preload/prefork/zygote.h"
 #include "preload/providers.h"
+#include "preload/spares/maker.h"
 
 #include <pthread.h>
 
@@ -22,6 +23,7 @@
 static const struct {
 	void (*before)(void), (*in_parent)(void), (*in_child)(void);
 } handlers[] = {
+    {wv_maker_before_fork, wv_maker_after_fork, wv_maker_in_child},
     {wv_child_lock, wv_child_unlock, wv_child_unlock},
     {wv_zygote_before_fork, wv_zygote_after_fork, wv_zygote_in_child},
     {wv_lock, wv_unlock, wv_unlock},

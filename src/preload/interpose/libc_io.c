@@ -8,6 +8,7 @@
 #include "preload/core/process.h"
 #include "preload/core/real.h"
 #include "preload/core/scope.h"
+#include "preload/lease/aside.h"
 #include "preload/lease/control_path.h"
 #include "preload/lease/doorbell.h"
 #include "preload/lease/event_handles.h"
@@ -32,7 +33,9 @@ WV_PUBLIC int ioctl(int fd, unsigned long request, ...)
 	va_end(args);
 	if (request != RDMA_VERBS_IOCTL || !is_a(WV_FD_COMMAND, fd))
 		return REAL(ioctl)(fd, request, arg);
-	return wv_scope.answer ? wv_scope.answer(arg) : wv_control_path(fd, arg);
+	if (wv_scope.answer)
+		return wv_scope.answer(arg);
+	return wv_scope.aside ? wv_aside_command(fd, arg) : wv_control_path(fd, arg);
 }
 
 WV_PUBLIC ssize_t write(int fd, const void *buffer, size_t bytes)

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The verbs that create, move, query and destroy objects, interposed only for sets and scripts. In
- * any other process, each is one test and a call of libibverbs' own verb.
+ * The verbs that create, move, query and destroy objects, interposed for sets, scripts and spares.
+ * In any other process, each is a test or two and a call of libibverbs' own verb.
  */
 #include "base/base.h"
 #include "preload/core/real.h"
 #include "preload/prefork/child.h"
 #include "preload/prefork/child_verbs.h"
+#include "preload/spares/moves.h"
+#include "preload/spares/spares.h"
 
 #include <errno.h>
 
@@ -140,7 +142,7 @@ WV_PUBLIC struct ibv_qp *ibv_create_qp(struct ibv_pd *pd, struct ibv_qp_init_att
 
 	REAL_OR(NULL, wv_real_usual_verbs())
 	if (!wv_child_is_tracking())
-		return real->create_qp(pd, attr);
+		return wv_spares_create_qp(pd, attr);
 	wv_verb_begin(&verb, WV_VERB_QP);
 	verb.qp.cap = attr->cap;
 	verb.qp.type = attr->qp_type;
@@ -157,7 +159,7 @@ WV_PUBLIC int ibv_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mas
 {
 	REAL_OR(ENOSYS, wv_real_usual_verbs())
 	return wv_child_is_tracking() ? wv_child_move(qp, attr, mask)
-				      : real->modify_qp(qp, attr, mask);
+				      : wv_spares_modify_qp(qp, attr, mask);
 }
 
 WV_PUBLIC int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
@@ -165,11 +167,11 @@ WV_PUBLIC int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask
 {
 	REAL_OR(ENOSYS, wv_real_verbs())
 	return wv_child_is_tracking() ? wv_child_query(qp, attr, mask, init)
-				      : real->query_qp(qp, attr, mask, init);
+				      : wv_spares_query_qp(qp, attr, mask, init);
 }
 
-/* Defines ibv_VERB(), which destroys an object of TYPE. */
-#define DESTROYER(verb, type)                                                                      \
+/* Defines ibv_VERB(), which destroys an object of TYPE; OWN is called if there are no sets. */
+#define DESTROYER(verb, type, own)                                                                 \
 	static int real_##verb(void *object)                                                       \
 	{                                                                                          \
 		return wv_real_verbs()->verb(object);                                              \
@@ -177,19 +179,32 @@ WV_PUBLIC int ibv_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask
 	WV_PUBLIC int ibv_##verb(struct type *object)                                              \
 	{                                                                                          \
 		REAL_OR(ENOSYS, wv_real_verbs())                                                   \
+		(void)real;                                                                        \
 		return wv_child_is_tracking()                                                      \
 			   ? wv_child_destroy(object->context, object, real_##verb)                \
-			   : real->verb(object);                                                   \
+			   : own(object);                                                          \
 	}
 
-DESTROYER(destroy_comp_channel, ibv_comp_channel)
-DESTROYER(dealloc_pd, ibv_pd)
-DESTROYER(destroy_cq, ibv_cq)
-DESTROYER(destroy_srq, ibv_srq)
-DESTROYER(destroy_qp, ibv_qp)
+/* The same for an object that spares may use: they go first. */
+#define DESTROYER_OF_USED(verb, type)                                                              \
+	static int own_##verb(struct type *object)                                                 \
+	{                                                                                          \
+		wv_spares_give_back(object);                                                       \
+		return wv_real_verbs()->verb(object);                                              \
+	}                                                                                          \
+	DESTROYER(verb, type, own_##verb)
+
+DESTROYER(destroy_comp_channel, ibv_comp_channel, real->destroy_comp_channel)
+DESTROYER_OF_USED(dealloc_pd, ibv_pd)
+DESTROYER_OF_USED(destroy_cq, ibv_cq)
+DESTROYER_OF_USED(destroy_srq, ibv_srq)
+DESTROYER(destroy_qp, ibv_qp, wv_spares_destroy_qp)
 
 WV_PUBLIC int ibv_close_device(struct ibv_context *context)
 {
 	REAL_OR(ENOSYS, wv_real_verbs())
-	return wv_child_is_tracking() ? wv_child_close(context) : real->close_device(context);
+	if (wv_child_is_tracking())
+		return wv_child_close(context);
+	wv_spares_give_back(context);
+	return real->close_device(context);
 }

@@ -48,7 +48,7 @@ static void *from_lease(struct wv_context *c, size_t bytes)
 {
 	void *at = NULL;
 
-	if (!wv_process_is_adopted())
+	if (wv_scope.aside || !wv_process_is_adopted())
 		return NULL;
 	wv_lock();
 	if (c->mode == WV_LEASED && wv_context_is_followed(c))

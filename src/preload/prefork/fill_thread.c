@@ -4,30 +4,23 @@
 #include "base/base.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/lock.h"
+#include "preload/core/own_thread.h"
 
-#include <errno.h>
 #include <poll.h>
-#include <pthread.h>
-#include <semaphore.h>
-#include <signal.h>
 #include <stdint.h>
 #include <sys/inotify.h>
 #include <sys/timerfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #define NODES	 "/dev/infiniband"
-#define STACK	 (512 * 1024)
 #define SOON_NS	 1000000
 #define BLIND_MS 1000 /* when there are no descriptors to wait for */
 #define LOOK_MS	 5000 /* checks whether the program has closed them */
-#define BEGIN_S	 1
 
 static bool running WV_HOT;
 static bool sleeping WV_HOT; /* until wv_fill_thread_wake() */
 static int woken WV_HOT = -1, nodes WV_HOT = -1;
 static int (*work)(bool devices_changed);
-static sem_t begun;
 
 /* The program closed a descriptor that it does not know. */
 static void closed(int fd)
@@ -92,52 +85,22 @@ static void *run(void *unused)
 	bool devices_changed = false;
 
 	(void)unused;
-	sem_post(&begun);
 	for (;;)
 		devices_changed = sleep_for(work(devices_changed));
 	return NULL;
 }
 
-/*
- * No fork may happen while the runtime starts the thread: the runtime takes locks of its own then,
- * and some allocators do not handle fork() (ASan's), so the child could never take these locks. The
- * wait has a limit, because a library whose fork handler runs after ours may hold such a lock.
- */
-static void await_begin(void)
-{
-	struct timespec until;
-
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += BEGIN_S;
-	while (sem_clockwait(&begun, CLOCK_MONOTONIC, &until) && errno == EINTR)
-		;
-}
-
 int wv_fill_thread_start(int (*what)(bool devices_changed))
 {
-	pthread_attr_t attr;
-	sigset_t all, saved;
-	pthread_t thread;
-	int error;
+	int err;
 
 	if (running)
 		return 0;
 	work = what;
 	open_fds();
-	sigfillset(&all);
-	sem_init(&begun, 0, 0);
-	pthread_attr_init(&attr);
-	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);
-	pthread_attr_setstacksize(&attr, STACK);
-	/* The program's threads handle its signals. */
-	pthread_sigmask(SIG_SETMASK, &all, &saved);
-	error = pthread_create(&thread, &attr, run, NULL);
-	pthread_sigmask(SIG_SETMASK, &saved, NULL);
-	pthread_attr_destroy(&attr);
-	running = !error;
-	if (running)
-		await_begin();
-	return -error;
+	err = wv_own_thread_start(run);
+	running = !err;
+	return err;
 }
 
 void wv_fill_thread_will_sleep(void)
