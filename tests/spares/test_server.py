@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs that make one queue pair after another, as a server does for its clients."""
 
+import errno
 import signal
 
 from support import bed, trace
@@ -27,7 +28,8 @@ class Case(bed.Case):
     def start_server(self, words, showing=SHOWING, before="open pd cq", then=END):
         """A program that has shown its pattern, and for which spares have been made."""
         words = before + words * showing + " at:shown" + then
-        self.learn(words)
+        if not self.daemon.recipes(self.name):
+            self.learn(words)
         for _ in range(bed.PATIENCE):
             self.daemon.await_ready(self.name)
             program = self.start(words, True)
@@ -150,10 +152,44 @@ class Ending(Case):
         self.assertEqual(self.start_server(one(), then=" at:last exit").finish().status, 0)
 
     def test_killed(self):
-        program = self.start_server(one(), then=END)
+        self.start_server(one()).finish()
+        self.daemon.await_ready(self.name)
+        before = bed.ctl("objects")
+        program = self.start_server(one())
         program.process.send_signal(signal.SIGKILL)
         program.process.wait()
-        bed.until(lambda: not bed.ctl("objects").get(str(program.pid)), "its objects are gone")
+        self.daemon.await_ready(self.name)
+        bed.until(lambda: bed.ctl("objects") == before, "its objects are gone")
+
+    def test_device_at_its_limit(self):
+        """The program gets the queue pair that a spare gives way to."""
+        for _ in range(bed.PATIENCE):  # the device may refuse a spare instead
+            program = self.start_server(one(), then=" qp:rc,send=8 at:more" + END)
+            bed.ctl("fail", "create_qp", errno.ENOMEM, 1, 1, program.pid)
+            program.go_on()
+            program.reach("more")
+            destroyed = bed.counts(program.pid).get("DESTROY_QP")
+            result = program.finish()
+            self.assertEqual(result.failures, [])
+            if errno.ENOMEM in [event.error for event in result.events if event.makes == "create_qp"]:
+                self.assertTrue(destroyed)
+                return
+        self.fail("the device refused the program no queue pair")
+
+    def test_removed(self):
+        """It learns so with RTR at the latest, and ends."""
+        program = self.start_server(one(), then=one() + " at:end")
+        bed.ctl("remove")
+        self.addCleanup(bed.ctl, "return")
+        self.assertTrue(program.finish().failures)
+
+    def test_threads(self):
+        """Threads that serve, destroy what spares use, and fork."""
+        server = str(bed.BUILD / "tests/programs/server")
+        runs = [self.run_warm([], program=server) for _ in range(3)]
+        for run in runs:
+            self.assertEqual((run.status, run.lines), (0, ["4 threads, 3 rounds, 12 clients, ok"]), run.errors)
+        self.assertLess(min(own(run.events, "create_qp") for run in runs), 4 * 3 * 12 * 2)
 
     def test_sandbox(self):
         """It would be killed by the first system call that starts a thread or makes a spare."""
