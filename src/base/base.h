@@ -22,6 +22,12 @@
 #define WV_PUBLIC	 __attribute__((visibility("default")))
 #define WV_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define WV_ALIGN8(n)	 (((n) + 7u) & ~7u)
+/*
+ * Used at the start or at the end of every program: next to what the loader writes there anyway,
+ * and so not in .bss, even if they are zero. A page of their own would cost each start two page
+ * faults.
+ */
+#define WV_START __attribute__((section(".data.wv_start")))
 /* Written around every fork: together, since each page that is written to after one is copied. */
 #define WV_HOT __attribute__((section("wv_hot")))
 /*

@@ -16,7 +16,7 @@ uint32_t wv_births WV_HOT;
  * mapping, because fork() costs more for each mapping.
  */
 static struct wv_context first WV_COLD(0), *others;
-static uint16_t n_contexts; /* that were ever in use */
+static uint16_t n_contexts WV_START; /* that were ever in use */
 
 struct wv_context *wv_context_at(uint16_t index)
 {

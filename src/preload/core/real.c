@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/core/real.h"
 
+#include "base/base.h"
+
 #include <dlfcn.h>
 
 #define VERBS_LIBRARY "libibverbs.so.1"
 
-struct wv_real wv_real;
+struct wv_real wv_real WV_START;
 
 static bool usual_verbs_bound, verbs_bound, memory_verbs_bound;
 

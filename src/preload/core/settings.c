@@ -17,7 +17,7 @@ static struct wv_settings settings;
 static char socket_path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
 static char name_of_use[sizeof(((struct wv_msg_request *)NULL)->name)];
 static char trace_path[PATH_MAX] WV_COLD(2);
-static char **argument_vector;
+static char **argument_vector WV_START;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
 static bool is_set(const char *name)
