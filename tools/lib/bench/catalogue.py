@@ -74,10 +74,10 @@ ALL = (
     ),
     Bench(
         "overhead",
-        "what the preload costs where it saves nothing: /bin/true, and a first run",
+        "what the preload costs where it saves nothing: programs that end at once, and a first run",
         "us",
         LAB,
-        ((HERE, overhead.true), (COUNTING, overhead.miss_path)),
+        ((HERE, overhead.start), (COUNTING, overhead.miss_path)),
     ),
     Bench("adopt", "a command answered from a lease, and requesting a lease", "ns", NATIVE, ((HERE, adopt.measure),)),
     Bench("fork", "children of a process that forks", "us", LAB, ((COUNTING, fork.measure),), runs=5),
