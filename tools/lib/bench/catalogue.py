@@ -5,6 +5,7 @@ import dataclasses
 
 from . import (
     adopt,
+    calibration,
     daemon,
     datapath,
     every_run,
@@ -97,6 +98,14 @@ ALL = (
         ((COUNTING, storm.counting),),
         runs=1,
     ),
+    Bench(
+        "calibration",
+        "what counting gets wrong: system calls natively (plain) and counted (warm)",
+        "us",
+        LAB,
+        ((HERE, calibration.measure),),
+        runs=5,
+    ),
     Bench("daemon", "what a lease costs warmverbsd", "us", LAB, ((COUNTING, daemon.measure),)),
     Bench(
         "standin",
@@ -110,6 +119,13 @@ ALL = (
             (MODEL_ZERO, standin.carrying),
         ),
         runs=30,
+    ),
+    Bench(
+        "standin-phases",
+        "mlx5: phases and phases16 natively, with commands that take no time",
+        "us",
+        MODELLED,
+        ((MODEL_ZERO, phases.on_standin),),
     ),
     Bench(
         "standin-commands",

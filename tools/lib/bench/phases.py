@@ -3,7 +3,7 @@
 
 import session
 
-from . import warm
+from . import device, standin, warm
 from .results import figures, row
 
 TO_INIT = ("get_device_list", "open_device", "alloc_pd", "create_cq", "create_srq", "create_qp", "modify_init")
@@ -22,6 +22,15 @@ def measure16(products, runs):
     return measure_phases(products, runs, ("-q", "16", "-s"), ROWS_SRQ)
 
 
+def on_standin(products, runs):
+    """The sums, natively. Another context is open, as in standin.times()."""
+    with standin.beside():
+        one, sixteen = measure(products, runs), measure16(products, runs)
+    return [each for each in one if each["name"] in SUMS] + [
+        {**each, "name": f"{each['name']}_16"} for each in sixteen if each["name"] in SUMS
+    ]
+
+
 def measure_phases(products, runs, options, names):
     with warm.node(products, [products.bench("phases")]) as node:
         return rows(collect(node, runs, options), names)
@@ -29,7 +38,8 @@ def measure_phases(products, runs, options, names):
 
 def collect(node, runs, options=(), **interleaving):
     """The output of the program: `runs` times in each mode."""
-    command = [node.products.bench("phases"), *options]
+    gid, _ = device.address()
+    command = [node.products.bench("phases"), "-g", gid, *options]
     samples = warm.interleave(node, runs, lambda mode: figures(node.run(command, mode)), **interleaving)
     # With data, because what is fast must also be right.
     for mode in session.MODES:
