@@ -22,7 +22,7 @@ def measure(products, runs):
     times = {name: counted[name] / native[name] for name in native}
     scale = math.exp(statistics.fmean(map(math.log, times.values())))
     compared = [compare(name, native[name], counted[name], times[name] / scale) for name in native]
-    return [*compared, row("scale", plain=[1], warm=[scale], note="counted for each native microsecond, geometric mean")]
+    return [*compared, row("scale", plain=[1], warm=[scale], note="the geometric mean of all")]
 
 
 def output(command):
