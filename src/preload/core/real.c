@@ -11,9 +11,18 @@ struct wv_real wv_real WV_START;
 
 static bool usual_verbs_bound, verbs_bound, memory_verbs_bound;
 
-WV_UNSANITIZED void *wv_real_bind(void **bound, const char *name)
+/*
+ * In the order of struct wv_real. Next to constants with addresses, which the loader writes in any
+ * program: text is on a page of its own, and would cost each start a page fault.
+ */
+#define NAME(name) #name,
+static char libc_names[][12]
+    __attribute__((section(".data.rel.ro.wv_names"))) = {WV_REAL_LIBC(NAME)};
+#undef NAME
+
+WV_UNSANITIZED void *wv_real_bind(void **bound)
 {
-	void *fn = dlsym(RTLD_NEXT, name);
+	void *fn = dlsym(RTLD_NEXT, libc_names[bound - (void **)&wv_real]);
 
 	__atomic_store_n(bound, fn, __ATOMIC_RELAXED);
 	return fn;
@@ -21,7 +30,7 @@ WV_UNSANITIZED void *wv_real_bind(void **bound, const char *name)
 
 void wv_real_bind_libc(void)
 {
-#define BIND(name) wv_real_bind((void **)&wv_real.name, #name);
+#define BIND(name) wv_real_bind((void **)&wv_real.name);
 	WV_REAL_LIBC(BIND)
 #undef BIND
 }

@@ -107,12 +107,12 @@ extern struct wv_real wv_real;
 	({                                                                                         \
 		void *fn_ = __atomic_load_n((void **)&wv_real.name, __ATOMIC_RELAXED);             \
 		if (__builtin_expect(!fn_, 0))                                                     \
-			fn_ = wv_real_bind((void **)&wv_real.name, #name);                         \
+			fn_ = wv_real_bind((void **)&wv_real.name);                                \
 		(__typeof__(&name))fn_;                                                            \
 	})
 
-/* Binds libc's function @name into @bound and returns it. */
-void *wv_real_bind(void **bound, const char *name);
+/* Binds a function of libc, whose place in wv_real is @bound, and returns it. */
+void *wv_real_bind(void **bound);
 
 /* Binds all functions of libc. Call with no lock held. */
 void wv_real_bind_libc(void);

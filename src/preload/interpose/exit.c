@@ -15,8 +15,10 @@
 
 __attribute__((destructor)) static void at_exit(void)
 {
+	if (!wv_context_after(NULL))
+		return;
 	wv_spares_stop();
-	if (wv_context_after(NULL) && wv_process_is_adopted())
+	if (wv_process_is_adopted())
 		wv_child_end();
 	wv_lease_settle_at_exit();
 }
