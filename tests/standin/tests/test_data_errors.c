@@ -309,7 +309,7 @@ static void test_reset_and_reuse(void **state)
 	post(&a, 5, IBV_WR_SEND, sge_of(0, 64), 0);
 	expect(&a, 5, IBV_WC_SUCCESS);
 	expect(&b, 4, IBV_WC_SUCCESS);
-	assert_string_equal(data + 1024, "once more");
+	assert_string_equal((char *)data + 1024, "once more");
 }
 
 static void test_local_protection(void **state)
@@ -372,7 +372,7 @@ static void test_datagram_without_receive(void **state)
 	post_datagram(&a, 3, sge_of(0, 64), b.qp->qp_num);
 	expect(&a, 3, IBV_WC_SUCCESS);
 	expect(&b, 1, IBV_WC_SUCCESS);
-	assert_string_equal(data + 1024 + 40, "found");
+	assert_string_equal((char *)data + 1024 + 40, "found");
 }
 
 /* More completions than the queue has room for, none of them polled. */

@@ -34,6 +34,8 @@ MODULES = (
     ("rdma_ucm", ""),
     ("rdma_rxe", ""),
 )
+# Missing from the kernels that have it as a function, not as a module.
+OPTIONAL = {"crc32_generic"}
 
 # Compression of the kernel proper inside vmlinuz, by magic number.
 UNPACKERS = (
@@ -100,11 +102,17 @@ def check_machine():
 
 
 def offered_version():
-    for line in output(["apt-cache", "depends", META_PACKAGE]).decode().splitlines():
-        key, _, package = line.strip().partition(": ")
-        if key == "Depends" and package.startswith("linux-image-"):
+    for package in dependencies(META_PACKAGE):
+        if package.startswith("linux-image-"):
             return package[len("linux-image-") :]
     raise LabError(f"apt does not know {META_PACKAGE}; on Debian run: apt-get update")
+
+
+def dependencies(package):
+    for line in output(["apt-cache", "depends", package]).decode().splitlines():
+        key, _, name = line.strip().partition(": ")
+        if key == "Depends":
+            yield name
 
 
 def kernel_folder(version):
@@ -138,23 +146,31 @@ def fetch_kernel(version):
     with cache.new_entry(kernel_folder(version).name) as building:
         # As root, apt would switch to a user who cannot enter this folder, and would warn.
         options = ("-o", "APT::Sandbox::User=")
-        output(["apt-get", *options, "download", f"linux-image-{version}"], cwd=building)
-        (package,) = building.glob("*.deb")
-        Progress.say(f"unpacking {package.name}")
-        unpack_kernel(package, version, building)
-        package.unlink()
+        output(["apt-get", *options, "download", *kernel_packages(version)], cwd=building)
+        packages = list(building.glob("*.deb"))
+        Progress.say(f"unpacking linux-image-{version}")
+        unpack_kernel(packages, version, building)
+        for package in packages:
+            package.unlink()
 
 
-def unpack_kernel(package, version, building):
+def kernel_packages(version):
+    """Since Linux 7, linux-image is empty, and the kernel and its modules are in packages of their own."""
+    image = f"linux-image-{version}"
+    return [image, *(name for name in dependencies(image) if name.endswith(f"-{version}"))]
+
+
+def unpack_kernel(packages, version, building):
     unpacked = building / "unpacked"
-    output(["dpkg-deb", "-x", package, unpacked])
+    for package in packages:
+        output(["dpkg-deb", "-x", package, unpacked])
+    (vmlinuz,) = unpacked.rglob("vmlinuz*")
+    (building / "vmlinux").write_bytes(expand_kernel(vmlinuz.read_bytes()))
     (modules,) = [path for path in unpacked.glob(f"**/modules/{version}") if path.is_dir()]
     target = modules_folder(building, version)
     target.parent.mkdir(parents=True)
     modules.rename(target)
     output(["depmod", "-b", building, version])
-    vmlinuz = (unpacked / "boot" / f"vmlinuz-{version}").read_bytes()
-    (building / "vmlinux").write_bytes(expand_kernel(vmlinuz))
     shutil.rmtree(unpacked)
 
 
@@ -194,16 +210,21 @@ def copy_modules(version, target):
     """Copy the guest's modules, and list them in the order to load them, with their options."""
     order = {}
     for name, options in MODULES:
-        for path in files_of_module(version, name):
+        if name in OPTIONAL and not any(kernel_folder(version).rglob(f"{name}.ko*")):
+            continue
+        files = files_of_module(version, name)
+        for path in files:
             (target / plain_name(path)).write_bytes(read_module(path))
             order.setdefault(plain_name(path), "")
-        order[plain_name(path)] = options  # The last file is the module itself.
+        if files:
+            order[plain_name(files[-1])] = options
     lines = (f"{file} {options}\n" for file, options in order.items())
     (target / "order").write_text("".join(lines))
 
 
 def files_of_module(version, name):
-    """A module's file, after the files that it needs. -C ignores this machine's own module settings."""
+    """A module's file, after the files that it needs; none for a module that is built into the kernel. -C ignores this
+    machine's own module settings."""
     where = ("-C", os.devnull, "-d", kernel_folder(version), "-S", version)
     lines = output(["modprobe", *where, "--show-depends", name]).decode().splitlines()
     return [pathlib.Path(line.split()[1]) for line in lines if line.startswith("insmod ")]
