@@ -148,14 +148,14 @@ static void test_a_tenant_has_a_quota(void **state)
 {
 	(void)state;
 	flood(&alice, 0, 100);
-	assert_in_range(known_to(&alice), 18, 24);
+	assert_uint_in_range(known_to(&alice), 18, 24);
 	learn(&bob, 1000);
 	assert_int_equal(known_to(&bob), 1);
 	flood(&bob, 0, 100); /* two together have no more */
-	assert_in_range(known_to(&bob_in_a_container), 18, 24);
+	assert_uint_in_range(known_to(&bob_in_a_container), 18, 24);
 	flood(&bob, 200, 100);
 	flood(&alice, 200, 100);
-	assert_in_range(known_to(&bob_in_a_container), 18, 24);
+	assert_uint_in_range(known_to(&bob_in_a_container), 18, 24);
 }
 
 static void test_what_all_know_is_limited(void **state)

@@ -122,7 +122,7 @@ static size_t read_bytes(const char *name, uint8_t *data, size_t capacity)
 	assert_non_null(in);
 	bytes = fread(data, 1, capacity, in);
 	fclose(in);
-	assert_in_range(bytes, 1, capacity - 1);
+	assert_uint_in_range(bytes, 1, capacity - 1);
 	return bytes;
 }
 

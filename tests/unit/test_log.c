@@ -72,7 +72,7 @@ static void test_nobody_waits_for_the_reader(void **state)
 	assert_int_equal(lost, 0);
 	wv_log(WV_NOTICE, "the last one");
 	n = read_until(&p, "the last one", &lost);
-	assert_in_range(n, 10, MESSAGES - 101);
+	assert_uint_in_range(n, 10, MESSAGES - 101);
 	assert_true(lost > 0);
 	wv_log_thread_stop();
 	restore(&p);

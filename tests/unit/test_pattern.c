@@ -138,7 +138,7 @@ static void test_random_contents(void **state)
 		memset(memory, 0, 4096);
 		for (unsigned int i = 0; i < round % 12; i++)
 			memory[pseudo_random(&seed) % 4096] = (uint8_t)pseudo_random(&seed);
-		assert_in_range(read_and_write(memory, 4096), 0, 12);
+		assert_uint_in_range(read_and_write(memory, 4096), 0, 12);
 	}
 }
 

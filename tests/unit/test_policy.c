@@ -74,7 +74,7 @@ static void test_a_steady_stream_is_no_burst(void **state)
 	/* One every 100 ms, and the pool never gets full. */
 	for (int i = 1; i < 1000; i++)
 		claim(&d, 1, START + i * SECOND / 10);
-	assert_in_range(target(&d, START + 100 * SECOND), 10, 12);
+	assert_uint_in_range(target(&d, START + 100 * SECOND), 10, 12);
 }
 
 static void test_halved_when_idle(void **state)

@@ -112,7 +112,7 @@ static void test_an_empty_pool_grows(void **state)
 	}
 	assert_int_equal(bench_recipe(b)->counters.misses, 2);
 	bench_settle(b);
-	assert_in_range(bench_recipe(b)->pool->n_ready, 3, 4);
+	assert_uint_in_range(bench_recipe(b)->pool->n_ready, 3, 4);
 	for (int i = 0; i < 3; i++)
 		close(socks[i]);
 }
@@ -781,7 +781,7 @@ static void test_hostile_recordings(void **state)
 		bench_settle(b); /* it may be carried out */
 		json_decref(bench_question(b, "{\"op\": \"forget\", \"id\": \"all\"}"));
 	}
-	assert_in_range(b->server->service.tally.malformed, 10, 60 * N_FIXTURES);
+	assert_uint_in_range(b->server->service.tally.malformed, 10, 60 * N_FIXTURES);
 }
 
 static void test_a_recording_of_another_driver(void **state)
@@ -939,7 +939,7 @@ static void test_an_answer_keeps_its_connection_until_it_is_read(void **state)
 	assert_int_equal(b->server->service.n_clients, 10);
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(socks); i++) {
 		bench_receive(b, socks[i], &answer);
-		assert_in_range(answer.bytes, sizeof(struct wv_msg) + 1, WV_WIRE_MAX);
+		assert_uint_in_range(answer.bytes, sizeof(struct wv_msg) + 1, WV_WIRE_MAX);
 		bench_receive(b, socks[i], &answer);
 		assert_int_equal(answer.bytes, 0); /* the daemon is done */
 		close(socks[i]);

@@ -106,7 +106,7 @@ static void test_equal_time_for_unequal_work(void **state)
 
 	(void)state;
 	serve(&dear, 1000, &cheap, 10, &clock, 10000, got_us);
-	assert_in_range(got_us[0], got_us[1] - 1000, got_us[1] + 1000);
+	assert_uint_in_range(got_us[0], got_us[1] - 1000, got_us[1] + 1000);
 }
 
 static void test_nobody_saves_up(void **state)
@@ -120,7 +120,7 @@ static void test_nobody_saves_up(void **state)
 	wv_share_join(&late, &clock);
 	memset(got_us, 0, sizeof(got_us));
 	serve(&busy, 10, &late, 10, &clock, 100, got_us);
-	assert_in_range(got_us[0], 490, 510);
+	assert_uint_in_range(got_us[0], 490, 510);
 }
 
 static void test_whoever_comes_last_finds_something(void **state)

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What is built and run in a root, and the results."""
+
+import dataclasses
+import json
+import re
+
+import products
+from lab import cache as lab_cache
+
+BUILD = "/var/cache/warmverbs"  # in the root, so that the source tree stays as it is
+GOOD = {"OK", "EXPECTEDFAIL"}
+SKIPPED = {"SKIP"}
+LAB_SECONDS = 2400
+COUNTS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.MULTILINE)
+
+# Of --short: each way to get something from a lease once, natively and in the lab.
+SHORT_NATIVE = (
+    ("--suite", "unit", "--suite", "preload"),
+    ("leases answers", "leases api", "leases listing", "leases pairs", "leases reports"),
+)
+SHORT_LAB = (
+    "program: ibv_rc_pingpong",
+    "program: ibv_srq_pingpong",
+    "program: ib_send_lat",
+    "program: ib_write_bw -q 4",
+    "program: rping",
+    "program: ibv_devinfo -v",
+    "fork: the child uses what it inherits",
+    "fork: whose memory the adapter reads",
+    "kernel: doorbell",
+    "kernel: handles",
+    "kernel: passed_ufile",
+    "kernel: qp_reset",
+)
+
+
+@dataclasses.dataclass
+class Results:
+    passed: int = 0
+    failed: int = 0
+    skipped: int = 0
+    text: str = ""  # what was printed, if something failed
+
+    def __add__(self, other):
+        return Results(*(getattr(self, name) + getattr(other, name) for name in ("passed", "failed", "skipped", "text")))
+
+    def __str__(self):
+        return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
+
+
+def build(root):
+    """Raises root.Failed."""
+    if not (root.path / BUILD.lstrip("/") / "build.ninja").exists():
+        werror = ["--werror"] if root.release.werror else []
+        root.run("meson", "setup", BUILD, products.ROOT, "--buildtype=debugoptimized", *werror)
+    root.run("meson", "compile", "-C", BUILD)
+
+
+def native(root, short):
+    """The tests that need no RDMA device."""
+    runs = SHORT_NATIVE if short else ((),)
+    return sum((meson_test(root, selection) for selection in runs), Results())
+
+
+def meson_test(root, selection):
+    log = root.path / BUILD.lstrip("/") / "meson-logs" / "testlog.json"
+    log.unlink(missing_ok=True)
+    options = ("--no-rebuild", "--print-errorlogs", "--timeout-multiplier", "4")
+    status, said = root.attempt("meson", "test", "-C", BUILD, *options, *selection)
+    if not log.exists():
+        return Results(failed=1, text=said)
+    return read_meson_log(log.read_text(), said if status else "")
+
+
+def read_meson_log(log, said=""):
+    results = Results(text=said)
+    for test in map(json.loads, log.splitlines()):
+        if test["result"] in GOOD:
+            results.passed += 1
+        elif test["result"] in SKIPPED:
+            results.skipped += 1
+        else:
+            results.failed += 1
+    return results
+
+
+def lab(root, short):
+    """The tests on soft-RoCE, with the release's kernel."""
+    cases = [word for title in SHORT_LAB for word in ("--only", title)] if short else []
+    with lab_cache.locked():  # The root's own lab would not wait for that of this machine.
+        command = ("tools/lab", "run", "--quiet", "--timeout", LAB_SECONDS, "--", "tests/lab/run", BUILD, *cases)
+        return read_lab(*root.attempt(*command))
+
+
+def read_lab(status, said):
+    counts = COUNTS.search(said)
+    if not counts:
+        return Results(failed=1, text=said)
+    results = Results(*map(int, counts.groups()))
+    if status and not results.failed:
+        results.failed = 1
+    if results.failed:
+        results.text = said
+    return results
+
+
+def lab_kernel(root):
+    """The kernel that the root's lab boots, as uname -r says it; '' if it has none yet."""
+    kernels = (root.path / "root/.cache/warmverbs/lab").glob("kernel-*")
+    return next((path.name.partition("-")[2] for path in kernels), "")
