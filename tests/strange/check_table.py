@@ -10,14 +10,14 @@ In the other folders there may be tests of rows, and other tests.
 
 import ast
 import pathlib
+import re
 import sys
 
 
 def situations(page):
-    """The first cells of all rows, without the heads of the tables."""
-    cells = [line.split("|")[1].strip() for line in page.read_text(encoding="utf-8").splitlines()
-             if line.startswith("| ")]
-    return [cell for cell in cells if cell not in ("situation", "---")]
+    """The first cells of all rows of tables of situations, without the heads of the tables."""
+    tables = re.findall(r"^\| situation \|.*\n\| ---.*\n((?:\| .*\n)*)", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return [line.split("|")[1].strip() for rows in tables for line in rows.splitlines()]
 
 
 def tested(folder):

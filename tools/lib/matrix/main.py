@@ -98,7 +98,8 @@ def test_all(options):
             total += suites.Results(failed=1)
             continue
         rows.append(row)
-        lines.append(f"{name}: rdma-core {row.rdma_core}, natively {row.mlx5}; Linux {row.kernel}, in the lab {row.rxe}")
+        natively, in_lab = f"rdma-core {row.rdma_core}: {row.mlx5}", f"Linux {row.kernel} in the lab: {row.rxe}"
+        lines.append(f"{name}: {natively}; {in_lab}")
         total += row.mlx5 + row.rxe
     return lines, rows, total
 

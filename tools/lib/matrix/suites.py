@@ -43,7 +43,8 @@ class Results:
     text: str = ""  # what was printed, if something failed
 
     def __add__(self, other):
-        return Results(*(getattr(self, name) + getattr(other, name) for name in ("passed", "failed", "skipped", "text")))
+        both = zip(dataclasses.astuple(self), dataclasses.astuple(other))
+        return Results(*(ours + theirs for ours, theirs in both))
 
     def __str__(self):
         return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
