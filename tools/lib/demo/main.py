@@ -12,7 +12,7 @@ Shows what warmverbs does for unmodified programs: installs what is missing, bui
 soft-RoCE device, starts warmverbsd, and runs ibv_rc_pingpong, ibv_srq_pingpong, ib_write_lat, ib_send_bw and rping
 there with plain verbs and with warmverbs in turn.
 
-Needs a Debian 12 machine and, the first time, a network. Asks nothing, and takes a few minutes.
+Needs a machine with Debian 12, 13 or sid and, the first time, a network. Asks nothing, and takes a few minutes.
 """
 
 EPILOG = """\
