@@ -4,7 +4,6 @@
 import contextlib
 import fcntl
 import pathlib
-import shutil
 import subprocess
 import sys
 import urllib.request
@@ -52,7 +51,12 @@ def locked():
 def clean():
     for entry in folder().iterdir():
         if entry.is_dir():
-            shutil.rmtree(entry)
+            remove(entry)
+
+
+def remove(path):
+    """Never what is mounted below it, though nothing should be."""
+    succeed(["rm", "--recursive", "--force", "--one-file-system", path])
 
 
 class Root:
@@ -78,8 +82,9 @@ class Root:
 
     def _make(self):
         making = self.path.with_suffix(".new")
-        shutil.rmtree(making, ignore_errors=True)
-        succeed(["mmdebstrap", *BOOTSTRAP_OPTIONS, self.release.name, making, self.mirror])
+        remove(making)
+        # What it mounts is seen by nobody else, and ends with it.
+        succeed(["unshare", "--mount", "mmdebstrap", *BOOTSTRAP_OPTIONS, self.release.name, making, self.mirror])
         making.rename(self.path)
 
     def run(self, *command):
