@@ -97,8 +97,7 @@ class Root:
 
     def version_of(self, package):
         """The upstream version of an installed package."""
-        version = self.run("dpkg-query", "--show", "--showformat=${Version}", package)
-        return version.partition(":")[2].partition("-")[0] if ":" in version else version.partition("-")[0]
+        return self.run("dpkg-query", "--show", "--showformat=${source:Upstream-Version}", package)
 
 
 def may_mount():
