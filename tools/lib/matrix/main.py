@@ -2,6 +2,8 @@
 """The command line of tools/matrix."""
 
 import argparse
+import concurrent.futures
+import functools
 import sys
 import time
 
@@ -11,6 +13,8 @@ from . import releases, root, suites, table
 
 DEFAULT_MIRROR = "http://deb.debian.org/debian"
 EXIT_SKIPPED = 77
+# What can go wrong with one release, and keeps no other from being tested.
+EXPECTED = (root.Unavailable, root.Failed, report.LabError, OSError)
 
 DESCRIPTION = """\
 Builds and tests warmverbs on other releases of Debian, from any of them. For each release it makes a root folder with
@@ -66,42 +70,51 @@ def say(message):
     print(f"matrix: [{time.monotonic() - start:4.0f} s] {message}", file=sys.stderr, flush=True)
 
 
-def test(release, options):
-    """The row of the table. Raises root.Unavailable or root.Failed."""
-    place = root.Root(release, options.mirror)
-    say(f"{release.name}: preparing {place.path}")
-    place.prepare()
-    say(f"{release.name}: building")
+def prepare(name, options):
+    """The root of a release, or the exception that says why there is none."""
+    place = root.Root(releases.RELEASES[name], options.mirror)
+    say(f"{name}: preparing {place.path}")
+    try:
+        place.prepare()
+    except EXPECTED as reason:
+        return reason
+    return place
+
+
+def prepare_all(names, options):
+    """Side by side: making a root keeps one processor busy, and waits for the mirror."""
+    with concurrent.futures.ThreadPoolExecutor() as threads:
+        return dict(zip(names, threads.map(functools.partial(prepare, options=options), names)))
+
+
+def test(place, short):
+    """The row of the table. Raises root.Failed."""
+    name = place.release.name
+    say(f"{name}: building")
     suites.build(place)
     results = []
-    for name, suite in (("natively", suites.native), ("in the lab", suites.lab)):
-        say(f"{release.name}: testing, {name}")
-        results.append(suite(place, options.short))
+    for where, suite in (("natively", suites.native), ("in the lab", suites.lab)):
+        say(f"{name}: testing, {where}")
+        results.append(suite(place, short))
         print(results[-1].text, file=sys.stderr, end="", flush=True)
-        say(f"{release.name}: {results[-1]}")
-    return table.Row(release.title, place.version_of("rdma-core"), suites.lab_kernel(place), results[1], results[0])
+        say(f"{name}: {results[-1]}")
+    rdma_core, kernel = place.version_of("rdma-core"), suites.lab_kernel(place)
+    return table.Row(place.release.title, rdma_core, kernel, rxe=results[1], mlx5=results[0])
 
 
-def test_all(options):
-    """The line of each release, the rows of those that were tested, and the sum."""
-    lines, rows, total = [], [], suites.Results()
-    for name in options.releases or releases.others():
-        try:
-            row = test(releases.RELEASES[name], options)
-        except root.Unavailable as reason:
-            lines.append(f"{name}: skipped, {reason}")
-            total += suites.Results(skipped=1)
-            continue
-        except (root.Failed, report.LabError, OSError) as reason:
-            say(reason)
-            lines.append(f"{name}: failed before its tests were run")
-            total += suites.Results(failed=1)
-            continue
-        rows.append(row)
-        natively, in_lab = f"rdma-core {row.rdma_core}: {row.mlx5}", f"Linux {row.kernel} in the lab: {row.rxe}"
-        lines.append(f"{name}: {natively}; {in_lab}")
-        total += row.mlx5 + row.rxe
-    return lines, rows, total
+def attempt(name, place, short):
+    """The line for the release, its row or None, and what it adds to the sum."""
+    try:
+        if isinstance(place, Exception):
+            raise place
+        row = test(place, short)
+    except root.Unavailable as reason:
+        return f"{name}: skipped, {reason}", None, suites.Results(skipped=1)
+    except EXPECTED as reason:
+        say(reason)
+        return f"{name}: failed before all its tests were run", None, suites.Results(failed=1)
+    natively, in_lab = f"rdma-core {row.rdma_core}: {row.mlx5}", f"Linux {row.kernel} in the lab: {row.rxe}"
+    return f"{name}: {natively}; {in_lab}", row, row.mlx5 + row.rxe
 
 
 def main(arguments=None):
@@ -111,7 +124,9 @@ def main(arguments=None):
             root.clean()
             if not options.releases:
                 return 0
-        lines, rows, total = test_all(options)
+        places = prepare_all(options.releases or releases.others(), options)
+        lines, rows, results = zip(*(attempt(*place, options.short) for place in places.items()))
+    rows, total = [row for row in rows if row], sum(results, suites.Results())
     if options.write:
         table.update(rows)
     print("\n".join([*lines, table.HEAD, table.RULE, *map(str, rows), str(total)]))
