@@ -91,6 +91,14 @@ struct wv_driver_row {
 #define WV_NO_WRITE_CMD 0xffffffffu
 #define WV_ANY_DRIVER	RDMA_DRIVER_UNKNOWN
 
+/*
+ * From the kernel's ABI, for headers that are older than rdma-core 60 (rdma/ib_user_ioctl_cmds.h:
+ * UVERBS_METHOD_REG_MR, UVERBS_ATTR_REG_MR_HANDLE). tests/unit/test_abi_headers.py compares them
+ * with headers that have them.
+ */
+#define WV_METHOD_REG_MR      5
+#define WV_ATTR_REG_MR_HANDLE 0
+
 /* Not a kernel command: a program's allocation of memory for queues, as a step of a command log. */
 #define WV_OBJECT_MEMORY 0xffff
 

@@ -27,6 +27,12 @@ ENUMS = {
 }
 MAY_BE_MISSING = {"mlx5_ib_create_cq_attrs", "mlx5_ib_create_qp_attrs"}  # from headers before rdma-core 60
 
+# Names of ours for what older headers do not have, and what newer ones call it.
+NEWER = {
+    "WV_METHOD_REG_MR": ("uverbs_methods_mr", "UVERBS_METHOD_REG_MR"),
+    "WV_ATTR_REG_MR_HANDLE": ("uverbs_attrs_reg_mr_cmd_attr_ids", "UVERBS_ATTR_REG_MR_HANDLE"),
+}
+
 # Left to the kernel on purpose: no lease can contain what they name.
 LEFT = {
     # efa: a completion queue in memory that the program chose
@@ -71,9 +77,28 @@ def undecided(include, table):
         yield from (name for name in names if name not in known)
 
 
+def number(header, enum, name):
+    """What an enum without values of its own gives the name; None if the header does not have it."""
+    names = attributes(header, enum)
+    return names.index(name) if name in names else None
+
+
+def wrong_numbers(include, table):
+    """The numbers that src/abi/abi.h has for older headers, where these headers say otherwise."""
+    header = (include / "rdma" / "ib_user_ioctl_cmds.h").read_text()
+    ours = dict(re.findall(r"#define (WV_\w+) +(\d+)$", (table / "abi.h").read_text(), re.MULTILINE))
+    for ours_name, (enum, name) in NEWER.items():
+        theirs = number(header, enum, name)
+        if theirs is not None and theirs != int(ours[ours_name]):
+            yield f"{ours_name} is {ours[ours_name]}, but {name} is {theirs}"
+
+
 def main():
     include, version, table = pathlib.Path(sys.argv[1]), sys.argv[2], pathlib.Path(sys.argv[3])
     release = int(version.split(".")[2])
+    wrong = list(wrong_numbers(include, table))
+    if wrong:
+        sys.exit("\n".join(wrong))
     new = list(undecided(include, table))
     if not new:
         print(f"rdma-core {release}: every attribute of the create methods is decided")

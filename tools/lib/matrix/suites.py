@@ -20,9 +20,9 @@ SHORT_NATIVE = (
     ("leases answers", "leases api", "leases listing", "leases pairs", "leases reports"),
 )
 SHORT_LAB = (
-    "program: ibv_rc_pingpong",
-    "program: ibv_srq_pingpong",
-    "program: ib_send_lat",
+    "program: ibv_rc_pingpong -e",
+    "program: ibv_srq_pingpong -e",
+    "program: ib_send_lat -c UD",
     "program: ib_write_bw -q 4",
     "program: rping",
     "program: ibv_devinfo -v",
