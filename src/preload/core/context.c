@@ -204,18 +204,6 @@ bool wv_context_is_seen(int fd)
 	return seen;
 }
 
-bool wv_context_is_recorded(int fd)
-{
-	const struct wv_context *c;
-	bool recorded;
-
-	wv_lock();
-	c = wv_context_of(fd);
-	recorded = c && c->mode == WV_RECORDING && !c->stopped;
-	wv_unlock();
-	return recorded;
-}
-
 uint32_t wv_context_open_number(int fd)
 {
 	const struct wv_context *c;

@@ -146,9 +146,6 @@ void wv_context_abandon(int fd);
  */
 bool wv_context_is_seen(int fd);
 
-/* Whether the commands of @fd are being recorded. Takes the lock. */
-bool wv_context_is_recorded(int fd);
-
 /* The context of @fd was which open of a device in its process, counted from 0. Takes the lock. */
 uint32_t wv_context_open_number(int fd);
 

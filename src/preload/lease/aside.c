@@ -24,6 +24,27 @@ static void end_rivals(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 	errno = saved;
 }
 
+static bool has_unused_qps(const struct wv_context *c)
+{
+	wv_each_step (c->lease.cmdlog, step)
+		if (step->state == WV_FREE && wv_abi_creates(wv_step_row(step), UVERBS_OBJECT_QP))
+			return true;
+	return false;
+}
+
+bool wv_aside_may_add_qps(int fd)
+{
+	const struct wv_context *c;
+	bool may;
+
+	wv_lock();
+	c = wv_context_of(fd);
+	may = !c || !wv_context_is_followed(c) ||
+	      (c->mode != WV_RECORDING && !(c->mode == WV_LEASED && has_unused_qps(c)));
+	wv_unlock();
+	return may;
+}
+
 int wv_aside_command(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 {
 	end_rivals(fd, cmd);

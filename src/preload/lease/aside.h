@@ -6,6 +6,14 @@
 #pragma once
 
 #include <rdma/rdma_user_ioctl.h>
+#include <stdbool.h>
+
+/*
+ * Whether the context of @fd should have more queue pairs than the program has asked for: not while
+ * its commands are recorded, and not before the program has used all queue pairs of the lease.
+ * Takes the lock.
+ */
+bool wv_aside_may_add_qps(int fd);
 
 /* Returns what ioctl() returns. @fd is a tracked command descriptor. */
 int wv_aside_command(int fd, struct ib_uverbs_ioctl_hdr *cmd);

@@ -2,12 +2,12 @@
 #include "preload/spares/maker.h"
 
 #include "base/base.h"
-#include "preload/core/context.h"
 #include "preload/core/counters.h"
 #include "preload/core/guard.h"
+#include "preload/core/own_thread.h"
 #include "preload/core/real.h"
 #include "preload/core/scope.h"
-#include "preload/core/own_thread.h"
+#include "preload/lease/aside.h"
 #include "preload/spares/stock.h"
 #include "preload/spares/young.h"
 
@@ -19,43 +19,46 @@
 #define SOON_US	 1000 /* lets the program connect the queue pair that it has just created */
 #define YIELD_US 20
 
-static pthread_mutex_t making WV_HOT = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t stock WV_HOT = PTHREAD_MUTEX_INITIALIZER;
-static unsigned int n_waiting WV_HOT; /* for the maker's lock; the thread lets them go first */
-static bool running WV_HOT, stopped WV_HOT;
-static bool sleeping WV_HOT; /* until wv_maker_wake() */
+/* Written around every fork, so it lies together. */
+static struct {
+	pthread_mutex_t making, stock;
+	unsigned int n_waiting; /* for the maker's lock; the thread lets them go first */
+	bool running, stopped;
+	bool sleeping; /* until wv_maker_wake() */
+} self WV_HOT = {.making = PTHREAD_MUTEX_INITIALIZER, .stock = PTHREAD_MUTEX_INITIALIZER};
+
 static sem_t woken;
 
 void wv_stock_lock(void)
 {
 	wv_guard_begin();
-	pthread_mutex_lock(&stock);
+	pthread_mutex_lock(&self.stock);
 }
 
 void wv_stock_unlock(void)
 {
-	pthread_mutex_unlock(&stock);
+	pthread_mutex_unlock(&self.stock);
 	wv_guard_end();
 }
 
 static void take_lock(void)
 {
-	__atomic_fetch_add(&n_waiting, 1, __ATOMIC_ACQ_REL);
+	__atomic_fetch_add(&self.n_waiting, 1, __ATOMIC_ACQ_REL);
 	wv_guard_begin();
-	pthread_mutex_lock(&making);
-	__atomic_fetch_sub(&n_waiting, 1, __ATOMIC_ACQ_REL);
+	pthread_mutex_lock(&self.making);
+	__atomic_fetch_sub(&self.n_waiting, 1, __ATOMIC_ACQ_REL);
 }
 
 static void give_lock(void)
 {
-	pthread_mutex_unlock(&making);
+	pthread_mutex_unlock(&self.making);
 	wv_guard_end();
 }
 
 /* A mutex is not fair, and the program must wait for one spare at most. */
 static void take_lock_last(void)
 {
-	while (__atomic_load_n(&n_waiting, __ATOMIC_ACQUIRE))
+	while (__atomic_load_n(&self.n_waiting, __ATOMIC_ACQUIRE))
 		usleep(YIELD_US);
 	take_lock();
 }
@@ -106,12 +109,11 @@ static int move(struct ibv_qp *qp, const struct wv_init_moves *moves)
 	return error;
 }
 
-/* A recording must not see objects that the program has not created. */
 static bool make(const struct wv_order *order, struct wv_spare *spare)
 {
 	int error;
 
-	if (wv_context_is_recorded(order->key.context->cmd_fd))
+	if (!wv_aside_may_add_qps(order->key.context->cmd_fd))
 		return false;
 	wv_scope.aside = true;
 	spare->qp = create(&order->key, &spare->cap);
@@ -149,7 +151,7 @@ static bool is_lacking(struct wv_order *order)
 	bool lacking;
 
 	wv_stock_lock();
-	lacking = !__atomic_load_n(&stopped, __ATOMIC_RELAXED) &&
+	lacking = !__atomic_load_n(&self.stopped, __ATOMIC_RELAXED) &&
 		  wv_stock_lacking(order, wv_stock_now_ms());
 	wv_stock_unlock();
 	return lacking;
@@ -188,7 +190,7 @@ static bool destroy_one(bool (*which)(const void *arg, struct wv_spare *spare), 
 static bool surplus(const void *unused, struct wv_spare *spare)
 {
 	(void)unused;
-	return !__atomic_load_n(&stopped, __ATOMIC_RELAXED) && wv_stock_surplus(spare);
+	return !__atomic_load_n(&self.stopped, __ATOMIC_RELAXED) && wv_stock_surplus(spare);
 }
 
 static bool destroy_surplus(void)
@@ -221,14 +223,14 @@ static void sleep_until_woken(bool look_again)
 {
 	struct timespec until;
 
-	__atomic_store_n(&sleeping, true, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&self.sleeping, true, __ATOMIC_SEQ_CST);
 	clock_gettime(CLOCK_MONOTONIC, &until);
 	until.tv_sec += WV_STOCK_IDLE_MS / 1000;
 	if (look_again)
 		sem_clockwait(&woken, CLOCK_MONOTONIC, &until);
 	else
 		sem_wait(&woken);
-	__atomic_store_n(&sleeping, false, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&self.sleeping, false, __ATOMIC_SEQ_CST);
 	usleep(SOON_US);
 }
 
@@ -243,27 +245,27 @@ static void *run(void *unused)
 static void start(void)
 {
 	take_lock();
-	if (!running && !stopped) {
+	if (!self.running && !self.stopped) {
 		sem_init(&woken, 0, 0);
-		running = !wv_own_thread_start(run);
-		__atomic_store_n(&stopped, !running, __ATOMIC_RELAXED);
+		self.running = !wv_own_thread_start(run);
+		__atomic_store_n(&self.stopped, !self.running, __ATOMIC_RELAXED);
 	}
 	give_lock();
 }
 
 void wv_maker_wake(void)
 {
-	if (__atomic_load_n(&stopped, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&self.stopped, __ATOMIC_RELAXED))
 		return;
-	if (!__atomic_load_n(&running, __ATOMIC_RELAXED))
+	if (!__atomic_load_n(&self.running, __ATOMIC_RELAXED))
 		start();
-	else if (__atomic_exchange_n(&sleeping, false, __ATOMIC_SEQ_CST))
+	else if (__atomic_exchange_n(&self.sleeping, false, __ATOMIC_SEQ_CST))
 		sem_post(&woken);
 }
 
 void wv_maker_stop(void)
 {
-	__atomic_store_n(&stopped, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&self.stopped, true, __ATOMIC_RELAXED);
 }
 
 bool wv_maker_withdraw(const void *object)
@@ -294,7 +296,7 @@ void wv_maker_in_child(void)
 {
 	wv_stock_forget();
 	wv_young_forget();
-	running = sleeping = false;
-	n_waiting = 0;
+	self.running = self.sleeping = false;
+	self.n_waiting = 0;
 	wv_maker_after_fork();
 }
