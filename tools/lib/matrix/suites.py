@@ -17,7 +17,7 @@ COUNTS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.MULTILINE
 # Of --short: each way to get something from a lease once, natively and in the lab.
 SHORT_NATIVE = (
     ("--suite", "unit", "--suite", "preload"),
-    ("leases answers", "leases api", "leases listing", "leases pairs", "leases reports"),
+    ("leases answers", "leases api", "leases listing", "leases reports"),
 )
 SHORT_LAB = (
     "program: ibv_rc_pingpong -e",
