@@ -34,7 +34,7 @@ status: 0 if nothing failed, 1 if something did, 2 for wrong usage, 77 if everyt
 
 examples:
   tools/matrix                   all releases but that of this machine
-  tools/matrix --short trixie    what tools/test runs, of Debian 13
+  tools/matrix --short trixie    a choice of the tests, on Debian 13
 """
 
 start = time.monotonic()
