@@ -1,0 +1,35 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A server finds queue pairs made ahead, and serves as without them."""
+
+from support import trace
+
+from .lab import same
+from .report import Case, require
+
+TOPIC = "spares"
+
+# Threads, rounds of each, and the clients that it serves in a round (tests/programs/server.c).
+SERVERS = [
+    ("one thread", (1, 2, 40)),
+    ("threads that fork", (4, 3, 12)),
+]
+
+
+def serves(threads, rounds, clients):
+    def test(lab):
+        words, options = [lab.build.program("server")], {"SERVER": f"{threads} {rounds} {clients}"}
+        plain = lab.run(words, env=options)
+        require(plain.status == 0, "the server fails without warmverbs")
+        lab.start_daemon()
+        lab.run(words, warm=True, env={"SERVER": "1 1 1"})
+        lab.daemon.await_leases()
+        warm = lab.run(words, warm=True, env=options)
+        same(plain, warm, "exact")
+        require(trace.opens(warm.events, trace.ADOPTED), "there was no lease")
+        made = [what for how in (trace.KERNEL, trace.ADOPTED) for what in trace.made(warm.events, how)]
+        require(made.count("create_qp") < 2 * threads * rounds * clients, "there were no spares")
+    return test
+
+
+def cases():
+    yield from (Case(TOPIC, name, serves(*options)) for name, options in SERVERS)
