@@ -27,7 +27,7 @@ class Result:
 
     def shape(self):
         """Exit status and output, without what differs in every run: numbers and blanks."""
-        text = re.sub(r"0x[0-9a-fA-F]+|[0-9a-fA-F:.]*\d[0-9a-fA-F:.]*%?", "#", self.out)
+        text = re.sub(r"0x[0-9a-fA-F]+|[0-9a-fA-F:.]*\d[0-9a-fA-F:.]*%?|-?\b(?:inf|nan)\b", "#", self.out)
         lines = [re.sub(r"\s+", " ", line).strip() for line in text.splitlines()]
         return self.status, [line for line in lines if line]
 
