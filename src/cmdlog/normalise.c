@@ -135,7 +135,8 @@ static int resolve_attrs(struct normaliser *n, struct wv_step *step)
 
 /*
  * Whether a step that moves or reads a QP may be done ahead: moves go from one state to the next,
- * and a query is done only while the QP is as it was created.
+ * and a query is done only while the QP is as it was created. A later query would show the moves
+ * that follow it.
  */
 static int qp_step_allowed(struct normaliser *n, struct wv_step *step)
 {
@@ -144,8 +145,10 @@ static int qp_step_allowed(struct normaliser *n, struct wv_step *step)
 
 	if (!qp || qp->lost)
 		return 0;
-	if (step->class_ == WV_QUERY)
-		return qp->state == IBV_QPS_RESET;
+	if (step->class_ == WV_QUERY) {
+		qp->lost = qp->state != IBV_QPS_RESET;
+		return !qp->lost;
+	}
 	qp->lost = !wv_qp_may_move(qp->ahead, qp->state, state);
 	if (!qp->lost)
 		qp->state = (uint8_t)state;

@@ -99,6 +99,17 @@ class Late(bed.Case):
         bed.until(lambda: self.recipe()["counters"]["reports"] >= 5, "the reports")
         self.assertEqual(self.recipe()["counters"]["diverged"], 0)
 
+    def test_query_between(self):
+        """As rdma_server does: the lease makes no move that the query would show, and no run counts as diverged."""
+        words = f"{OPEN} cq qp:rc move:init,access=0 query move:init,access=3 query move:rtr,rts query"
+        self.compare(words)
+        for _ in range(4):
+            result = self.run_leased(words)
+            self.assertEqual([e for e in result.events if e.kind == trace.ROLLBACK], [])
+            self.assertEqual(result.done(trace.KERNEL), ["init"])
+        bed.until(lambda: self.recipe()["counters"]["reports"] >= 5, "the reports")
+        self.assertEqual(self.recipe()["counters"]["diverged"], 0)
+
     def test_once_to_init_after_all(self):
         """The program sees the queue pair as it knows it, though the lease has moved it once more."""
         words = f"{OPEN} cq qp:rc move:init,access=0 query move:rtr,rts query"

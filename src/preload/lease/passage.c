@@ -96,9 +96,25 @@ void wv_passage_count(const struct wv_passage *p, struct wv_difference why)
 	r->offset = why.offset;
 }
 
+static bool adopted_all_moves(const struct wv_context *c, uint32_t qp_handle)
+{
+	bool any = false;
+
+	wv_each_step (c->lease.cmdlog, step) {
+		if (step->class_ != WV_MODIFY || step->target != qp_handle)
+			continue;
+		if (step->state != WV_TAKEN)
+			return false;
+		any = true;
+	}
+	return any;
+}
+
+/* No recipe has what follows a query of a QP that was moved before. */
 void wv_passage_note_move(const struct wv_passage *p)
 {
-	bool moved = p->row->class_ == WV_MODIFY;
+	bool moved = p->row->class_ == WV_MODIFY ||
+		     (p->row->class_ == WV_QUERY && adopted_all_moves(p->context, p->target));
 
 	if (p->target < WV_CMDLOG_MAX_STEPS && (moved || p->row->class_ == WV_DESTROY))
 		wv_set_bit(p->context->moved, p->target, moved);
