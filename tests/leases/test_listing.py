@@ -117,6 +117,7 @@ class Devices(bed.Case):
                 self.write(n)
                 self.run_leased(OPEN, env=self.env)
 
+    @unittest.skipIf(bed.SANITIZED, "warmverbs explain preloads the library only, and a sanitizer must come first")
     def test_explain_tells_of_one_too_many(self):
         self.write(MAX_DEVICES + 1)
         report = self.folder / "report"
