@@ -186,7 +186,7 @@ static int ask_kernel(struct wv_passage *p)
 		after_kernel(p);
 	else if (result < 0 && errno == EIO)
 		note_removal(p->context);
-	if (p->context->sock >= 0 && wv_passage_makes_ready(p)) {
+	if (wv_passage_makes_ready(p)) {
 		wv_lock();
 		wv_news_ready(p->context);
 		wv_unlock();
@@ -195,8 +195,13 @@ static int ask_kernel(struct wv_passage *p)
 	return result;
 }
 
-static bool belongs_to_recipe(const struct wv_passage *p)
+/* Call with the lock held. */
+static bool is_recorded(const struct wv_passage *p)
 {
+	if (!wv_context_is_followed(p->context) || wv_passage_connects(p))
+		return false;
+	if (!p->row)
+		return true;
 	switch (p->row->class_) {
 	case WV_PASS:
 	case WV_DATA:
@@ -238,15 +243,17 @@ static void keep_answer(const struct wv_passage *p, int error)
 		wv_news_ready(c);
 }
 
-/* Records one command, with the lock held: threads take turns, in a program's first run only. */
+/* Records a command, with the lock held: threads take turns, in a program's first run only. */
 static int record(struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
 	int error;
 
-	if (wv_passage_connects(p) || (p->row && !belongs_to_recipe(p)))
-		return ask_kernel(p);
 	wv_lock();
+	if (!is_recorded(p)) {
+		wv_unlock();
+		return ask_kernel(p);
+	}
 	if (!c->record.cmdlog->n_steps)
 		c->record.cmdlog->driver_id = p->cmd->driver_id;
 	if (is_foreign(p) || wv_news_is_enough(c) ||
@@ -307,7 +314,5 @@ int wv_control_path(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 		return result;
 	p.row = wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, p.write_cmd);
 	p.target = p.row ? wv_command_target(cmd, p.row) : WV_NONE;
-	if (p.context->mode == WV_RECORDING && wv_context_is_followed(p.context))
-		return record(&p);
-	return ask_kernel(&p);
+	return p.context->mode == WV_RECORDING ? record(&p) : ask_kernel(&p);
 }
