@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LINE_BYTES    80  /* "uverbs63 ", 63 bytes of a provider's name and the end fit */
 #define PATH_CAPACITY 512 /* longer paths of providers are left to libibverbs */
 #define DEVICE_DIR    "/dev/infiniband/"
 
@@ -71,7 +72,7 @@ static void parse_list(char *text)
 
 void wv_provider_list_read(void)
 {
-	char text[WV_MAX_DEVICES * sizeof(struct device)]; /* a line fits into one */
+	char text[WV_MAX_DEVICES * LINE_BYTES];
 	bool found;
 
 	wv_lock();
