@@ -4,6 +4,7 @@
 import dataclasses
 import json
 import re
+import shutil
 
 import products
 from lab import cache as lab_cache
@@ -50,9 +51,20 @@ class Results:
         return f"{self.passed} passed, {self.failed} failed, {self.skipped} skipped"
 
 
+def is_of_this_tree(folder):
+    """A root serves all source trees, and a build folder has the path of its own."""
+    try:
+        known = json.loads((folder / "meson-info" / "meson-info.json").read_text())
+    except FileNotFoundError:
+        return False
+    return known["directories"]["source"] == str(products.ROOT)
+
+
 def build(root):
     """Raises root.Failed."""
-    if not (root.path / BUILD.lstrip("/") / "build.ninja").exists():
+    folder = root.path / BUILD.lstrip("/")
+    if not is_of_this_tree(folder):
+        shutil.rmtree(folder, ignore_errors=True)
         werror = ["--werror"] if root.release.werror else []
         root.run("meson", "setup", BUILD, products.ROOT, "--buildtype=debugoptimized", *werror)
     root.run("meson", "compile", "-C", BUILD)
