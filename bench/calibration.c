@@ -164,7 +164,10 @@ static uint64_t pass_descriptor(void)
 	memcpy(CMSG_DATA(head), &pair[0], sizeof(int));
 	checked((int)sendmsg(pair[0], &message, 0), "sendmsg");
 	checked((int)recvmsg(pair[1], &message, MSG_CMSG_CLOEXEC), "recvmsg");
-	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&message)), sizeof(int));
+	head = CMSG_FIRSTHDR(&message);
+	if (!head)
+		give_up(0, "no descriptor arrived");
+	memcpy(&fd, CMSG_DATA(head), sizeof(int));
 	close(fd);
 	return clock_ns() - start;
 }
