@@ -37,6 +37,7 @@ static struct wv_recipe *make_shorter(const struct wv_recipe *recipe, unsigned i
 	shorter->n_argv = recipe->n_argv;
 	shorter->counters = recipe->counters;
 	shorter->divergence = recipe->divergence;
+	shorter->put_off = recipe->put_off;
 	shorter->dirty = true;
 	return shorter;
 }

@@ -4,7 +4,7 @@
 /* A program is put off until so many of its runs have opened a device after the first list. */
 #define RUNS 8
 
-static void learn(struct wv_recipe *recipe, uint32_t flags)
+void wv_ahead_opened(struct wv_recipe *recipe, uint32_t flags)
 {
 	if (flags & WV_REQUEST_LISTED)
 		recipe->put_off = RUNS;
@@ -16,16 +16,11 @@ bool wv_ahead_puts_off(struct wv_recipe *recipe, uint32_t flags)
 {
 	if (flags & WV_REQUEST_AHEAD)
 		return recipe->put_off;
-	learn(recipe, flags);
+	wv_ahead_opened(recipe, flags);
 	return false;
 }
 
 void wv_ahead_in_vain(struct wv_recipe *recipe)
 {
 	recipe->put_off = RUNS;
-}
-
-void wv_ahead_recorded(struct wv_recipe *recipe, uint32_t flags)
-{
-	learn(recipe, flags);
 }

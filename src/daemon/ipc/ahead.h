@@ -16,5 +16,5 @@ bool wv_ahead_puts_off(struct wv_recipe *recipe, uint32_t flags);
 /* A program has lost a lease of @recipe, which was handed out in advance. */
 void wv_ahead_in_vain(struct wv_recipe *recipe);
 
-/* A program that asked with @flags has recorded @recipe. */
-void wv_ahead_recorded(struct wv_recipe *recipe, uint32_t flags);
+/* A program that asked with @flags has opened the device, and was served or recorded. */
+void wv_ahead_opened(struct wv_recipe *recipe, uint32_t flags);

@@ -69,7 +69,7 @@ static void keep(struct wv_client *c, struct wv_recipe *recipe)
 	if (!prepare(c, recipe))
 		return;
 	wv_catalog_recorded(c->service->catalog, recipe, c->argv);
-	wv_ahead_recorded(recipe, c->flags);
+	wv_ahead_opened(recipe, c->flags);
 	drop_preliminary(c, recipe);
 	if (recipe->refused)
 		wv_log(WV_INFO, "%s of user %u cannot be prepared: %s", recipe->comm, recipe->uid,

@@ -2,6 +2,7 @@
 #include "preload/client/lease_request.h"
 
 #include "base/base.h"
+#include "base/clock.h"
 #include "preload/client/daemon_connection.h"
 #include "preload/core/fd_room.h"
 #include "preload/core/fd_table.h"
@@ -12,7 +13,6 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 #include <unistd.h>
 
 /* An open made ahead is not urgent, but a fork may be waiting for the thread that makes it. */
@@ -191,14 +191,6 @@ struct wv_lease_request wv_lease_request_take(const char *path, bool ask)
 	return r;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
-
 static int64_t wait_ms(const struct wv_lease_request *r)
 {
 	return r->ahead ? AHEAD_WAIT_MS : WV_WAIT_MS;
@@ -222,11 +214,11 @@ static bool ask_again(struct wv_lease_request *r, const int *fds, unsigned int *
 int wv_lease_request_answer(struct wv_lease_request *r, void *message, size_t capacity, int *fds,
 			    unsigned int *n_fds)
 {
-	int64_t end = now_ms() + wait_ms(r), left;
+	int64_t end = (int64_t)wv_clock_ms() + wait_ms(r), left;
 	int type = wv_client_receive(r->sock, (int)wait_ms(r), message, capacity, fds, n_fds);
 
 	if (is_put_off(type, message) && ask_again(r, fds, n_fds)) {
-		left = end - now_ms();
+		left = end - (int64_t)wv_clock_ms();
 		type = wv_client_receive(r->sock, left > 0 ? (int)left : 0, message, capacity, fds,
 					 n_fds);
 	}

@@ -20,6 +20,11 @@ static char libc_names[][12]
     __attribute__((section(".data.rel.ro.wv_names"))) = {WV_REAL_LIBC(NAME)};
 #undef NAME
 
+#define FITS(name)                                                                                 \
+	_Static_assert(sizeof(#name) <= sizeof(libc_names[0]), "the name needs its end mark");
+WV_REAL_LIBC(FITS)
+#undef FITS
+
 WV_UNSANITIZED void *wv_real_bind(void **bound)
 {
 	void *fn = dlsym(RTLD_NEXT, libc_names[bound - (void **)&wv_real]);

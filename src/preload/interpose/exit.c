@@ -8,7 +8,7 @@
 #include "preload/core/process.h"
 #include "preload/lease/lease_end.h"
 #include "preload/prefork/child.h"
-#include "preload/spares/spares.h"
+#include "preload/spares/maker.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ __attribute__((destructor)) static void at_exit(void)
 {
 	if (!wv_context_after(NULL))
 		return;
-	wv_spares_stop();
+	wv_maker_stop();
 	if (wv_process_is_adopted())
 		wv_child_end();
 	wv_lease_settle_at_exit();

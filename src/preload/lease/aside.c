@@ -32,6 +32,13 @@ static bool has_unused_qps(const struct wv_context *c)
 	return false;
 }
 
+/* Whether the next queue pairs of the program are to be recorded, or come from the lease. */
+static bool follows_qps(const struct wv_context *c)
+{
+	return wv_context_is_followed(c) &&
+	       (c->mode == WV_RECORDING || (c->mode == WV_LEASED && has_unused_qps(c)));
+}
+
 bool wv_aside_may_add_qps(int fd)
 {
 	const struct wv_context *c;
@@ -39,8 +46,7 @@ bool wv_aside_may_add_qps(int fd)
 
 	wv_lock();
 	c = wv_context_of(fd);
-	may = !c || !wv_context_is_followed(c) ||
-	      (c->mode != WV_RECORDING && !(c->mode == WV_LEASED && has_unused_qps(c)));
+	may = !c || !follows_qps(c);
 	wv_unlock();
 	return may;
 }

@@ -2,6 +2,7 @@
 #include "preload/prefork/zygote.h"
 
 #include "base/base.h"
+#include "base/clock.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/guard.h"
 #include "preload/core/settings.h"
@@ -11,7 +12,6 @@
 #include "preload/prefork/set_pool.h"
 
 #include <errno.h>
-#include <time.h>
 #include <unistd.h>
 
 #define SOON_MS	 2 /* while children claim sets */
@@ -65,14 +65,6 @@ static void take_lock_after_forks(void)
 	}
 }
 
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
-
 static unsigned int how_many(void)
 {
 	unsigned int n = is_set ? wanted : wv_settings()->prefork;
@@ -97,7 +89,7 @@ static int settle_one(void)
 	int more;
 
 	take_lock_after_forks();
-	more = wv_set_pools_settle(now_ms());
+	more = wv_set_pools_settle(wv_clock_ms());
 	give_lock();
 	return more;
 }
@@ -127,7 +119,7 @@ static int make_one(void)
 	take_lock_after_forks();
 	terms.sets = how_many();
 	terms.devices = wv_device_list();
-	result = terms.devices ? wv_set_pools_make(&terms, now_ms()) : -errno;
+	result = terms.devices ? wv_set_pools_make(&terms, wv_clock_ms()) : -errno;
 	if (result == -ENODEV)
 		wv_device_list_forget();
 	give_lock();
@@ -251,7 +243,7 @@ void wv_zygote_before_fork(void)
 	take_lock();
 	if (!shm && how_many())
 		shm = wv_prefork_shm_new();
-	n_offers = shm && how_many() ? wv_set_pools_offer(&shm->slots, offers, now_ms()) : 0;
+	n_offers = shm && how_many() ? wv_set_pools_offer(&shm->slots, offers, wv_clock_ms()) : 0;
 }
 
 void wv_zygote_after_fork(void)

@@ -2,6 +2,7 @@
 #include "preload/spares/maker.h"
 
 #include "base/base.h"
+#include "base/clock.h"
 #include "preload/core/counters.h"
 #include "preload/core/guard.h"
 #include "preload/core/own_thread.h"
@@ -61,14 +62,6 @@ static void take_lock_last(void)
 	while (__atomic_load_n(&self.n_waiting, __ATOMIC_ACQUIRE))
 		usleep(YIELD_US);
 	take_lock();
-}
-
-uint64_t wv_stock_now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
 static void destroy(struct ibv_qp *qp)
@@ -142,7 +135,7 @@ static bool add(const struct wv_order *order, const struct wv_spare *spare)
 static void fail(const struct wv_order *order)
 {
 	wv_stock_lock();
-	wv_stock_fail(order, wv_stock_now_ms());
+	wv_stock_fail(order, wv_clock_ms());
 	wv_stock_unlock();
 }
 
@@ -152,7 +145,7 @@ static bool is_lacking(struct wv_order *order)
 
 	wv_stock_lock();
 	lacking = !__atomic_load_n(&self.stopped, __ATOMIC_RELAXED) &&
-		  wv_stock_lacking(order, wv_stock_now_ms());
+		  wv_stock_lacking(order, wv_clock_ms());
 	wv_stock_unlock();
 	return lacking;
 }
@@ -208,7 +201,7 @@ static uint32_t work(void)
 	uint32_t left;
 
 	wv_stock_lock();
-	wv_stock_plan(wv_stock_now_ms());
+	wv_stock_plan(wv_clock_ms());
 	wv_stock_unlock();
 	while (destroy_surplus() || make_one())
 		;

@@ -10,7 +10,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <stdint.h>
 
 /* Starts the thread if it does not run, or wakes it. Call with no lock held. */
 void wv_maker_wake(void);
@@ -21,7 +20,9 @@ void wv_maker_wake(void);
  */
 bool wv_maker_withdraw(const void *object);
 
-/* From now on no spare is made, and no thread is started. */
+/*
+ * From now on no spare is made, and no thread is started: the process ends, or enters a sandbox.
+ */
 void wv_maker_stop(void);
 
 /* Around fork(2). */
@@ -31,6 +32,3 @@ void wv_maker_in_child(void);
 
 void wv_stock_lock(void);
 void wv_stock_unlock(void);
-
-/* CLOCK_MONOTONIC, in milliseconds. */
-uint64_t wv_stock_now_ms(void);

@@ -2,6 +2,7 @@
 #include "preload/spares/spares.h"
 
 #include "abi/qp.h"
+#include "base/clock.h"
 #include "preload/client/daemon_connection.h"
 #include "preload/core/counters.h"
 #include "preload/core/process.h"
@@ -48,7 +49,7 @@ static bool ask(const struct wv_qp_key *key, struct wv_spare *spare)
 	bool taken, is_low;
 
 	wv_stock_lock();
-	shape = wv_stock_ask(key, wv_stock_now_ms());
+	shape = wv_stock_ask(key, wv_clock_ms());
 	taken = shape && take(shape, spare);
 	is_low = shape && wv_stock_is_low(shape);
 	wv_stock_unlock();
@@ -100,9 +101,4 @@ struct ibv_qp *wv_spares_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a
 bool wv_spares_give_back(const void *object)
 {
 	return is_active() && wv_maker_withdraw(object);
-}
-
-void wv_spares_stop(void)
-{
-	wv_maker_stop();
 }

@@ -19,6 +19,3 @@ struct ibv_qp *wv_spares_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a
  * gives back the spares that use it. Returns whether there were any.
  */
 bool wv_spares_give_back(const void *object);
-
-/* The process ends, or enters a sandbox: no spare is made from now on. */
-void wv_spares_stop(void);
