@@ -234,14 +234,21 @@ static void *run(void *unused)
 	return unused;
 }
 
+void wv_maker_stop(void)
+{
+	__atomic_store_n(&self.stopped, true, __ATOMIC_RELAXED);
+}
+
 /* A thread that cannot be started is not tried again. */
 static void start(void)
 {
 	take_lock();
-	if (!self.running && !self.stopped) {
+	if (!self.running && !__atomic_load_n(&self.stopped, __ATOMIC_RELAXED)) {
 		sem_init(&woken, 0, 0);
-		self.running = !wv_own_thread_start(run);
-		__atomic_store_n(&self.stopped, !self.running, __ATOMIC_RELAXED);
+		if (wv_own_thread_start(run))
+			wv_maker_stop();
+		else
+			__atomic_store_n(&self.running, true, __ATOMIC_RELAXED);
 	}
 	give_lock();
 }
@@ -254,11 +261,6 @@ void wv_maker_wake(void)
 		start();
 	else if (__atomic_exchange_n(&self.sleeping, false, __ATOMIC_SEQ_CST))
 		sem_post(&woken);
-}
-
-void wv_maker_stop(void)
-{
-	__atomic_store_n(&self.stopped, true, __ATOMIC_RELAXED);
 }
 
 bool wv_maker_withdraw(const void *object)
