@@ -17,8 +17,7 @@ static const struct wv_no_lease_row rows[] = {
     [WV_NO_LEASE_DENIED] =
 	{"denied", "the daemon refused: it does not know the device, or a limit was reached",
 	 "check devices and limits with 'warmverbs status', and see the daemon's log"},
-    [WV_NO_LEASE_UNFIT] = {"none to be had",
-			   "this program or device gets no leases, or the daemon was too slow",
+    [WV_NO_LEASE_UNFIT] = {"none to be had", "this program or device gets no leases",
 			   "see 'warmverbs status' and the daemon's log for the reason"},
     [WV_NO_LEASE_LATER] = {"put off",
 			   "the daemon put off the request that was made when devices were listed",
@@ -27,6 +26,10 @@ static const struct wv_no_lease_row rows[] = {
 	{"not listed", "the daemon's list does not name the provider of this device",
 	 "see 'warmverbs status' and the daemon's log: the daemon lists at most 64 devices, and "
 	 "finds their providers in --provider-dir"},
+    [WV_NO_LEASE_SILENT] = {"no answer",
+			    "the daemon did not answer in time, or is of another version",
+			    "check with 'warmverbs status' that it answers; perhaps the node is "
+			    "overloaded"},
 };
 
 const struct wv_no_lease_row *wv_no_lease(unsigned int reason)

@@ -108,9 +108,10 @@ enum wv_no_lease {
 	WV_NO_LEASE_DENIED,	/* no access to the device, or over a limit */
 	WV_NO_LEASE_UNFIT,	/* this program or device gets no lease */
 	WV_NO_LEASE_LATER,	/* please ask again when the device is opened */
-	/* Not an answer: the daemon lists no provider of the device, so it was not asked. */
-	WV_NO_LEASE_PROVIDER,
-	WV_NO_LEASE_REASONS, /* how many there are, with 0: not asked for another reason */
+	/* Not answers: */
+	WV_NO_LEASE_PROVIDER, /* the daemon lists no provider of the device, so it was not asked */
+	WV_NO_LEASE_SILENT,   /* there was no answer in time, or none that can be understood */
+	WV_NO_LEASE_REASONS,  /* how many there are, with 0: not asked for another reason */
 };
 
 struct wv_msg_no_lease {

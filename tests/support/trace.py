@@ -8,9 +8,10 @@ from dataclasses import dataclass
 RECORD = struct.Struct("<IHHIIQQIHHIiHHHHII")
 MAGIC = 0x43525457
 LIST, OPEN, COMMAND, ROLLBACK, PURGE, COPIED = range(6)
-KERNEL, ADOPTED, RECORDED, PREFORKED = range(4)
+KERNEL, ADOPTED, RECORDED, PREFORKED, SPARE = range(5)
 NO_WRITE_CMD = 0xffffffff
 INIT, RTR, RTS = 1, 2, 3
+SILENT = 7  # enum wv_no_lease
 _WHY = ("", "pass", "no lease", "stopped", "unknown", "no such step", "other attributes", "other value")
 
 # Objects and methods of rdma/ib_user_ioctl_cmds.h, legacy commands of rdma/ib_user_verbs.h.
@@ -42,7 +43,7 @@ class Event:
     def __str__(self):
         command = self.makes or "/".join(map(str, self.command))
         kind = ("list", "open", command, "rollback", "purge", "copied")[self.kind]
-        how = ("kernel", "adopted", "recorded", "preforked")[self.how]
+        how = ("kernel", "adopted", "recorded", "preforked", "spare")[self.how]
         return f"{kind}:{how}" + (f":{errno.errorcode.get(self.error, self.error)}" if self.error else "")
 
     @property
@@ -69,6 +70,11 @@ def read(path):
 
 def opens(events, how=None):
     return [e for e in events if e.kind == OPEN and not e.error and how in (None, e.how)]
+
+
+def unanswered(events):
+    """Whether the daemon did not answer the request of an open in time."""
+    return any(e.no_lease == SILENT for e in opens(events, KERNEL))
 
 
 def made(events, how):

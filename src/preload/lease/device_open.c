@@ -133,6 +133,14 @@ static void start_recording(struct wv_context *c)
 	c->stopped = false;
 }
 
+/* @type: of the answer, or -errno. */
+static enum wv_no_lease why_no_lease(int type, const struct wv_msg_no_lease *none)
+{
+	if (type < 0)
+		return WV_NO_LEASE_SILENT;
+	return type == WV_MSG_NO_LEASE ? none->reason : WV_NO_LEASE_UNFIT;
+}
+
 /*
  * Waits for the answer to @r and applies it to @c. Returns the lease's command descriptor, or -1 if
  * the program is to use the node that this process opened itself.
@@ -151,7 +159,7 @@ static int collect(struct wv_context *c, const struct wv_scope *scope, struct wv
 		return fds[0];
 	for (unsigned int i = 0; i < n_fds; i++)
 		close(fds[i]);
-	c->no_lease = type == WV_MSG_NO_LEASE ? none->reason : WV_NO_LEASE_UNFIT;
+	c->no_lease = why_no_lease(type, none);
 	if (type == WV_MSG_NO_LEASE)
 		keep_constants(c, none);
 	if (type == WV_MSG_NO_LEASE && none->reason == WV_NO_LEASE_RECORD)

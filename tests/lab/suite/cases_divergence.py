@@ -62,8 +62,7 @@ def diverges(program, variable, recorded, run):
         lab.start_daemon()
         first = lab.run(words, warm=True, env={variable: recorded})
         require(first.status == 0, f"{program} fails while it is recorded")
-        lab.daemon.await_leases()
-        second = lab.run(words, warm=True, env={variable: run})
+        [second] = lab.run_leased(lambda: [lab.run(words, warm=True, env={variable: run})])
         same(plain, second, "exact")
         require(trace.opens(second.events, trace.ADOPTED), "there was no lease")
         if recorded == run:

@@ -86,6 +86,7 @@ def hung(lab):
     lab.daemon.pause()
     result = objects(lab, "-o 3", warm=True)
     check_plain(result)
+    require(trace.unanswered(result.events), "the trace does not say that the daemon gave no answer")
     waited = sum(e.seconds for e in trace.opens(result.events))
     require(waited <= WAIT_S + SLACK_S, f"the program waited {waited * 1000:.0f} ms for the daemon")
     lab.daemon.resume()

@@ -75,8 +75,7 @@ def adopted(program, variable, value):
         lab.start_daemon()
         first = lab.run(words, warm=True)
         require_equal(first.status, 0, f"exit status of {program} while it is recorded")
-        lab.daemon.await_leases()
-        warm = lab.run(words, warm=True, env=env)
+        [warm] = lab.run_leased(lambda: [lab.run(words, warm=True, env=env)])
         same(plain, warm, "exact")
         return warm
     return test
@@ -104,8 +103,7 @@ def inherits(how, cannot, *can):
         require_equal(lab.run(words, warm=True, env=env).exact(), can_all, "without a daemon")
         lab.start_daemon()
         require_equal(lab.run(words, warm=True, env=env).exact(), can_all, "while it is recorded")
-        lab.daemon.await_leases()
-        warm = lab.run(words, warm=True, env=env)
+        [warm] = lab.run_leased(lambda: [lab.run(words, warm=True, env=env)])
         require(trace.opens(warm.events, trace.ADOPTED), "there was no lease")
         require_equal(warm.exact(), can_all, "with a lease")
     return test
@@ -157,8 +155,8 @@ def other_user(lab):
     check("without a daemon")
     lab.start_daemon()
     check("while it is recorded")
-    lab.daemon.await_leases()
-    require(trace.opens(check("with a lease").events, trace.ADOPTED), "there was no lease")
+    [leased] = lab.run_leased(lambda: [check("with a lease")])
+    require(trace.opens(leased.events, trace.ADOPTED), "there was no lease")
 
 
 def python_subprocess(lab):

@@ -128,13 +128,8 @@ def both_ways(pair):
         compare(plain, run_pair(lab, pair, (True, True)))
         if pair.unsupported:
             return
-        lab.daemon.await_leases()
-        second = run_pair(lab, pair, (True, True))
-        compare(plain, second)
-        check_adopted(second, pair.kernel)
-        for warm in ((True, False), (False, True)):
-            lab.daemon.await_leases()
-            results = run_pair(lab, pair, warm)
+        for warm in ((True, True), (True, False), (False, True)):
+            results = lab.run_leased(lambda warm=warm: run_pair(lab, pair, warm))
             compare(plain, results)
             check_adopted([result for result, is_warm in zip(results, warm) if is_warm], pair.kernel)
     return run
@@ -160,7 +155,7 @@ def lists_in_vain(lab):
     same(plain, lab.run(words, warm=True))
     pooled = lab.daemon.await_leases()
     for _ in range(3):
-        result = lab.run(words, warm=True)
+        [result] = lab.run_leased(lambda: [lab.run(words, warm=True)])
         same(plain, result)
         require(trace.opens(result.events, trace.ADOPTED), "no lease")
         require_equal(trace.opens(result.events, trace.KERNEL), [], "opens without a lease")

@@ -22,8 +22,7 @@ def serves(threads, rounds, clients):
         require(plain.status == 0, "the server fails without warmverbs")
         lab.start_daemon()
         lab.run(words, warm=True, env={"SERVER": "1 1 1"})
-        lab.daemon.await_leases()
-        warm = lab.run(words, warm=True, env=options)
+        [warm] = lab.run_leased(lambda: [lab.run(words, warm=True, env=options)])
         same(plain, warm, "exact")
         require(trace.opens(warm.events, trace.ADOPTED), "there was no lease")
         made = [what for how in (trace.KERNEL, trace.ADOPTED) for what in trace.made(warm.events, how)]

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The daemon of a case."""
 
+import json
 import os
 import signal
 import subprocess
@@ -18,6 +19,7 @@ class Daemon:
         self.log = folder / "daemon.log"
         self._command = [*prefix, str(build.daemon), "--socket", str(self.socket),
                          "--state-dir", str(folder / "state"), "--log-level", "debug", *options]
+        self._command_line = build.command_line
         self._process = None
         self._other_descriptors = None
 
@@ -79,6 +81,19 @@ class Daemon:
         require(resources.until(lambda: self.ufiles() >= least, 10),
                 f"the daemon has {self.ufiles()} leases ready, not {least}")
         return self.settle()
+
+    def _is_full(self):
+        pools = [recipe["pool"] for recipe in self._status()["recipes"]]
+        return pools and all(pool["ready"] >= max(1, pool["target"]) for pool in pools)
+
+    def await_full(self):
+        """Waits until each recipe has as many leases as the daemon wants, at least one."""
+        require(resources.until(self._is_full, 20), f"the pools are not full: {self._status()['recipes']}")
+        self.settle()
+
+    def _status(self):
+        words = [self._command_line, "status", "--json", "--socket", self.socket]
+        return json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
 
     def check_descriptors(self):
         """Checks that it holds no more descriptors than at its start, besides pooled leases."""
