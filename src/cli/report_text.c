@@ -87,6 +87,9 @@ int wv_report_text(const struct wv_run *run, FILE *out)
 		"\ncommands: %u from the lease, %u to the kernel (%u of them diverged from the "
 		"recipe), %u recorded\n",
 		s.adopted, s.kernel, s.diverged, s.recorded);
+	if (s.spares)
+		fprintf(out, "spares: %u commands answered by QPs that were created ahead\n",
+			s.spares);
 	if (s.creating)
 		fprintf(out,
 			"warm: %s (done ahead: %u of %u commands that create an object or move a "

@@ -33,6 +33,7 @@ static const struct wv_json_column service_columns[] = {
     {"records", WV_CELL_NUMBER, "counters.records", NULL},
     {"adopted", WV_CELL_NUMBER, "counters.adopted", NULL},
     {"diverged", WV_CELL_NUMBER, "counters.diverged", NULL},
+    {"spares", WV_CELL_NUMBER, "counters.spares", NULL},
     {"made in", WV_CELL_US, "pool.build_us_median", NULL},
 };
 

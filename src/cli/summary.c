@@ -49,6 +49,9 @@ static void count_command(const struct wv_trace *event, struct wv_summary *s)
 	case WV_HOW_RECORDED:
 		s->recorded++;
 		break;
+	case WV_HOW_SPARE:
+		s->spares++;
+		break;
 	default:
 		s->kernel++;
 		s->diverged += is_divergence(event, s);
@@ -72,7 +75,8 @@ static void count_creating(const struct wv_trace *event, struct wv_summary *s)
 	if (event->error || !creates(event))
 		return;
 	s->creating++;
-	s->ahead += event->how == WV_HOW_ADOPTED || event->how == WV_HOW_PREFORKED;
+	s->ahead += event->how == WV_HOW_ADOPTED || event->how == WV_HOW_PREFORKED ||
+		    event->how == WV_HOW_SPARE;
 }
 
 static void note_time(const struct wv_trace *event, uint64_t since, struct wv_summary *s)

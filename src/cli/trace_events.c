@@ -61,6 +61,7 @@ const char *wv_event_by(const struct wv_trace *event)
 	    [WV_HOW_ADOPTED] = "lease",
 	    [WV_HOW_RECORDED] = "kernel, recorded",
 	    [WV_HOW_PREFORKED] = "parent",
+	    [WV_HOW_SPARE] = "spare",
 	};
 
 	if (event->kind == WV_TRACE_LIST)

@@ -188,6 +188,7 @@ static void compose_service(struct wv_server *s)
 	    .handed_out = &s->handed_out,
 	    .socket = s->listener.socket,
 	    .start_us = wv_now(s->event),
+	    .answer_flags = s->config.spares ? 0 : WV_ANSWER_NO_SPARES,
 	};
 	s->connections = (struct wv_connections){.service = &s->service};
 	s->acceptor = (struct wv_acceptor){

@@ -42,8 +42,8 @@ struct wv_counters {
 	uint64_t misses;  /* requests for which no lease was ready */
 	uint64_t records; /* recordings that resulted in this recipe */
 	uint64_t reports;
-	uint64_t warm;				    /* reports without a divergence */
-	uint64_t adopted, kernel, diverged, unused; /* sums of wv_msg_report */
+	uint64_t warm;					    /* reports without a divergence */
+	uint64_t adopted, kernel, diverged, unused, spares; /* sums of wv_msg_report */
 };
 
 /* The last divergence that a program reported. */

@@ -21,6 +21,7 @@ static const struct {
     {"kernel", offsetof(struct wv_counters, kernel)},
     {"diverged", offsetof(struct wv_counters, diverged)},
     {"unused", offsetof(struct wv_counters, unused)},
+    {"spares", offsetof(struct wv_counters, spares)},
 };
 
 _Static_assert(sizeof(struct wv_counters) == WV_ARRAY_SIZE(counters) * sizeof(uint64_t),

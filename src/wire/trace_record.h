@@ -24,6 +24,7 @@ enum wv_trace_how {
 	WV_HOW_ADOPTED,	  /* answered from the lease */
 	WV_HOW_RECORDED,  /* answered by the kernel, and recorded */
 	WV_HOW_PREFORKED, /* made by the parent before the fork */
+	WV_HOW_SPARE,	  /* made ahead, because this process makes one after another */
 };
 
 struct wv_trace {

@@ -30,7 +30,7 @@
 #include <sys/types.h>
 
 #define WV_WIRE_MAGIC	0x42525657u /* "WVRB" */
-#define WV_WIRE_VERSION 5
+#define WV_WIRE_VERSION 6
 #define WV_WIRE_MAX	(WV_CMDLOG_MAX_BYTES + 512)
 #define WV_WIRE_MAX_FDS (WV_CMDLOG_MAX_FDS + 2)
 #define WV_WIRE_ANY_FDS 253 /* SCM_MAX_FD: what a message can carry at all (unix(7)) */
@@ -89,6 +89,10 @@ struct wv_msg_request {
 	char name[32];		    /* WARMVERBS_NAME, zero-filled: tells programs apart */
 };
 
+enum wv_answer_flag {
+	WV_ANSWER_NO_SPARES = 1, /* please create no queue pairs ahead of the program */
+};
+
 /*
  * Carries 1 + n_fds descriptors: the command descriptor, then the slots in order; then, if the
  * command log has memory, the memfd to map.
@@ -99,6 +103,8 @@ struct wv_msg_lease {
 	uint64_t rdev;		     /* the device node's st_rdev */
 	struct wv_build_id provider; /* the program must have loaded it */
 	uint32_t n_fds;
+	uint32_t flags; /* enum wv_answer_flag */
+	uint32_t reserved;
 	/* struct wv_cmdlog follows, form WV_LEASE */
 };
 
@@ -117,8 +123,8 @@ enum wv_no_lease {
 struct wv_msg_no_lease {
 	struct wv_msg msg;
 	uint32_t reason; /* enum wv_no_lease */
-	uint32_t reserved;
-	/* struct wv_cmdlog may follow, form WV_LEASE, of WV_CONSTANT steps only */
+	uint32_t flags;	 /* enum wv_answer_flag */
+			 /* struct wv_cmdlog may follow, form WV_LEASE, of WV_CONSTANT steps only */
 };
 
 struct wv_msg_record {
@@ -134,6 +140,8 @@ struct wv_msg_report {
 	uint32_t kernel;   /* commands answered by the kernel that are never leased */
 	uint32_t diverged; /* commands that could have been in the lease and were not */
 	uint32_t unused;   /* steps of the lease that the program did not use */
+	uint32_t spares;   /* queue pairs that were created ahead, and given to the program */
+	uint32_t reserved;
 	/* The first that diverged: */
 	uint32_t driver_id;
 	uint32_t write_cmd;
@@ -162,9 +170,9 @@ struct wv_msg_pool_state {
 
 _Static_assert(sizeof(struct wv_msg) == 16, "wire");
 _Static_assert(sizeof(struct wv_msg_request) == 16 + 40 + 8 + 8 + 16 + 32, "wire");
-_Static_assert(sizeof(struct wv_msg_lease) == 16 + 16 + 24, "command log stays 8-byte aligned");
+_Static_assert(sizeof(struct wv_msg_lease) == 16 + 16 + 32, "command log stays 8-byte aligned");
 _Static_assert(sizeof(struct wv_msg_record) == 16 + 24, "command log stays 8-byte aligned");
-_Static_assert(sizeof(struct wv_msg_report) == 16 + 16 + 24, "wire");
+_Static_assert(sizeof(struct wv_msg_report) == 16 + 24 + 24, "wire");
 _Static_assert(sizeof(struct wv_msg_pool) == sizeof(struct wv_msg_request) + 8, "wire");
 _Static_assert(sizeof(struct wv_msg_pool_state) == 16 + 8, "wire");
 

@@ -90,6 +90,21 @@ class Server(Case):
         program.reach("end")
         self.assertEqual(self.spares(program), 0)
 
+    def test_told(self):
+        """The daemon counts them, though the program runs on."""
+        program = self.start_server(one(), then=one() * 2 + " at:served" + END)
+        program.go_on()
+        program.reach("served")
+        recipe, = bed.until(lambda: [r for r in self.daemon.recipes(self.name) if r["counters"]["spares"]],
+                            "the daemon learns of spares")
+        self.assertEqual(recipe["counters"]["reports"], 1)
+
+    def test_explained(self):
+        warm = self.compare_server(one())
+        made = trace.made(warm.events, trace.SPARE)
+        self.assertGreaterEqual(made.count("create_qp"), 2)
+        self.assertEqual(made, ["create_qp", "init"] * (len(made) // 2))
+
     def test_idle(self):
         """They are given back."""
         program = self.start_server(one(), then=END)
@@ -99,6 +114,19 @@ class Server(Case):
         counts = bed.counts(program.pid)
         leased = trace.made(program.events(), trace.ADOPTED).count("create_qp")
         return leased + counts["CREATE_QP"] - counts.get("DESTROY_QP", 0)
+
+
+class Unwanted(Case):
+    """The administrator wants none."""
+
+    daemon_options = ("--spares", "no")
+
+    def test_off(self):
+        self.learn("open pd cq" + one())
+        self.daemon.await_ready(self.name)
+        program = self.start("open pd cq" + one() * 2 * SHOWING + END, True)
+        program.reach("end")
+        self.assertEqual(self.spares(program), 0)
 
 
 class Differing(Case):

@@ -7,11 +7,11 @@ import socket
 import struct
 import threading
 
-MAGIC, VERSION = 0x42525657, 5
+MAGIC, VERSION = 0x42525657, 6
 REQUEST, LEASE, NO_LEASE, RECORD, REPORT, CONTROL, POOL, POOL_STATE = range(1, 9)
 PLEASE_RECORD, LATER = 1, 5
 HEADER = struct.Struct("<IHHII")
-LEASE_HEAD = 56  # sizeof(struct wv_msg_lease); the command log follows
+LEASE_HEAD = 64  # sizeof(struct wv_msg_lease); the command log follows
 N_FDS_AT, PROVIDER_AT = 52, 32
 MAX_BYTES, MAX_FDS = 1 << 20, 250
 
@@ -37,7 +37,7 @@ def record(recording):
 
 def report():
     """After a lease, of a program that did nothing."""
-    return message(REPORT, bytes(40))
+    return message(REPORT, bytes(48))
 
 
 def pool(name, leases):

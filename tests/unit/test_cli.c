@@ -246,7 +246,7 @@ static const char status_text[] =
     "              'pool': {'ready': 2, 'target': 3, 'requested': 2, 'build_us_median': 1440},"
     "              'cost': {'bytes': 1024, 'cqs': 1, 'srqs': 0, 'qps': 1},"
     "              'counters': {'hits': 3, 'warm': 2, 'misses': 1, 'records': 1, 'adopted': 16,"
-    "                           'diverged': 6},"
+    "                           'diverged': 6, 'spares': 4},"
     "              'unfit': null, 'error': 'no memory',"
     "              'divergence': {'command': 'CQ_CREATE', 'why': 'another value', 'object': 3,"
     "                             'method': 0, 'write_cmd': null, 'attr': 1, 'offset': 0}}]}";
@@ -289,10 +289,10 @@ static void test_status_text(void **state)
 			   "\n"
 			   "recipe            user        program  name   ready  requested  hits  "
 			   "warm  misses  records  "
-			   "adopted  diverged  made in\n"
+			   "adopted  diverged  spares  made in\n"
 			   "00000000000000ab  4000000000  ping     night    2/3          2     3   "
 			   "  2       1        1  "
-			   "     16         6  1.44 ms\n"
+			   "     16         6       4  1.44 ms\n"
 			   "00000000000000ab: no lease could be made: no memory\n"
 			   "00000000000000ab: last divergence: CQ_CREATE: another value: cqe\n");
 	json_decref(status);

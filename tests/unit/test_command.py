@@ -11,16 +11,16 @@ import os
 import pathlib
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
 import threading
 import unittest
 
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support.wire import CONTROL, HEADER as HEAD, MAGIC, VERSION  # noqa: E402
+
 WARMVERBS = LIBRARY = None
-HEAD = struct.Struct("<IHHII")  # struct wv_msg
-MAGIC, VERSION, CONTROL = 0x42525657, 5, 6
 
 
 def loaded_library():

@@ -39,6 +39,7 @@ static void test_defaults(void **state)
 	assert_int_equal(config->max_leases, 1024);
 	assert_int_equal(config->refill_delay, 20);
 	assert_false(config->trust_kernel);
+	assert_true(config->spares);
 }
 
 static void test_systemd_s_state_directory(void **state)

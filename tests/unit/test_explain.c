@@ -204,6 +204,38 @@ static void test_report_without_lease(void **state)
 	free(c.text);
 }
 
+static void test_report_of_spares(void **state)
+{
+	static const struct wv_trace taken[] = {
+	    {.kind = WV_TRACE_COMMAND,
+	     .how = WV_HOW_SPARE,
+	     .object = UVERBS_OBJECT_QP,
+	     .method = UVERBS_METHOD_QP_CREATE,
+	     .write_cmd = WV_NO_WRITE_CMD},
+	    {.kind = WV_TRACE_COMMAND,
+	     .how = WV_HOW_SPARE,
+	     .write_cmd = IB_USER_VERBS_CMD_MODIFY_QP,
+	     .qp_state = IBV_QPS_INIT},
+	};
+	struct wv_run of = {taken, WV_ARRAY_SIZE(taken), true};
+	json_t *report = wv_report_json(&of);
+	struct capture c;
+	int n = 0;
+
+	(void)state;
+	capture_begin(&c);
+	assert_int_equal(wv_report_text(&of, c.out), 0);
+	fclose(c.out);
+	assert_non_null(strstr(c.text, "QP_CREATE          spare\n"));
+	assert_non_null(strstr(c.text, "modify_qp to INIT  spare\n"));
+	assert_non_null(strstr(c.text, "spares: 2 commands"));
+	assert_non_null(strstr(c.text, "warm: yes (done ahead: 2 of 2 commands"));
+	free(c.text);
+	assert_int_equal(json_unpack(report, "{s:{s:i}}", "summary", "spares", &n), 0);
+	assert_int_equal(n, 2);
+	json_decref(report);
+}
+
 static const struct wv_trace copied[] = {
     {.magic = WV_TRACE_MAGIC, .kind = WV_TRACE_COPIED, .pid = 8, .why = {.offset = 0x1f00}},
     {.magic = WV_TRACE_MAGIC, .kind = WV_TRACE_COPIED, .pid = 9, .why = {.offset = 0x1f01}},
@@ -325,6 +357,7 @@ int main(void)
 	    cmocka_unit_test(test_report_text),
 	    cmocka_unit_test(test_report_without_lease),
 	    cmocka_unit_test(test_report_json),
+	    cmocka_unit_test(test_report_of_spares),
 	    cmocka_unit_test(test_warning_of_copied_memory),
 	    cmocka_unit_test(test_trace_file),
 	    cmocka_unit_test(test_privileged_command),

@@ -367,7 +367,8 @@ static int begin_reports(struct daemon_bench *b)
 static void test_a_later_report_takes_the_place_of_the_first(void **state)
 {
 	struct daemon_bench *b = *state;
-	struct wv_msg_report report = {.adopted = 5, .kernel = 1, .unused = 3, .more = 1};
+	struct wv_msg_report report = {
+	    .adopted = 5, .kernel = 1, .unused = 3, .spares = 2, .more = 1};
 	int sock = begin_reports(b);
 	struct wv_counters *counters = &bench_recipe(b)->counters;
 
@@ -378,6 +379,7 @@ static void test_a_later_report_takes_the_place_of_the_first(void **state)
 					.kernel = 4,
 					.diverged = 2,
 					.unused = 1,
+					.spares = 9,
 					.late = 1,
 					.why = WV_WHY_NO_STEP};
 	bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
@@ -389,6 +391,7 @@ static void test_a_later_report_takes_the_place_of_the_first(void **state)
 	assert_int_equal(counters->kernel, 4);
 	assert_int_equal(counters->diverged, 2);
 	assert_int_equal(counters->unused, 1);
+	assert_int_equal(counters->spares, 9);
 	assert_int_equal(bench_recipe(b)->divergence.why, WV_WHY_NO_STEP);
 	bench_settle(b);
 	assert_int_equal(bench_run_program(b, 1, 0), 0); /* not recorded for that alone */
@@ -398,16 +401,22 @@ static void test_a_later_report_takes_the_place_of_the_first(void **state)
 static void test_reports_that_shrink(void **state)
 {
 	static const struct wv_msg_report wrong[] = {
-	    {.adopted = 4, .kernel = 1, .diverged = 1, .unused = 3},
-	    {.adopted = 5, .diverged = 1, .unused = 3},
-	    {.adopted = 5, .kernel = 1, .unused = 3},
-	    {.adopted = 5, .kernel = 1, .diverged = 1, .unused = 4},
+	    {.adopted = 4, .kernel = 1, .diverged = 1, .unused = 3, .spares = 1},
+	    {.adopted = 5, .diverged = 1, .unused = 3, .spares = 1},
+	    {.adopted = 5, .kernel = 1, .unused = 3, .spares = 1},
+	    {.adopted = 5, .kernel = 1, .diverged = 1, .unused = 4, .spares = 1},
+	    {.adopted = 5, .kernel = 1, .diverged = 1, .unused = 3},
 	};
 	struct daemon_bench *b = *state;
 
 	for (size_t i = 0; i < WV_ARRAY_SIZE(wrong); i++) {
-		struct wv_msg_report report = {
-		    .adopted = 5, .kernel = 1, .diverged = 1, .unused = 3, .late = 1, .more = 1};
+		struct wv_msg_report report = {.adopted = 5,
+					       .kernel = 1,
+					       .diverged = 1,
+					       .unused = 3,
+					       .spares = 1,
+					       .late = 1,
+					       .more = 1};
 		int sock = begin_reports(b);
 
 		bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);

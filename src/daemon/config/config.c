@@ -116,6 +116,9 @@ static const struct setting settings[] = {
      "Charge each container of a user by itself, since in containers everybody may be root: yes or "
      "no",
      "no", parse_yes, TO(per_container)},
+    {"spares", "ANSWER",
+     "Let servers create queue pairs ahead, in their own process (warmverbs(7)): yes or no", "yes",
+     parse_yes, TO(spares)},
     {"trust-kernel", "ANSWER",
      "Lease devices also where the kernel does not tell whether that is safe: yes or no", "no",
      parse_yes, TO(trust_kernel)},

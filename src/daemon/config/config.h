@@ -23,6 +23,7 @@ struct wv_config {
 	uint32_t idle_time;    /* s */
 	uint32_t refill_delay; /* ms */
 	bool per_container;
+	bool spares;
 	bool trust_kernel;
 };
 

@@ -45,7 +45,7 @@ static void remember_device(struct wv_client *c, const struct wv_device *device)
 static enum wv_client_next refuse(struct wv_client *c, enum wv_no_lease reason,
 				  const struct wv_device *device)
 {
-	struct wv_msg_no_lease answer = {.reason = reason};
+	struct wv_msg_no_lease answer = {.reason = reason, .flags = c->service->answer_flags};
 	struct wv_cmdlog *constants =
 	    device ? wv_constants_of(c->service->constants, device->rdev, c->user->tenant) : NULL;
 	size_t bytes = constants ? constants->bytes : 0;
@@ -68,6 +68,7 @@ static int send_uncharged(struct wv_client *c, const struct wv_recipe *recipe,
 	    .rdev = lease->rdev,
 	    .provider = recipe->provider,
 	    .n_fds = lease->cmdlog->n_fds,
+	    .flags = c->service->answer_flags,
 	};
 
 	const struct wv_answer_parts parts = {

@@ -124,7 +124,8 @@ static bool goes_on(const struct wv_msg_report *last, const struct wv_msg_report
 {
 	return !last->msg.bytes ||
 	       (report->adopted >= last->adopted && report->kernel >= last->kernel &&
-		report->diverged >= last->diverged && report->unused <= last->unused);
+		report->diverged >= last->diverged && report->unused <= last->unused &&
+		report->spares >= last->spares);
 }
 
 /* Counts what is new in @report since the client's last one. */
@@ -139,6 +140,7 @@ static void count(struct wv_counters *counters, const struct wv_msg_report *last
 	counters->kernel += report->kernel - last->kernel;
 	counters->diverged += report->diverged - last->diverged;
 	counters->unused += (uint64_t)report->unused - last->unused;
+	counters->spares += report->spares - last->spares;
 }
 
 /* The client's last report was that. */

@@ -38,6 +38,7 @@ struct wv_service {
 	const char *socket; /* path, for answers */
 	int64_t start_us;
 	uint32_t max_in_flight;
+	uint32_t answer_flags; /* enum wv_answer_flag, of each answer to a request */
 
 	LIST_HEAD(, wv_client) pool_requests; /* clients whose pool request stands */
 	unsigned int n_clients;

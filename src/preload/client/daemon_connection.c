@@ -17,10 +17,12 @@
 
 static bool answered; /* at least once */
 static bool silent;   /* failed to answer at least once */
+static uint32_t answer_flags;
 
-void wv_client_note_answer(void)
+void wv_client_note_answer(uint32_t flags)
 {
-	__atomic_store_n(&answered, true, __ATOMIC_RELAXED);
+	__atomic_store_n(&answer_flags, flags, __ATOMIC_RELAXED);
+	__atomic_store_n(&answered, true, __ATOMIC_RELEASE);
 }
 
 void wv_client_note_silence(void)
@@ -32,9 +34,15 @@ enum wv_daemon wv_client_daemon(void)
 {
 	if (__atomic_load_n(&silent, __ATOMIC_RELAXED))
 		return WV_DAEMON_GONE;
-	if (__atomic_load_n(&answered, __ATOMIC_RELAXED))
+	if (__atomic_load_n(&answered, __ATOMIC_ACQUIRE))
 		return WV_DAEMON_ANSWERED;
 	return wv_provider_list_known() ? WV_DAEMON_KNOWN : WV_DAEMON_UNKNOWN;
+}
+
+bool wv_client_allows_spares(void)
+{
+	return wv_client_daemon() == WV_DAEMON_ANSWERED &&
+	       !(__atomic_load_n(&answer_flags, __ATOMIC_RELAXED) & WV_ANSWER_NO_SPARES);
 }
 
 enum wv_reason wv_client_why_unasked(void)

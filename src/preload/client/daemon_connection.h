@@ -47,9 +47,15 @@ int wv_client_receive(int sock, int wait_ms, void *message, size_t capacity, int
 void wv_client_send_record(int sock, struct wv_msg_record *record);
 void wv_client_send_report(int sock, struct wv_msg_report *report, struct wv_lease *lease);
 
-/* The daemon has answered a request, or has not answered and is not asked again. */
-void wv_client_note_answer(void);
+/*
+ * The daemon has answered a request with @flags, enum wv_answer_flag; or it has not answered, and
+ * is not asked again.
+ */
+void wv_client_note_answer(uint32_t flags);
 void wv_client_note_silence(void);
 
 /* What this process knows of the daemon. */
 enum wv_daemon wv_client_daemon(void);
+
+/* Whether the daemon answers, and its administrator lets programs have spares. */
+bool wv_client_allows_spares(void);

@@ -211,6 +211,13 @@ static bool ask_again(struct wv_lease_request *r, const int *fds, unsigned int *
 	return r->sock >= 0;
 }
 
+static uint32_t flags_of(int type, const void *answer)
+{
+	if (type == WV_MSG_LEASE)
+		return ((const struct wv_msg_lease *)answer)->flags;
+	return type == WV_MSG_NO_LEASE ? ((const struct wv_msg_no_lease *)answer)->flags : 0;
+}
+
 int wv_lease_request_answer(struct wv_lease_request *r, void *message, size_t capacity, int *fds,
 			    unsigned int *n_fds)
 {
@@ -223,7 +230,7 @@ int wv_lease_request_answer(struct wv_lease_request *r, void *message, size_t ca
 					 n_fds);
 	}
 	if (type >= 0)
-		wv_client_note_answer();
+		wv_client_note_answer(flags_of(type, message));
 	else if (!r->ahead)
 		wv_client_note_silence();
 	return type;

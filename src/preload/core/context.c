@@ -79,6 +79,7 @@ struct wv_context *wv_context_new(const struct wv_scope *scope, void (*end)(stru
 	c->commands = 0;
 	c->ufile = c->sock = c->node = -1;
 	c->no_lease = c->driver_id = c->unsent = c->late_objects = 0;
+	__atomic_store_n(&c->spares, 0, __ATOMIC_RELAXED);
 	memset(&c->report, 0, sizeof(c->report));
 	memset(c->put_back, 0, sizeof(c->put_back));
 	memset(c->moved, 0, sizeof(c->moved));

@@ -56,7 +56,8 @@ struct wv_context {
 	uint64_t moved[WV_CMDLOG_MAX_STEPS / 64]; /* bit per handle: the kernel moved the QP */
 	unsigned int unsent;	   /* steps of the recording, or divergences, that were not sent */
 	unsigned int late_objects; /* while recording: created since the first connection */
-	time_t connected_s;	   /* while recording: CLOCK_MONOTONIC then */
+	uint32_t spares;    /* queue pairs of it that came from spares. Written without the lock */
+	time_t connected_s; /* while recording: CLOCK_MONOTONIC then */
 	struct wv_cmdlog_writer record;
 	struct wv_allocations *allocations; /* of queues, while recording */
 	struct ibv_context *verbs;	    /* while the program has it open, if known */

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <infiniband/verbs.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -126,6 +127,26 @@ void wv_trace_command(uint64_t start, const struct ib_uverbs_ioctl_hdr *cmd, uin
 		return;
 	record.qp_state = qp_state_asked(cmd, write_cmd);
 	put(start, &record);
+}
+
+void wv_trace_spare(uint64_t start, uint16_t state)
+{
+	struct wv_trace record = {
+	    .kind = WV_TRACE_COMMAND,
+	    .how = WV_HOW_SPARE,
+	    .object = UVERBS_OBJECT_QP,
+	    .method = UVERBS_METHOD_QP_CREATE,
+	    .write_cmd = WV_NO_WRITE_CMD,
+	};
+
+	if (state != IBV_QPS_RESET) {
+		record.object = UVERBS_OBJECT_DEVICE;
+		record.method = UVERBS_METHOD_INVOKE_WRITE;
+		record.write_cmd = IB_USER_VERBS_CMD_MODIFY_QP;
+		record.qp_state = state;
+	}
+	if (start)
+		put(start, &record);
 }
 
 void wv_trace_rollback(uint64_t start, enum wv_trace_kind kind, uint16_t object, int error)

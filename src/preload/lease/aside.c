@@ -4,6 +4,7 @@
 #include "abi/abi.h"
 #include "preload/core/context.h"
 #include "preload/core/counters.h"
+#include "preload/lease/news.h"
 #include "preload/lease/rollback.h"
 
 #include <errno.h>
@@ -56,4 +57,19 @@ int wv_aside_command(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 	end_rivals(fd, cmd);
 	wv_count(&wv_counters.commands_kernel);
 	return ioctl(fd, RDMA_VERBS_IOCTL, cmd);
+}
+
+void wv_aside_count_spare(int fd)
+{
+	struct wv_fd_entry file = wv_fd_get(fd);
+
+	if (file.kind == WV_FD_COMMAND)
+		__atomic_fetch_add(&wv_context_at(file.context)->spares, 1, __ATOMIC_RELAXED);
+}
+
+void wv_aside_report_spares(void)
+{
+	wv_lock();
+	wv_each_context(c) if (c->files && !wv_context_is_inherited(c)) wv_news_spares(c);
+	wv_unlock();
 }

@@ -17,3 +17,12 @@ bool wv_aside_may_add_qps(int fd);
 
 /* Returns what ioctl() returns. @fd is a tracked command descriptor. */
 int wv_aside_command(int fd, struct ib_uverbs_ioctl_hdr *cmd);
+
+/* A queue pair of the context of @fd, which is its command descriptor, came from a spare. */
+void wv_aside_count_spare(int fd);
+
+/*
+ * Reports to the daemon what was counted since the last report, of contexts that have a lease.
+ * Takes the lock. Makes no other system call than write().
+ */
+void wv_aside_report_spares(void);

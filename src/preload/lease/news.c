@@ -57,6 +57,7 @@ static void send_record(struct wv_context *c, bool more)
 static void send_report(struct wv_context *c, bool more)
 {
 	c->report.more = more;
+	c->report.spares = __atomic_load_n(&c->spares, __ATOMIC_RELAXED);
 	wv_client_send_report(c->sock, &c->report, &c->lease);
 }
 
@@ -95,10 +96,25 @@ void wv_news_tell(struct wv_context *c)
 		send_more_or_settle(c);
 }
 
+static bool has_new_spares(const struct wv_context *c)
+{
+	return c->report.spares != __atomic_load_n(&c->spares, __ATOMIC_RELAXED);
+}
+
+void wv_news_spares(struct wv_context *c)
+{
+	int saved = errno;
+
+	if (c->sock >= 0 && c->mode == WV_LEASED && has_new_spares(c))
+		send_news(c, true);
+	errno = saved;
+}
+
 /* Whether the daemon knows already that the program has adopted all of its lease. */
 static bool is_all_told(const struct wv_context *c)
 {
-	return c->mode == WV_LEASED && c->report.msg.bytes && !c->report.unused && !c->unsent;
+	return c->mode == WV_LEASED && c->report.msg.bytes && !c->report.unused && !c->unsent &&
+	       !has_new_spares(c);
 }
 
 void wv_news_settle(struct wv_context *c)

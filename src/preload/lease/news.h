@@ -21,6 +21,9 @@ void wv_news_ready(struct wv_context *c);
 /* No peer waits for the program. Sends what is due. */
 void wv_news_tell(struct wv_context *c);
 
+/* Reports how many queue pairs came from spares, if there were any since the last report. */
+void wv_news_spares(struct wv_context *c);
+
 /* Sends what the daemon does not know yet, and nothing after that. Keeps errno. */
 void wv_news_settle(struct wv_context *c);
 

@@ -17,8 +17,9 @@
 #include <semaphore.h>
 #include <time.h>
 
-#define SOON_US	 1000 /* lets the program connect the queue pair that it has just created */
-#define YIELD_US 20
+#define SOON_US	  1000 /* lets the program connect the queue pair that it has just created */
+#define YIELD_US  20
+#define REPORT_MS 1000
 
 /* Written around every fork, so it lies together. */
 static struct {
@@ -227,10 +228,27 @@ static void sleep_until_woken(bool look_again)
 	usleep(SOON_US);
 }
 
+/* Returns the time of the last report, which is now or @last_ms. */
+static uint64_t report(uint64_t last_ms)
+{
+	uint64_t now_ms = wv_clock_ms();
+
+	if (now_ms - last_ms < REPORT_MS || __atomic_load_n(&self.stopped, __ATOMIC_RELAXED))
+		return last_ms;
+	wv_aside_report_spares();
+	return now_ms;
+}
+
 static void *run(void *unused)
 {
-	for (;;)
-		sleep_until_woken(work());
+	uint64_t reported_ms = 0;
+
+	for (;;) {
+		bool look_again = work();
+
+		reported_ms = report(reported_ms);
+		sleep_until_woken(look_again);
+	}
 	return unused;
 }
 

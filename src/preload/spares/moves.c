@@ -4,6 +4,7 @@
 #include "abi/qp.h"
 #include "preload/core/process.h"
 #include "preload/core/real.h"
+#include "preload/core/trace.h"
 #include "preload/spares/maker.h"
 #include "preload/spares/stock.h"
 #include "preload/spares/young.h"
@@ -101,11 +102,13 @@ static int move_young(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
 	struct wv_young_qp young, *y;
 	struct wv_verb move;
+	uint64_t start = wv_trace_now();
 	bool is_init = wv_init_move_set(&move, attr, mask);
 	int error;
 
 	if (is_init && claim(qp, &move)) {
 		qp->state = IBV_QPS_INIT;
+		wv_trace_spare(start, IBV_QPS_INIT);
 		return 0;
 	}
 	if (look_up(qp, &young) && young.is_spare)

@@ -8,6 +8,8 @@
 #include "preload/core/process.h"
 #include "preload/core/real.h"
 #include "preload/core/settings.h"
+#include "preload/core/trace.h"
+#include "preload/lease/aside.h"
 #include "preload/spares/maker.h"
 #include "preload/spares/stock.h"
 #include "preload/spares/young.h"
@@ -27,7 +29,7 @@ static bool may_have_spares(const struct ibv_qp_init_attr *attr)
 {
 	if (__atomic_load_n(&created, __ATOMIC_RELAXED) < 2)
 		__atomic_fetch_add(&created, 1, __ATOMIC_RELAXED);
-	return is_active() && wv_settings()->spares && wv_client_daemon() == WV_DAEMON_ANSWERED &&
+	return is_active() && wv_settings()->spares && wv_client_allows_spares() &&
 	       wv_qp_is_ahead(attr->qp_type, IBV_QPS_INIT);
 }
 
@@ -82,6 +84,7 @@ struct ibv_qp *wv_spares_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a
 	struct wv_qp_key key;
 	struct wv_spare spare;
 	struct ibv_qp *qp;
+	uint64_t start = wv_trace_now();
 
 	if (!may_have_spares(attr))
 		return create(pd, attr);
@@ -90,6 +93,8 @@ struct ibv_qp *wv_spares_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a
 		spare.qp->qp_context = attr->qp_context;
 		attr->cap = spare.cap;
 		wv_count(&wv_counters.spares_taken);
+		wv_aside_count_spare(key.context->cmd_fd);
+		wv_trace_spare(start, IBV_QPS_RESET);
 		return spare.qp;
 	}
 	qp = create(pd, attr);
