@@ -3,16 +3,23 @@
 
 #include "cli/arguments.h"
 #include "cli/ask.h"
+#include "cli/metrics.h"
 #include "cli/status_text.h"
 
 #include <stdbool.h>
 
 struct status {
-	bool json;
+	bool json, prometheus;
 	const char *socket;
 };
 
-static const struct argp_option options[] = {WV_JSON_OPTION, WV_SOCKET_OPTION, {0}};
+static const struct argp_option options[] = {
+    WV_JSON_OPTION,
+    {"prometheus", WV_OPTION_PROMETHEUS, NULL, 0, "Print metrics in the text format of Prometheus",
+     0},
+    WV_SOCKET_OPTION,
+    {0},
+};
 
 static error_t parse(int key, char *arg, struct argp_state *state)
 {
@@ -22,8 +29,15 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case WV_OPTION_JSON:
 		status->json = true;
 		return 0;
+	case WV_OPTION_PROMETHEUS:
+		status->prometheus = true;
+		return 0;
 	case WV_OPTION_SOCKET:
 		status->socket = arg;
+		return 0;
+	case ARGP_KEY_END:
+		if (status->json && status->prometheus)
+			argp_error(state, "--json and --prometheus exclude each other");
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "unexpected argument '%s'", arg);
@@ -40,6 +54,14 @@ static const struct argp argp = {
 	   "Exit status: 0 done, 1 failed, 2 wrong usage, 3 no daemon answers.",
 };
 
+/* NULL: the daemon's text is printed as it is. */
+static int (*printer(const struct status *status))(json_t *document, FILE *out)
+{
+	if (status->json)
+		return NULL;
+	return status->prometheus ? wv_print_metrics : wv_print_status;
+}
+
 static int main_of_status(int argc, char **argv)
 {
 	struct status status = {0};
@@ -49,7 +71,7 @@ static int main_of_status(int argc, char **argv)
 	wv_arguments_parse(&argp, argc, argv, 0, &status);
 	code = wv_ask(status.socket, json_pack("{s:s}", "op", "status"), &answer);
 	if (!code)
-		code = wv_answer_print(&answer, status.json ? NULL : wv_print_status);
+		code = wv_answer_print(&answer, printer(&status));
 	wv_answer_finish(&answer);
 	return code;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The pure parts of the command line: from the daemon's documents to what a user reads. */
 #include "capture.h"
+#include "cli/metrics.h"
 #include "cli/program.h"
 #include "cli/recipe_text.h"
 #include "cli/status_text.h"
@@ -298,6 +299,34 @@ static void test_status_text(void **state)
 	json_decref(status);
 }
 
+static void test_metrics(void **state)
+{
+	static const char *const lines[] = {
+	    "\n# TYPE warmverbs_uptime_seconds gauge\nwarmverbs_uptime_seconds 3723\n",
+	    "\n# TYPE warmverbs_clients_denied_total counter\nwarmverbs_clients_denied_total 1\n",
+	    "\nwarmverbs_device_leased{device=\"rxe0\",driver=\"rxe\"} 1\n"
+	    "warmverbs_device_leased{device=\"x\",driver=\"\"} 0\n",
+	    "\nwarmverbs_user_pooled_memory_bytes{uid=\"4000000000\"} 2048\n",
+	    "\nwarmverbs_recipe_build_seconds{recipe=\"00000000000000ab\",uid=\"4000000000\","
+	    "program=\"pi\\\"ng\\\\\",name=\"night\",device=\"rxe0\",open=\"0\"} 0.00144\n",
+	};
+	json_t *status = load_json(status_text);
+	json_t *recipe = json_array_get(json_object_get(status, "recipes"), 0);
+	struct capture c;
+
+	(void)state;
+	json_object_set_new(recipe, "comm", json_string("pi\"ng\\"));
+	capture_begin(&c);
+	assert_int_equal(wv_print_metrics(status, c.out), 0);
+	fclose(c.out);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(lines); i++)
+		assert_non_null(strstr(c.text, lines[i]));
+	/* A user's answer does not say what all clients do together. */
+	assert_null(strstr(c.text, "\nwarmverbs_clients_accepted_total "));
+	free(c.text);
+	json_decref(status);
+}
+
 static void test_recipe_list(void **state)
 {
 	json_t *status = load_json(status_text);
@@ -411,6 +440,7 @@ int main(void)
 	    cmocka_unit_test(test_obstacles),
 	    cmocka_unit_test(test_find_program),
 	    cmocka_unit_test(test_status_text),
+	    cmocka_unit_test(test_metrics),
 	    cmocka_unit_test(test_privileged_divergence),
 	    cmocka_unit_test(test_recipe_list),
 	    cmocka_unit_test(test_strange_documents),

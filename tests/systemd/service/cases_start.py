@@ -5,7 +5,9 @@ import grp
 import os
 import pathlib
 import pwd
+import shutil
 import stat
+import subprocess
 
 from suite import places, resources
 from suite.lab import accepting
@@ -17,6 +19,7 @@ from .units import SERVICE, SOCKET, show, systemctl
 
 OTHER_USER = 65534
 MEMORY_MAX = 4 << 30
+METRICS = pathlib.Path("/var/lib/prometheus/node-exporter/warmverbs.prom")
 WARNING, NOTICE, INFO = "4", "5", "6"
 
 
@@ -142,6 +145,23 @@ def limits(node):
     require(budgets["memory"] < MEMORY_MAX // 2, f"no memory is left beside leases: {budgets}")
 
 
+def metrics(node):
+    """A timer writes metrics where node_exporter reads them; if the daemon does not answer, there are none."""
+    node.warm_service()
+    METRICS.parent.mkdir(parents=True)
+    try:
+        node.start_unit("warmverbs-metrics.timer")
+        require(resources.until(METRICS.exists, LIMIT_S, 0.2), f"no metrics: {show('Result', 'warmverbs-metrics')}")
+        require('program="objects"' in METRICS.read_text(), f"metrics of programs are missing: {METRICS.read_text()}")
+        require_equal(owner_and_mode(METRICS), "root:root 644", "owner and mode")
+        systemctl("stop", "warmverbs-metrics.timer", SOCKET, SERVICE)
+        subprocess.run(["systemctl", "start", "warmverbs-metrics.service"], capture_output=True, check=False)
+        require_equal(list(METRICS.parent.iterdir()), [], "what is left of the metrics")
+    finally:
+        systemctl("stop", "warmverbs-metrics.timer")
+        shutil.rmtree(METRICS.parent)
+
+
 def less_memory(node):
     """With less memory, the daemon hands out fewer leases."""
     units.drop_in("MemoryMax=64M")
@@ -161,6 +181,7 @@ def cases():
         ("messages are in the journal, with their priorities", journal),
         ("limits", limits),
         ("a lower MemoryMax=", less_memory),
+        ("metrics for node_exporter", metrics),
     ]:
         yield Case("start", name, run)
 

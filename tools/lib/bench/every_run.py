@@ -101,7 +101,7 @@ def told(trace, program, runs):
     makes = [[event for event in events if event.makes and not event.error] for events in runs]
     if not any(makes):
         return row(program.name, note="creates nothing")
-    left = [[event for event in events if event.how != trace.ADOPTED] for events in makes]
+    left = [[event for event in events if event.how not in (trace.ADOPTED, trace.SPARE)] for events in makes]
     reasons = collections.Counter(reason(trace, event) for events in left for event in events)
     share = sum(not events for events in left) / len(left)
     note = ", ".join(f"{times} {text}" for text, times in reasons.most_common(REASONS))

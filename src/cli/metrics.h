@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * The daemon's state as metrics for Prometheus, in its text format, which the textfile collector of
+ * node_exporter reads, too (prometheus.io, "Exposition formats").
+ */
+#pragma once
+
+#include <jansson.h>
+#include <stdio.h>
+
+/* Prints @status, the daemon's answer. Returns 0. */
+int wv_print_metrics(json_t *status, FILE *out);
