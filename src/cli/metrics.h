@@ -8,5 +8,8 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Prints @status, the daemon's answer. Returns 0. */
+/* Prints @status, the daemon's answer: of the node and its devices. Returns 0. */
 int wv_print_metrics(json_t *status, FILE *out);
+
+/* The same, and samples for each user and each recipe. Returns 0. */
+int wv_print_detailed_metrics(json_t *status, FILE *out);

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 struct status {
-	bool json, prometheus;
+	bool json, prometheus, details;
 	const char *socket;
 };
 
@@ -17,6 +17,7 @@ static const struct argp_option options[] = {
     WV_JSON_OPTION,
     {"prometheus", WV_OPTION_PROMETHEUS, NULL, 0, "Print metrics in the text format of Prometheus",
      0},
+    {"details", WV_OPTION_DETAILS, NULL, 0, "With --prometheus: of each user and recipe, too", 0},
     WV_SOCKET_OPTION,
     {0},
 };
@@ -29,6 +30,9 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case WV_OPTION_JSON:
 		status->json = true;
 		return 0;
+	case WV_OPTION_DETAILS:
+		status->details = true;
+		return 0;
 	case WV_OPTION_PROMETHEUS:
 		status->prometheus = true;
 		return 0;
@@ -38,6 +42,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case ARGP_KEY_END:
 		if (status->json && status->prometheus)
 			argp_error(state, "--json and --prometheus exclude each other");
+		if (status->details && !status->prometheus)
+			argp_error(state, "--details needs --prometheus");
 		return 0;
 	case ARGP_KEY_ARG:
 		argp_error(state, "unexpected argument '%s'", arg);
@@ -59,7 +65,9 @@ static int (*printer(const struct status *status))(json_t *document, FILE *out)
 {
 	if (status->json)
 		return NULL;
-	return status->prometheus ? wv_print_metrics : wv_print_status;
+	if (status->prometheus)
+		return status->details ? wv_print_detailed_metrics : wv_print_metrics;
+	return wv_print_status;
 }
 
 static int main_of_status(int argc, char **argv)

@@ -25,6 +25,7 @@ struct wv_subcommand {
 /* Keys of options without a short name, above every character. */
 enum wv_option {
 	WV_OPTION_JSON = 0x100,
+	WV_OPTION_DETAILS,
 	WV_OPTION_NAME,
 	WV_OPTION_NO_LEASE,
 	WV_OPTION_OUTPUT,

@@ -27,7 +27,7 @@ static const struct {
 _Static_assert(sizeof(struct wv_counters) == WV_ARRAY_SIZE(counters) * sizeof(uint64_t),
 	       "every counter has its row");
 
-static json_t *counters_to_json(const struct wv_counters *from)
+json_t *wv_counters_json(const struct wv_counters *from)
 {
 	json_t *json = json_object();
 
@@ -96,7 +96,7 @@ json_t *wv_recipe_summary(const struct wv_recipe *r)
 	return json_pack("{s:i, s:s, s:o, s:s, s:I, s:I, s:o, s:I, s:I}", "format",
 			 WV_RECIPE_FORMAT, "id", id, "key", key_to_json(r), "comm", r->comm,
 			 "created", (json_int_t)r->created, "used", (json_int_t)r->used, "counters",
-			 counters_to_json(&r->counters), "argv", (json_int_t)r->n_argv, "steps",
+			 wv_counters_json(&r->counters), "argv", (json_int_t)r->n_argv, "steps",
 			 (json_int_t)r->n_steps);
 }
 

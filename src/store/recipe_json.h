@@ -16,6 +16,8 @@ json_t *wv_recipe_to_json(const struct wv_recipe *recipe);
 /* The same without the steps and argument vectors, of which there is only the number. */
 json_t *wv_recipe_summary(const struct wv_recipe *recipe);
 
+json_t *wv_counters_json(const struct wv_counters *counters);
+
 /*
  * Reads what wv_recipe_to_json() wrote, trusting nothing in it, as a recipe of user @uid. 0 and
  * *@recipe, which is the caller's; -ENOMEM; or an outcome, with the reason in @why, of @capacity

@@ -16,7 +16,7 @@ OPEN = "open pd destroy:pd close"
 
 
 def metrics(daemon):
-    command = [bed.CLI, "status", "--prometheus", "--socket", daemon.socket]
+    command = [bed.CLI, "status", "--prometheus", "--details", "--socket", daemon.socket]
     return subprocess.run(command, env=bed.CLEAN, capture_output=True, text=True, check=True, timeout=bed.LIMIT_S).stdout
 
 
@@ -44,7 +44,7 @@ class Metrics(bed.Case):
         recipe, = self.daemon.recipes(self.name)
         of_recipe = {name: value for (name, labels), value in self.samples().items() if recipe["id"] in (labels or "")}
         expected = {"hits": recipe["counters"]["hits"], "commands_adopted_total": recipe["counters"]["adopted"],
-                    "target": recipe["pool"]["target"], "built_total": recipe["pool"]["built"]}
+                    "leases_wanted": recipe["pool"]["target"], "leases_built_total": recipe["pool"]["built"]}
         self.assertEqual({name: of_recipe["warmverbs_recipe_" + name] for name in expected}, expected)
 
     def test_promtool_accepts_them(self):

@@ -231,7 +231,8 @@ static void test_find_program(void **state)
 
 /* As the daemon answers, without what is not printed. */
 static const char status_text[] =
-    "{'version': '1.2.3', 'socket': '/run/s', 'uptime_s': 3723,"
+    "{'version': '1.2.3', 'socket': '/run/s', 'uptime_s': 3723, 'kernel': '6.1',"
+    " 'totals': {'hits': 7},"
     " 'budgets': {'leases': 8, 'memory': 1048576, 'leases_per_user': 4, 'memory_per_user': "
     "524288}, 'clients': {'malformed': 2, 'silent': 0, 'denied': 1}, 'use': {'leases': 2, "
     "'memory': 2048, 'leases_out': 5, 'memory_out': 3072},"
@@ -306,7 +307,9 @@ static void test_metrics(void **state)
 	    "\n# TYPE warmverbs_clients_denied_total counter\nwarmverbs_clients_denied_total 1\n",
 	    "\nwarmverbs_device_leased{device=\"rxe0\",driver=\"rxe\"} 1\n"
 	    "warmverbs_device_leased{device=\"x\",driver=\"\"} 0\n",
-	    "\nwarmverbs_user_pooled_memory_bytes{uid=\"4000000000\"} 2048\n",
+	    "\nwarmverbs_build_info{version=\"1.2.3\",kernel=\"6.1\"} 1\n",
+	    "\n# TYPE warmverbs_hits_total counter\nwarmverbs_hits_total 7\n",
+	    "\nwarmverbs_user_memory_bytes{uid=\"4000000000\"} 2048\n",
 	    "\nwarmverbs_recipe_build_seconds{recipe=\"00000000000000ab\",uid=\"4000000000\","
 	    "program=\"pi\\\"ng\\\\\",name=\"night\",device=\"rxe0\",open=\"0\"} 0.00144\n",
 	};
@@ -317,12 +320,19 @@ static void test_metrics(void **state)
 	(void)state;
 	json_object_set_new(recipe, "comm", json_string("pi\"ng\\"));
 	capture_begin(&c);
-	assert_int_equal(wv_print_metrics(status, c.out), 0);
+	assert_int_equal(wv_print_detailed_metrics(status, c.out), 0);
 	fclose(c.out);
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(lines); i++)
 		assert_non_null(strstr(c.text, lines[i]));
 	/* A user's answer does not say what all clients do together. */
 	assert_null(strstr(c.text, "\nwarmverbs_clients_accepted_total "));
+	free(c.text);
+	capture_begin(&c);
+	assert_int_equal(wv_print_metrics(status, c.out), 0);
+	fclose(c.out);
+	assert_non_null(strstr(c.text, "\nwarmverbs_device_leased{"));
+	assert_null(strstr(c.text, "warmverbs_user"));
+	assert_null(strstr(c.text, "warmverbs_recipe"));
 	free(c.text);
 	json_decref(status);
 }

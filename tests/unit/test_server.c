@@ -392,6 +392,8 @@ static void test_a_later_report_takes_the_place_of_the_first(void **state)
 	assert_int_equal(counters->diverged, 2);
 	assert_int_equal(counters->unused, 1);
 	assert_int_equal(counters->spares, 9);
+	assert_int_equal(b->server->service.totals.adopted, 7);
+	assert_int_equal(b->server->service.totals.hits, 1);
 	assert_int_equal(bench_recipe(b)->divergence.why, WV_WHY_NO_STEP);
 	bench_settle(b);
 	assert_int_equal(bench_run_program(b, 1, 0), 0); /* not recorded for that alone */

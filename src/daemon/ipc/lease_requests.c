@@ -144,6 +144,7 @@ static enum wv_client_next hand_out(struct wv_client *c, struct wv_recipe *recip
 	}
 	give_up_copies(c, lease);
 	recipe->counters.hits++;
+	c->service->totals.hits++;
 	c->recipe = recipe->id;
 	c->since_us = wv_now(c->service->event);
 	c->state = WV_CLIENT_LEASED;
@@ -164,6 +165,7 @@ static enum wv_client_next serve(struct wv_client *c, struct wv_recipe *recipe,
 	if (lease)
 		return hand_out(c, recipe, lease);
 	recipe->counters.misses++;
+	s->totals.misses++;
 	return refuse(c, WV_NO_LEASE_EMPTY, device);
 }
 

@@ -69,6 +69,7 @@ static void keep(struct wv_client *c, struct wv_recipe *recipe)
 	if (!prepare(c, recipe))
 		return;
 	wv_catalog_recorded(c->service->catalog, recipe, c->argv);
+	c->service->totals.records++;
 	wv_ahead_opened(recipe, c->flags);
 	drop_preliminary(c, recipe);
 	if (recipe->refused)
@@ -177,6 +178,7 @@ enum wv_client_next wv_handle_report(struct wv_client *c, const struct wv_receiv
 	}
 	c->report = *report;
 	count(&recipe->counters, &last, report);
+	count(&c->service->totals, &last, report);
 	recipe->stale = true;
 	if (report->diverged && !last.diverged) {
 		note_divergence(recipe, report);

@@ -44,4 +44,5 @@ struct wv_service {
 	unsigned int n_clients;
 	uint32_t in_flight; /* descriptors in answers that were not read yet */
 	struct wv_tally tally;
+	struct wv_counters totals; /* of all recipes since the start */
 };

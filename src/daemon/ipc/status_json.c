@@ -161,6 +161,12 @@ static json_t *user(const struct wv_service *s, const struct wv_user *u)
 			 (int)u->n_clients, "recipes", (int)u->n_recipes, "use", use(s, u));
 }
 
+/* null for who may not see what the programs of all users do. */
+static json_t *totals_seen_by(const struct wv_service *s, uid_t who)
+{
+	return who ? json_null() : wv_counters_json(&s->totals);
+}
+
 json_t *wv_status(const struct wv_service *s, uid_t who)
 {
 	json_t *users = json_array();
@@ -175,10 +181,10 @@ json_t *wv_status(const struct wv_service *s, uid_t who)
 		wv_each_recipe (u, r)
 			json_array_append_new(recipes, recipe(s, r));
 	}
-	return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
-			 WV_VERSION, "uptime_s",
-			 number((uint64_t)(wv_now(s->event) - s->start_us) / 1000000), "kernel",
-			 s->planner->kernel, "socket", s->socket, "devices", devices(s, who),
-			 "budgets", budgets(s), "use", use_seen_by(s, who), "clients",
-			 clients_seen_by(s, who), "users", users, "recipes", recipes);
+	return json_pack(
+	    "{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version", WV_VERSION,
+	    "uptime_s", number((uint64_t)(wv_now(s->event) - s->start_us) / 1000000), "kernel",
+	    s->planner->kernel, "socket", s->socket, "devices", devices(s, who), "budgets",
+	    budgets(s), "use", use_seen_by(s, who), "clients", clients_seen_by(s, who), "totals",
+	    totals_seen_by(s, who), "users", users, "recipes", recipes);
 }

@@ -152,7 +152,7 @@ def metrics(node):
     try:
         node.start_unit("warmverbs-metrics.timer")
         require(resources.until(METRICS.exists, LIMIT_S, 0.2), f"no metrics: {show('Result', 'warmverbs-metrics')}")
-        require('program="objects"' in METRICS.read_text(), f"metrics of programs are missing: {METRICS.read_text()}")
+        require("\nwarmverbs_hits_total " in METRICS.read_text(), f"sums are missing: {METRICS.read_text()}")
         require_equal(owner_and_mode(METRICS), "root:root 644", "owner and mode")
         systemctl("stop", "warmverbs-metrics.timer", SOCKET, SERVICE)
         subprocess.run(["systemctl", "start", "warmverbs-metrics.service"], capture_output=True, check=False)
