@@ -60,8 +60,10 @@ static const struct argp argp = {
 	   "Exit status: 0 done, 1 failed, 2 wrong usage, 3 no daemon answers.",
 };
 
+typedef int (*print_fn)(json_t *document, FILE *out);
+
 /* NULL: the daemon's text is printed as it is. */
-static int (*printer(const struct status *status))(json_t *document, FILE *out)
+static print_fn printer(const struct status *status)
 {
 	if (status->json)
 		return NULL;
