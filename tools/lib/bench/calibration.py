@@ -9,6 +9,8 @@ import tempfile
 from . import places
 from .results import figures, row
 
+# In the guest, a file of the host is opened by asking the host each time, which is no work of the guest's.
+HELD = ["sh", "-c", 'cp "$2" /dev/shm/library && exec "$1" /dev/shm/library', "sh"]
 # A figure may be that much more or less expensive, relative to the others, than on this machine.
 LIMIT = 2
 
@@ -18,7 +20,7 @@ def measure(products, runs):
     native = medians([figures(output(command)) for _ in range(runs)])
     with tempfile.TemporaryDirectory() as out:
         words = places.lab("--count-instructions", "--quiet")(products, out)
-        counted = figures(output([*words, *command]))
+        counted = figures(output([*words, *HELD, *command]))
     times = {name: counted[name] / native[name] for name in native}
     scale = math.exp(statistics.fmean(map(math.log, times.values())))
     compared = [compare(name, native[name], counted[name], times[name] / scale) for name in native]
