@@ -16,7 +16,7 @@ import tempfile
 import time
 import unittest
 
-from . import trace
+from . import pools, trace
 
 LIMIT_S = 100
 PATIENCE = 5  # runs: on a busy machine the daemon may answer too late for a program
@@ -233,7 +233,7 @@ class Daemon:
         """Waits until each recipe of that name has as many pooled leases as the daemon wants, at least one."""
         def ready():
             recipes = self.recipes(name)
-            return recipes and all(r["pool"]["ready"] >= max(1, r["pool"]["target"]) for r in recipes) and recipes
+            return pools.are_full(recipes) and recipes
         return until(ready, f"leases of {name}; {self.recipes(name)}")
 
     def stop(self, with_signal=signal.SIGTERM):

@@ -6,6 +6,8 @@ import os
 import signal
 import subprocess
 
+from support import pools
+
 from . import resources
 from .report import Failure, require, require_equal
 
@@ -82,18 +84,14 @@ class Daemon:
                 f"the daemon has {self.ufiles()} leases ready, not {least}")
         return self.settle()
 
-    def _is_full(self):
-        pools = [recipe["pool"] for recipe in self._status()["recipes"]]
-        return pools and all(pool["ready"] >= max(1, pool["target"]) for pool in pools)
-
     def await_full(self):
         """Waits until each recipe has as many leases as the daemon wants, at least one."""
-        require(resources.until(self._is_full, 20), f"the pools are not full: {self._status()['recipes']}")
+        require(resources.until(lambda: pools.are_full(self._recipes()), 20), f"the pools are not full: {self._recipes()}")
         self.settle()
 
-    def _status(self):
+    def _recipes(self):
         words = [self._command_line, "status", "--json", "--socket", self.socket]
-        return json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
+        return json.loads(subprocess.run(words, capture_output=True, check=True).stdout)["recipes"]
 
     def check_descriptors(self):
         """Checks that it holds no more descriptors than at its start, besides pooled leases."""

@@ -69,8 +69,8 @@ class Lab:
         return self.start(command, warm, env, name, user).wait(limit)
 
     def run_leased(self, run):
-        """What run(), which returns a list of results, returns when there are leases. To a program, a daemon that is
-        slow is none; then it is run again."""
+        """What run(), which returns a list of results, returns when there are leases. A program that the daemon does
+        not answer in time has none; then all are run again."""
         for _ in range(TRIES):
             self.daemon.await_full()
             results = run()

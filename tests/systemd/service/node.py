@@ -16,7 +16,7 @@ from suite import places, resources
 from suite.lab import listening
 from suite.programs import Running
 from suite.report import require, require_equal
-from support import trace
+from support import pools, trace
 
 from . import units
 
@@ -81,8 +81,7 @@ class Node:
     def await_leases(self):
         """Waits until each recipe has the leases that the daemon wants."""
         def ready():
-            recipes = [recipe["pool"] for recipe in self.status()["recipes"]]
-            return recipes and all(pool["ready"] >= max(1, pool["target"]) for pool in recipes)
+            return pools.are_full(self.status()["recipes"])
         require(resources.until(ready, LIMIT_S, 0.2), f"leases are not made: {self.status()['recipes']}")
 
     def warm_service(self):

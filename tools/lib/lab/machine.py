@@ -49,8 +49,8 @@ def virtualized(cpus, memory):
 
 def counting(memory):
     """One instruction takes 1 ns of guest time: repeatable, whatever else the host does. A string instruction counts
-    once for each word, or for each byte where the CPU has ERMS or FSRM; a real one clears memory much faster. So it has
-    neither, and the kernel does not clear what it allocates (tools/bench calibration)."""
+    once for each word, or for each byte where the CPU has ERMS or FSRM; a real one clears memory much faster. So this
+    CPU has neither, and the kernel does not clear what it allocates (tools/bench calibration)."""
     accelerator = ("-accel", "tcg,thread=single", "-icount", "shift=0,sleep=off,align=off")
     clock = ("-rtc", "clock=vm")
     cpu = ("-cpu", "max,-erms,-fsrm")
