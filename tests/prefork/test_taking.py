@@ -7,6 +7,7 @@ import os
 import signal
 
 import zygotes
+from support import pools
 from support.zygote import END_SRQ
 from zygotes import END, INIT, PLAIN, SETS, WORK, bed, trace
 
@@ -105,10 +106,7 @@ class Taking(zygotes.Case):
         self.finish(started)
 
     def await_leases(self):
-        def there():
-            pools = [recipe["pool"] for recipe in self.daemon.status()["recipes"]]
-            return pools and all(pool["ready"] >= max(1, pool["target"]) for pool in pools)
-        bed.until(there, "leases")
+        bed.until(lambda: pools.are_full(self.daemon.status()["recipes"]), "leases")
 
     def test_sets_come_back_after_a_fault(self):
         started = self.start(sets=1)
