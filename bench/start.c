@@ -14,7 +14,7 @@ const char *const start_names[START_VERBS] = {
     [START_CQ] = "create_cq",	      [START_QP] = "create_qp",	    [START_INIT] = "modify_init",
 };
 
-static struct ibv_qp *create_qp(const struct start *s)
+struct ibv_qp *start_new_qp(const struct start *s)
 {
 	struct ibv_qp_init_attr attr = {
 	    .send_cq = s->cq,
@@ -35,21 +35,39 @@ static void end(struct start *s, enum start_verb verb, uint64_t *last)
 	*last = now;
 }
 
-void start_to_init(struct start *s)
+static struct ibv_device *choose(struct ibv_device **list, const char *name)
+{
+	if (!list[0])
+		give_up(0, "no RDMA device here; tools/lab run makes a software one");
+	while (name && *list && strcmp(ibv_get_device_name(*list), name))
+		list++;
+	if (!*list)
+		give_up(0, "there is no RDMA device %s", name);
+	return *list;
+}
+
+void start_to_cq(struct start *s)
 {
 	uint64_t last = clock_ns();
 	struct ibv_device **list = made(ibv_get_device_list(NULL), "ibv_get_device_list");
 
 	end(s, START_LIST, &last);
-	if (!list[0])
-		give_up(0, "no RDMA device here; tools/lab run makes a software one");
-	s->context = made(ibv_open_device(list[0]), "ibv_open_device");
+	s->context = made(ibv_open_device(choose(list, s->device)), "ibv_open_device");
 	end(s, START_OPEN, &last);
 	s->pd = made(ibv_alloc_pd(s->context), "ibv_alloc_pd");
 	end(s, START_PD, &last);
-	s->cq = made(ibv_create_cq(s->context, CQ_ENTRIES, NULL, NULL, 0), "ibv_create_cq");
+	s->cq = made(ibv_create_cq(s->context, s->cq_entries ?: CQ_ENTRIES, NULL, NULL, 0),
+		     "ibv_create_cq");
 	end(s, START_CQ, &last);
-	s->qp = create_qp(s);
+}
+
+void start_to_init(struct start *s)
+{
+	uint64_t last;
+
+	start_to_cq(s);
+	last = clock_ns();
+	s->qp = start_new_qp(s);
 	end(s, START_QP, &last);
 	modify_to_init(s->qp);
 	end(s, START_INIT, &last);
@@ -72,17 +90,21 @@ struct ibv_mr *start_memory(const struct start *s, void *memory, size_t bytes)
 }
 
 /* Many such programs may share a few processors with the side that answers them. */
-static void await(struct ibv_cq *cq)
+void start_await(const struct start *s, int n)
 {
 	struct ibv_wc wc;
-	int got;
 
-	while ((got = ibv_poll_cq(cq, 1, &wc)) == 0)
-		sched_yield();
-	if (got < 0)
-		give_up(-got, "ibv_poll_cq");
-	if (wc.status != IBV_WC_SUCCESS)
-		give_up(0, "RDMA READ failed: %s", ibv_wc_status_str(wc.status));
+	while (n > 0) {
+		int got = ibv_poll_cq(s->cq, 1, &wc);
+
+		if (got < 0)
+			give_up(-got, "ibv_poll_cq");
+		if (got && wc.status != IBV_WC_SUCCESS)
+			give_up(0, "work request failed: %s", ibv_wc_status_str(wc.status));
+		if (!got)
+			sched_yield();
+		n -= got;
+	}
 }
 
 static void read_between(const struct start *s, struct ibv_sge to, struct start_remote from)
@@ -98,7 +120,7 @@ static void read_between(const struct start *s, struct ibv_sge to, struct start_
 
 	if (err)
 		give_up(err, "posting an RDMA READ");
-	await(s->cq);
+	start_await(s, 1);
 }
 
 void start_read(const struct start *s, const struct ibv_mr *to, struct start_remote from)

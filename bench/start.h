@@ -16,6 +16,8 @@ enum start_verb { START_LIST, START_OPEN, START_PD, START_CQ, START_QP, START_IN
 extern const char *const start_names[START_VERBS];
 
 struct start {
+	const char *device; /* NULL: the first */
+	int cq_entries;	    /* 0: a few */
 	struct ibv_context *context;
 	struct ibv_pd *pd;
 	struct ibv_cq *cq;
@@ -30,10 +32,15 @@ struct start_remote {
 };
 
 /* All end the program if something fails. No object is ever destroyed. */
+/* To the completion queue, for programs that make queue pairs when they have peers. */
+void start_to_cq(struct start *s);
 void start_to_init(struct start *s);
+struct ibv_qp *start_new_qp(const struct start *s);
 /* Nanoseconds from the device list to INIT. */
 uint64_t start_total(const struct start *s);
 struct ibv_mr *start_memory(const struct start *s, void *memory, size_t bytes);
+/* Waits for @n successful completions, and leaves the processor to others meanwhile. */
+void start_await(const struct start *s, int n);
 /* Reads as many bytes as the region @to holds. The queue pair is in RTS. */
 void start_read(const struct start *s, const struct ibv_mr *to, struct start_remote from);
 

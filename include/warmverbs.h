@@ -107,6 +107,9 @@ struct wv_statistics {
 	/* Queue pairs that were created ahead, because this process creates one after another. */
 	uint64_t spares_made;
 	uint64_t spares_taken; /* of these: given to the program */
+	/* Spares that were connected to queue pairs of clients ahead. */
+	uint64_t pairs_made;
+	uint64_t pairs_used; /* of these: connections of the program now */
 };
 
 /**

@@ -5,18 +5,11 @@
  */
 #pragma once
 
-#include "../loopback.h"
+#include "../hello.h"
 #include "../measure.h"
-#include "../start.h"
 
 #define FUNCTION_BYTES 4096 /* that one reads */
 #define SERVER_BYTES   (1 << 20)
-
-/* Over TCP: each side sends one; the server's says where its memory is. */
-struct hello {
-	struct peer peer;
-	struct start_remote memory;
-};
 
 /* Between launcher and functions, as messages on one SOCK_SEQPACKET socket that all functions
  * share. */

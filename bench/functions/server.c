@@ -6,9 +6,7 @@
  */
 #include "functions.h"
 
-#include <arpa/inet.h>
 #include <errno.h>
-#include <netinet/in.h>
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -45,10 +43,10 @@ static void reset(struct ibv_qp *qp)
 /* A side that only answers RDMA READs is ready in RTR. */
 static void serve_one(int fd, struct ibv_qp *qp)
 {
-	struct hello theirs, ours = {peer_of(qp, &address), memory};
+	struct hello theirs, ours = {.peer = peer_of(qp, &address), .memory = memory};
 	char none;
 
-	if (recv(fd, &theirs, sizeof(theirs), MSG_WAITALL) != sizeof(theirs))
+	if (!hello_receive(fd, &theirs))
 		return;
 	modify_to_rtr_with(qp, &address, &theirs.peer);
 	if (send(fd, &ours, sizeof(ours), MSG_NOSIGNAL) == sizeof(ours))
@@ -64,29 +62,12 @@ static void *serve(void *unused)
 	(void)unused;
 	modify_to_init(qp);
 	while (true) {
-		int fd = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+		int fd = hello_accept(listener);
 
-		if (fd < 0)
-			give_up(errno, "accept");
 		serve_one(fd, qp);
 		close(fd);
 	}
 	return NULL;
-}
-
-/* Listens on a free port, and prints it. */
-static void listen_on_loopback(int backlog)
-{
-	struct sockaddr_in own = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
-	socklen_t length = sizeof(own);
-
-	listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-	if (listener < 0 || bind(listener, (struct sockaddr *)&own, sizeof(own)) ||
-	    listen(listener, backlog) || getsockname(listener, (struct sockaddr *)&own, &length))
-		give_up(errno, "listening");
-	printf("port %d\n", ntohs(own.sin_port));
-	if (fflush(stdout))
-		give_up(errno, "stdout");
 }
 
 static void offer_memory(void)
@@ -109,7 +90,9 @@ int main(int argc, char **argv)
 	start_to_init(&device);
 	loopback_init(&address, device.context, START_GID_INDEX);
 	offer_memory();
-	listen_on_loopback(threads);
+	printf("port %d\n", hello_listen(0, threads, &listener));
+	if (fflush(stdout))
+		give_up(errno, "stdout");
 	for (int i = 1; i < threads; i++) {
 		int err = pthread_create(&thread, NULL, serve, NULL);
 

@@ -33,7 +33,7 @@ enum wv_kind {
 	WV_NEW_NUMBER, /* receives such a number */
 	WV_BUFFER,     /* user address of a queue: the start of memory that the program allocated */
 	WV_DOORBELL,   /* user address of a doorbell record, in memory that objects share */
-	WV_VOLATILE,   /* differs from run to run (packet sequence numbers) */
+	WV_VOLATILE,   /* differs from run to run (PSNs, librdmacm's flow labels) */
 	WV_KINDS
 };
 
@@ -92,12 +92,26 @@ struct wv_driver_row {
 #define WV_ANY_DRIVER	RDMA_DRIVER_UNKNOWN
 
 /*
- * From the kernel's ABI, for headers that are older than rdma-core 60 (rdma/ib_user_ioctl_cmds.h:
- * UVERBS_METHOD_REG_MR, UVERBS_ATTR_REG_MR_HANDLE). tests/unit/test_abi_headers.py compares them
- * with headers that have them.
+ * From the kernel's ABI, for headers that are older than rdma-core 65 (rdma/ib_user_ioctl_cmds.h:
+ * the same names with UVERBS in place of WV). tests/unit/test_abi_headers.py compares them with
+ * headers that have them.
  */
-#define WV_METHOD_REG_MR      5
-#define WV_ATTR_REG_MR_HANDLE 0
+#define WV_OBJECT_DMAH 17
+
+#define WV_METHOD_REG_MR	   5
+#define WV_METHOD_QUERY_PORT_SPEED 7
+#define WV_METHOD_DMAH_ALLOC	   0
+#define WV_METHOD_DMAH_FREE	   1
+
+#define WV_ATTR_REG_MR_HANDLE		  0
+#define WV_ATTR_QUERY_PORT_SPEED_PORT_NUM 0
+#define WV_ATTR_QUERY_PORT_SPEED_RESP	  1
+#define WV_ATTR_ALLOC_DMAH_HANDLE	  0
+#define WV_ATTR_FREE_DMA_HANDLE		  0
+
+/* The same of mlx5, from rdma/mlx5_user_ioctl_cmds.h. */
+#define WV_MLX5_METHOD_GET_DATA_DIRECT_SYSFS_PATH (MLX5_IB_METHOD_QUERY_PORT + 1)
+#define WV_MLX5_ATTR_GET_DATA_DIRECT_SYSFS_PATH	  MLX5_IB_ATTR_QUERY_PORT_PORT_NUM
 
 /* Not a kernel command: a program's allocation of memory for queues, as a step of a command log. */
 #define WV_OBJECT_MEMORY 0xffff

@@ -69,6 +69,21 @@ void wv_compose_reset(struct wv_small_command *cmd, uint32_t driver_id, uint32_t
 	    mandatory(UVERBS_ATTR_CORE_IN, sizeof(cmd->modify), (uintptr_t)&cmd->modify);
 }
 
+void wv_compose_query(struct wv_small_command *cmd, uint32_t driver_id, uint32_t qp_handle)
+{
+	cmd->query = (struct ib_uverbs_query_qp){
+	    .qp_handle = qp_handle,
+	    .attr_mask = IBV_QP_STATE | IBV_QP_RQ_PSN,
+	};
+	memset(&cmd->queried, 0, sizeof(cmd->queried));
+	begin(cmd, driver_id, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, 3);
+	cmd->attrs[0] =
+	    mandatory(UVERBS_ATTR_WRITE_CMD, sizeof(uint64_t), IB_USER_VERBS_CMD_QUERY_QP);
+	cmd->attrs[1] = mandatory(UVERBS_ATTR_CORE_IN, sizeof(cmd->query), (uintptr_t)&cmd->query);
+	cmd->attrs[2] =
+	    mandatory(UVERBS_ATTR_CORE_OUT, sizeof(cmd->queried), (uintptr_t)&cmd->queried);
+}
+
 static void answer_attr(struct ib_uverbs_attr *attr, enum wv_kind kind)
 {
 	switch (kind) {

@@ -13,6 +13,10 @@ struct wv_small_command {
 	struct ib_uverbs_attr attrs[3];
 	union {
 		struct ib_uverbs_modify_qp modify;
+		struct {
+			struct ib_uverbs_query_qp query;
+			struct ib_uverbs_query_qp_resp queried;
+		};
 		uint64_t answer[2];
 	};
 };
@@ -26,6 +30,9 @@ int wv_compose_destroy(struct wv_small_command *cmd, uint32_t driver_id,
 
 /* Moves a queue pair to RESET. */
 void wv_compose_reset(struct wv_small_command *cmd, uint32_t driver_id, uint32_t qp_handle);
+
+/* Reads a queue pair; the answer will be in @cmd->queried. */
+void wv_compose_query(struct wv_small_command *cmd, uint32_t driver_id, uint32_t qp_handle);
 
 /*
  * Answers @cmd, of row @row, as if it succeeded with nothing to report: zeros, and handles and

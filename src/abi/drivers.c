@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include <rdma/ib_user_ioctl_verbs.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct {
@@ -69,4 +70,15 @@ const struct wv_driver_need *wv_driver_need(uint32_t driver_id)
 		if (needs[i].driver_id == driver_id)
 			return &needs[i];
 	return NULL;
+}
+
+const char *wv_module_of_vendor(const char *vendor)
+{
+	return strcmp(vendor, "0x15b3") ? NULL : "mlx5_ib";
+}
+
+void wv_software_device(const char *netdev, char *command, size_t capacity)
+{
+	snprintf(command, capacity, "modprobe rdma_rxe && rdma link add rxe0 type rxe netdev %s",
+		 netdev);
 }

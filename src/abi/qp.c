@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include <rdma/mlx5-abi.h>
+#include <string.h>
 
 /*
  * How far a queue pair may be moved while its peer is unknown: RC and UC need the peer from RTR on.
@@ -74,19 +75,114 @@ int wv_command_qp_state(const struct ib_uverbs_ioctl_hdr *cmd)
 	return -1;
 }
 
+/* What qp_state_table of Linux requires and allows for RC (drivers/infiniband/core/verbs.c). */
+static const struct {
+	uint8_t state; /* enum ibv_qp_state */
+	uint32_t must, may;
+} connecting[] = {
+    {IBV_QPS_RTR,
+     IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC |
+	 IBV_QP_MIN_RNR_TIMER,
+     IBV_QP_ACCESS_FLAGS | IBV_QP_PKEY_INDEX},
+    {IBV_QPS_RTS,
+     IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC,
+     IBV_QP_CUR_STATE | IBV_QP_ACCESS_FLAGS | IBV_QP_MIN_RNR_TIMER},
+};
+
+bool wv_qp_connects(const void *core_in, size_t len, enum ibv_qp_state state)
+{
+	const struct ib_uverbs_modify_qp *modify = core_in;
+
+	if (wv_qp_state_asked(core_in, len) != (int)state)
+		return false;
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(connecting); i++) {
+		uint32_t must = connecting[i].must | IBV_QP_STATE;
+
+		if (connecting[i].state == state)
+			return (modify->attr_mask & must) == must &&
+			       !(modify->attr_mask & ~(must | connecting[i].may)) &&
+			       (modify->dest.is_global || !(must & IBV_QP_AV));
+	}
+	return false;
+}
+
+bool wv_qp_is_to(const void *core_in, size_t len, const struct wv_qp_peer *peer)
+{
+	const struct ib_uverbs_modify_qp *modify = core_in;
+	const uint32_t named = IBV_QP_AV | IBV_QP_DEST_QPN;
+
+	return len >= sizeof(*modify) && (modify->attr_mask & named) == named &&
+	       modify->dest.is_global && modify->dest_qp_num == peer->qp_num &&
+	       !memcmp(modify->dest.dgid, peer->gid, sizeof(peer->gid));
+}
+
+void wv_qp_set_psns(void *core_in, const struct wv_qp_peer *peer)
+{
+	struct ib_uverbs_modify_qp *modify = core_in;
+
+	if (modify->attr_mask & IBV_QP_RQ_PSN)
+		modify->rq_psn = peer->peer_psn;
+	if (modify->attr_mask & IBV_QP_SQ_PSN)
+		modify->sq_psn = peer->psn;
+}
+
+void wv_qp_set_peer(void *core_in, const struct wv_qp_peer *peer)
+{
+	struct ib_uverbs_modify_qp *modify = core_in;
+
+	if (modify->attr_mask & IBV_QP_DEST_QPN)
+		modify->dest_qp_num = peer->qp_num;
+	if (modify->attr_mask & IBV_QP_AV) {
+		memcpy(modify->dest.dgid, peer->gid, sizeof(peer->gid));
+		modify->dest.flow_label = peer->flow_label;
+	}
+}
+
 /* What the kernel keeps, under the same names in both answers. */
 #define KEPT_IN_RESET(field) field(qkey) field(qp_access_flags) field(pkey_index) field(port_num)
 #define CLEAR(name)	     answer->name = 0;
 
-void wv_qp_hide_ioctl(const struct ib_uverbs_ioctl_hdr *query)
+static struct ib_uverbs_query_qp_resp *answer_of(const struct ib_uverbs_ioctl_hdr *query)
 {
 	for (unsigned int i = 0; i < query->num_attrs; i++) {
 		const struct ib_uverbs_attr *attr = &query->attrs[i];
 		struct ib_uverbs_query_qp_resp *answer = (void *)(uintptr_t)attr->data;
 
-		if (attr->attr_id == UVERBS_ATTR_CORE_OUT && attr->len >= sizeof(*answer)) {
-			KEPT_IN_RESET(CLEAR)
-		}
+		if (attr->attr_id == UVERBS_ATTR_CORE_OUT && attr->len >= sizeof(*answer))
+			return answer;
+	}
+	return NULL;
+}
+
+void wv_qp_hide_ioctl(const struct ib_uverbs_ioctl_hdr *query)
+{
+	struct ib_uverbs_query_qp_resp *answer = answer_of(query);
+
+	if (answer) {
+		KEPT_IN_RESET(CLEAR)
+	}
+}
+
+#define SET_BY_RTR(field)                                                                          \
+	field(path_mtu) field(dest_qp_num) field(rq_psn) field(max_dest_rd_atomic)                 \
+	    field(min_rnr_timer)
+#define SET_BY_RTS(field)                                                                          \
+	field(sq_psn) field(timeout) field(retry_cnt) field(rnr_retry) field(max_rd_atomic)
+
+void wv_qp_hide_moves(const struct ib_uverbs_ioctl_hdr *query, enum ibv_qp_state state)
+{
+	struct ib_uverbs_query_qp_resp *answer = answer_of(query);
+
+	if (!answer)
+		return;
+	answer->qp_state = answer->cur_qp_state = (uint8_t)state;
+	SET_BY_RTS(CLEAR)
+	if (state < IBV_QPS_RTR) {
+		memset(&answer->dest, 0, sizeof(answer->dest));
+		SET_BY_RTR(CLEAR)
+	}
+	if (state < IBV_QPS_INIT) {
+		KEPT_IN_RESET(CLEAR)
 	}
 }
 

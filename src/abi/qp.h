@@ -36,9 +36,36 @@ bool wv_qp_is_ahead(enum ibv_qp_type type, enum ibv_qp_state state);
 int wv_qp_state_asked(const void *core_in, size_t len);
 int wv_command_qp_state(const struct ib_uverbs_ioctl_hdr *cmd);
 
+/* The other end of a queue pair of type RC, and where the two begin to count packets. */
+struct wv_qp_peer {
+	uint32_t qp_num;
+	uint8_t gid[16];
+	uint32_t psn, peer_psn; /* the first that the queue pair sends, and that its peer sends */
+	uint32_t flow_label;
+};
+
+/*
+ * Whether the CORE_IN of a WV_MODIFY command moves an RC queue pair to @state, RTR or RTS, with a
+ * peer that a GID names, and with no attributes but those that are usual there: no alternate path.
+ */
+bool wv_qp_connects(const void *core_in, size_t len, enum ibv_qp_state state);
+
+/* Whether the CORE_IN of a move to RTR names @peer, by its GID and number. */
+bool wv_qp_is_to(const void *core_in, size_t len, const struct wv_qp_peer *peer);
+
+/* Writes into the CORE_IN of a move, where its mask has them: the PSNs of @peer; and its name. */
+void wv_qp_set_psns(void *core_in, const struct wv_qp_peer *peer);
+void wv_qp_set_peer(void *core_in, const struct wv_qp_peer *peer);
+
 /*
  * The kernel keeps what INIT set when a QP goes back to RESET; a new QP has none of it. These clear
  * it in the answer to a query of a QP that was put back: of the ioctl, and of ibv_query_qp().
  */
 void wv_qp_hide_ioctl(const struct ib_uverbs_ioctl_hdr *query);
 void wv_qp_hide(struct ibv_qp_attr *attr);
+
+/*
+ * The answer to the query of an RC queue pair in RTS becomes that of one in @state, before RTS,
+ * without what the moves to RTR and RTS set.
+ */
+void wv_qp_hide_moves(const struct ib_uverbs_ioctl_hdr *query, enum ibv_qp_state state);

@@ -15,6 +15,14 @@
 	{                                                                                          \
 		offsetof(struct s, f), sizeof(((struct s *)0)->f), k                               \
 	}
+/* Two fields that follow each other. */
+#define FIELD_AND_NEXT(s, f, next, k)                                                              \
+	{                                                                                          \
+		offsetof(struct s, f),                                                             \
+		    offsetof(struct s, next) + sizeof(((struct s *)0)->next) -                     \
+			offsetof(struct s, f),                                                     \
+		    k                                                                              \
+	}
 #define COUNT(type, ...) sizeof((const struct type[]){__VA_ARGS__}) / sizeof(struct type)
 #define FIELDS(...)                                                                                \
 	COUNT(wv_field, __VA_ARGS__),                                                              \
@@ -40,6 +48,14 @@
 #define IOCTL(object, method, class, ...)                                                          \
 	ROW(WV_ANY_DRIVER, UVERBS_OBJECT_##object, UVERBS_METHOD_##method, WV_NO_WRITE_CMD,        \
 	    UVERBS_OBJECT_##object, class, #method, __VA_ARGS__)
+/* The same, of what older headers lack (abi.h). */
+#define NEWER_IOCTL(object, method, class, ...)                                                    \
+	ROW(WV_ANY_DRIVER, object, WV_METHOD_##method, WV_NO_WRITE_CMD, object, class, #method,    \
+	    __VA_ARGS__)
+#define NEWER_ATTR(id, kind)                                                                       \
+	{                                                                                          \
+		WV_ATTR_##id, WV_##kind, NO_FIELDS                                                 \
+	}
 /* @in, @out: the kinds inside the structs of CORE_IN and CORE_OUT. */
 #define LEGACY(cmd, about, name, class, in, out)                                                   \
 	ROW(WV_ANY_DRIVER, UVERBS_OBJECT_DEVICE, UVERBS_METHOD_INVOKE_WRITE, cmd,                  \

@@ -28,6 +28,12 @@
  * faults.
  */
 #define WV_START __attribute__((section(".data.wv_start")))
+/*
+ * Texts that every program needs at its start. Next to constants with addresses, which the loader
+ * writes in any program: other texts are on a page of their own, and would cost each start a page
+ * fault.
+ */
+#define WV_NAMES __attribute__((section(".data.rel.ro.wv_names")))
 /* Written around every fork: together, since each page that is written to after one is copied. */
 #define WV_HOT __attribute__((section("wv_hot")))
 /*
@@ -36,7 +42,9 @@
  * costs a page fault.
  */
 #define WV_COLD(rank) __attribute__((section(".bss.wv_cold" #rank)))
-#define wv_cleanup(f) __attribute__((cleanup(f)))
+/* For functions that sanitizers call before instrumented code can run. */
+#define WV_UNSANITIZED __attribute__((no_sanitize("address", "thread", "undefined")))
+#define wv_cleanup(f)  __attribute__((cleanup(f)))
 
 static inline void wv_close_fd(int *fd)
 {
@@ -93,3 +101,11 @@ static inline uint64_t wv_hash(uint64_t hash, const void *data, size_t bytes)
 	return hash;
 }
 #define WV_HASH_START 0xcbf29ce484222325ull
+
+/* The same for an argument vector, or the rest of one; NULL is an empty one. */
+static inline uint64_t wv_hash_argv(uint64_t hash, char *const *argv)
+{
+	for (; argv && *argv; argv++)
+		hash = wv_hash(hash, *argv, strlen(*argv) + 1);
+	return hash;
+}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Identities of the files mapped into this process, read from memory without opening any file.
+ * Identities of programs and libraries: of the files mapped into this process, read from memory
+ * without opening any file, and of a program that has not been started.
  */
 #pragma once
 
@@ -16,6 +17,13 @@ struct wv_build_id {
  * harmless, because a lease that does not fit is never adopted.
  */
 void wv_id_of_program(struct wv_build_id *id);
+
+/*
+ * What wv_id_of_program() will say in a process that runs the program @fd. The file may contain
+ * anything. 0; or -ENOEXEC if it is not a program that this machine runs, or has headers of unusual
+ * size.
+ */
+int wv_id_of_file(int fd, struct wv_build_id *id);
 
 /*
  * The build-id of the first loaded file whose base name begins with @prefix; if @prefix is NULL, of

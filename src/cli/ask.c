@@ -131,6 +131,7 @@ static int read_text(int memory, char **text)
 	return 0;
 }
 
+/* As wv_ask_quietly(), but leaves @question. */
 static int converse(const char *path, json_t *question, struct wv_answer *answer)
 {
 	wv_auto_fd sock = connect_to(path);
@@ -152,17 +153,29 @@ static int converse(const char *path, json_t *question, struct wv_answer *answer
 	return json_is_object(answer->document) ? 0 : -EPROTO;
 }
 
-int wv_ask(const char *socket, json_t *question, struct wv_answer *answer)
+const char *wv_ask_path(const char *socket)
 {
 	const char *path = socket ? socket : getenv(WV_SOCKET_ENV);
-	json_t *error;
+
+	return path && *path ? path : WV_SOCKET_DEFAULT;
+}
+
+int wv_ask_quietly(const char *path, json_t *question, struct wv_answer *answer)
+{
 	int err;
 
 	*answer = (struct wv_answer){0};
-	if (!path || !*path)
-		path = WV_SOCKET_DEFAULT;
 	err = converse(path, question, answer);
 	json_decref(question);
+	return err;
+}
+
+int wv_ask(const char *socket, json_t *question, struct wv_answer *answer)
+{
+	const char *path = wv_ask_path(socket);
+	int err = wv_ask_quietly(path, question, answer);
+	json_t *error;
+
 	if (err)
 		return no_answer(path, err);
 	error = json_object_get(answer->document, "error");

@@ -13,6 +13,15 @@ struct wv_answer {
 	json_t *document;
 };
 
+/* The path of the daemon's socket: @socket, or, if that is NULL, the one that programs use. */
+const char *wv_ask_path(const char *socket);
+
+/*
+ * Sends @question to the daemon at @path, and frees it. Waits for some seconds at most. Returns 0
+ * or -errno. In both cases the caller frees @answer with wv_answer_finish().
+ */
+int wv_ask_quietly(const char *path, json_t *question, struct wv_answer *answer);
+
 /*
  * Sends @question to the daemon at @socket (NULL: the socket that the environment names), and frees
  * it. Returns 0, or an exit code after telling the user why there is no answer. In both cases the

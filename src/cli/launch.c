@@ -2,12 +2,15 @@
 #include "cli/launch.h"
 
 #include "base/base.h"
+#include "base/preload_list.h"
+#include "base/program_path.h"
 #include "cli/complain.h"
 #include "cli/library.h"
 #include "cli/program.h"
 #include "cli/subcommand.h"
 #include "wire/wire.h"
 
+#include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -76,27 +79,31 @@ static int set_socket(const char *socket)
 	return setenv(WV_SOCKET_ENV, path, 1) ? out_of_memory() : 0;
 }
 
+/* By the list /etc/ld.so.preload, as in containers, or by the caller's LD_PRELOAD. */
+static bool is_preloaded(void)
+{
+	return dlopen("libwarmverbs.so.0", RTLD_LAZY | RTLD_NOLOAD);
+}
+
 static int set_preload(const char *library)
 {
-	const char *others = getenv("LD_PRELOAD");
 	wv_auto_free char *list = NULL;
 
-	if (strpbrk(library, " :")) {
+	if (!wv_preload_can_name(library)) {
 		wv_complain("move the library, or set " WV_LIBRARY_ENV
 			    " to a link with another path",
 			    "LD_PRELOAD cannot name %s: the path has a space or a colon", library);
 		return WV_EXIT_NOT_STARTED;
 	}
-	if (asprintf(&list, "%s%s%s", library, others && *others ? ":" : "", others ? others : "") <
-	    0)
-		return out_of_memory();
-	return setenv("LD_PRELOAD", list, 1) ? out_of_memory() : 0;
+	list = wv_preload_list(getenv("LD_PRELOAD"), library, true);
+	return !list || setenv("LD_PRELOAD", list, 1) ? out_of_memory() : 0;
 }
 
 static int set_environment(const struct wv_launch *launch)
 {
+	bool preloaded = is_preloaded();
 	char library[PATH_MAX];
-	int err = wv_library_find(library);
+	int err = preloaded ? 0 : wv_library_find(library);
 
 	if (err) {
 		wv_complain("install warmverbs, or set " WV_LIBRARY_ENV " to the library's path",
@@ -108,7 +115,7 @@ static int set_environment(const struct wv_launch *launch)
 	if (launch->name && setenv("WARMVERBS_NAME", launch->name, 1))
 		return out_of_memory();
 	err = launch->socket ? set_socket(launch->socket) : 0;
-	return err ? err : set_preload(library);
+	return err || preloaded ? err : set_preload(library);
 }
 
 int wv_launch_prepare(const struct wv_launch *launch)
@@ -117,7 +124,7 @@ int wv_launch_prepare(const struct wv_launch *launch)
 	const char *obstacle = NULL;
 
 	/* A program that is not found is left for execvp() to report. */
-	if (!wv_program_find(launch->program[0], path, sizeof(path)))
+	if (!wv_program_find(launch->program[0], getenv("PATH"), path, sizeof(path)))
 		obstacle = wv_program_obstacle(path);
 	if (!obstacle)
 		return set_environment(launch);

@@ -2,7 +2,10 @@
 #include "base/base.h"
 #include "cli/arguments.h"
 #include "cli/complain.h"
+#include "cli/containers.h"
+#include "cli/doctor.h"
 #include "cli/explain.h"
+#include "cli/list_peers.h"
 #include "cli/recipes.h"
 #include "cli/run.h"
 #include "cli/status.h"
@@ -13,10 +16,8 @@
 #include <string.h>
 
 static const struct wv_subcommand *const subcommands[] = {
-    &wv_cli_run,
-    &wv_cli_explain,
-    &wv_cli_status,
-    &wv_cli_recipes,
+    &wv_cli_run,   &wv_cli_explain, &wv_cli_status,    &wv_cli_recipes,
+    &wv_cli_peers, &wv_cli_doctor,  &wv_cli_container,
 };
 
 WV_PUBLIC const char *argp_program_version = "warmverbs " WV_VERSION;

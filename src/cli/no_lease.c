@@ -5,9 +5,7 @@
 #include "wire/wire.h"
 
 static const struct wv_no_lease_row rows[] = {
-    [0] = {"not asked", "no daemon was asked for a lease",
-	   "check with 'warmverbs status' that a daemon answers you; see also IBV_DRIVERS in "
-	   "warmverbs(7)"},
+    [0] = {"not asked", "no daemon was asked for a lease", "'warmverbs doctor' says why"},
     [WV_NO_LEASE_RECORD] = {"not known yet",
 			    "the daemon did not know this program, so this run was recorded",
 			    "run it again: the daemon now prepares leases for it"},
@@ -30,6 +28,9 @@ static const struct wv_no_lease_row rows[] = {
 			    "the daemon did not answer in time, or is of another version",
 			    "check with 'warmverbs status' that it answers; perhaps the node is "
 			    "overloaded"},
+    [WV_NO_LEASE_CLOSED] =
+	{"no permission", "the daemon's socket does not let this user connect",
+	 "add the user to the group of the socket, rdma; for containers, see warmverbs(1)"},
 };
 
 const struct wv_no_lease_row *wv_no_lease(unsigned int reason)

@@ -16,34 +16,6 @@
 
 #define OWN_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
 
-static bool is_program(const char *path)
-{
-	struct stat st;
-
-	return !stat(path, &st) && S_ISREG(st.st_mode) && !access(path, X_OK);
-}
-
-int wv_program_find(const char *name, char *path, size_t capacity)
-{
-	const char *folder = getenv("PATH");
-
-	if (strchr(name, '/')) {
-		snprintf(path, capacity, "%s", name);
-		return is_program(path) ? 0 : -ENOENT;
-	}
-	for (folder = folder ? folder : "/bin:/usr/bin";; folder++) {
-		int length = (int)strcspn(folder, ":");
-
-		/* An empty element is the working directory. */
-		snprintf(path, capacity, "%.*s%s%s", length, folder, length ? "/" : "", name);
-		if (is_program(path))
-			return 0;
-		folder += length;
-		if (!*folder)
-			return -ENOENT;
-	}
-}
-
 /* The dynamic linker ignores LD_PRELOAD for a program that has more privileges than its caller. */
 static bool is_privileged(int fd)
 {

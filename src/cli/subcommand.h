@@ -31,6 +31,7 @@ enum wv_option {
 	WV_OPTION_OUTPUT,
 	WV_OPTION_PROMETHEUS,
 	WV_OPTION_SOCKET,
+	WV_OPTION_SUMMARY,
 };
 
 #define WV_SOCKET_OPTION                                                                           \

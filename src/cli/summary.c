@@ -32,6 +32,9 @@ static bool is_divergence(const struct wv_trace *event, const struct wv_summary 
 	case WV_WHY_NONE:
 	case WV_WHY_PASS:
 	case WV_WHY_NO_LEASE:
+	case WV_WHY_OTHER_PEER: /* no recipe has what follows it either */
+	case WV_WHY_PEER_GONE:
+	case WV_WHY_OTHER_MOVES:
 		return false;
 	case WV_WHY_UNKNOWN: /* also given where there is no lease */
 		return s->leased > 0;
@@ -51,6 +54,9 @@ static void count_command(const struct wv_trace *event, struct wv_summary *s)
 		break;
 	case WV_HOW_SPARE:
 		s->spares++;
+		break;
+	case WV_HOW_PAIR:
+		s->pairs++;
 		break;
 	default:
 		s->kernel++;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cmdlog/adopt.h"
 
+#include "cmdlog/qp_steps.h"
+
 #include <string.h>
 
 void wv_lease_init(struct wv_lease *lease, struct wv_cmdlog *cmdlog)
 {
 	lease->cmdlog = cmdlog;
 	lease->first = wv_cmdlog_first(cmdlog);
+	lease->n_recipe = cmdlog->n_steps;
 	lease->given = 0;
 	lease->opening = false;
 	lease->memory = NULL;
@@ -177,9 +180,8 @@ static void void_earlier(struct wv_lease *lease, struct wv_step *taken)
 			step->state = WV_DEAD;
 }
 
-static void take(struct wv_lease *lease, struct wv_step *step, struct ib_uverbs_ioctl_hdr *cmd)
+void wv_lease_take(struct wv_lease *lease, struct wv_step *step)
 {
-	answer(lease, step, cmd);
 	if (step->new_fd != WV_NONE)
 		lease->given |= 1u << step->new_fd;
 	if (step->target != WV_NONE)
@@ -222,9 +224,20 @@ struct wv_step *wv_lease_claim(struct wv_lease *lease, struct ib_uverbs_ioctl_hd
 		if (step->state != WV_FREE || !same_command(step, cmd, write_cmd) ||
 		    !may_be_claimed(lease, step) || compare(lease, step, cmd).why != WV_WHY_NONE)
 			continue;
-		take(lease, step, cmd);
+		answer(lease, step, cmd);
+		wv_lease_take(lease, step);
 		return step;
 	}
+	return NULL;
+}
+
+struct wv_step *wv_lease_move_to(struct wv_lease *lease, uint32_t handle, int state)
+{
+	for (struct wv_step *step = lease->first; step < wv_cmdlog_end(lease->cmdlog);
+	     step = wv_step_next(step))
+		if (step->state == WV_FREE && step->class_ == WV_MODIFY && step->target == handle &&
+		    wv_step_qp_state(step) == state)
+			return step;
 	return NULL;
 }
 

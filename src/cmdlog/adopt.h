@@ -11,6 +11,7 @@
 struct wv_lease {
 	struct wv_cmdlog *cmdlog;   /* passed wv_cmdlog_check() */
 	struct wv_step *first;	    /* no step before it is WV_FREE */
+	uint32_t n_recipe;	    /* steps of the recipe; those after them connect a queue pair */
 	int fds[WV_CMDLOG_MAX_FDS]; /* the slots' descriptor numbers in this process */
 	uint32_t given;		    /* bit per slot: the program has it */
 	bool opening;		    /* the program is inside ibv_open_device() */
@@ -31,6 +32,12 @@ void wv_lease_move(struct wv_lease *lease, struct wv_cmdlog *cmdlog);
  */
 struct wv_step *wv_lease_claim(struct wv_lease *lease, struct ib_uverbs_ioctl_hdr *cmd,
 			       uint32_t write_cmd);
+
+/*
+ * The unclaimed step that moves the QP @handle to @state, or NULL; and taking it without an answer.
+ */
+struct wv_step *wv_lease_move_to(struct wv_lease *lease, uint32_t handle, int state);
+void wv_lease_take(struct wv_lease *lease, struct wv_step *step);
 
 /* The first unclaimed memory for a queue of @bytes. NULL if there is none. */
 void *wv_lease_claim_memory(struct wv_lease *lease, size_t bytes);

@@ -121,6 +121,14 @@ const struct wv_command_row *wv_step_row(const struct wv_step *step)
 	return wv_abi_at(step->row);
 }
 
+struct wv_step *wv_cmdlog_nth(struct wv_cmdlog *cmdlog, uint32_t index)
+{
+	wv_each_step (cmdlog, step)
+		if (!index--)
+			return step;
+	return NULL;
+}
+
 struct wv_attr *wv_step_attr(struct wv_step *step, uint16_t id)
 {
 	wv_each_attr (step, attr)

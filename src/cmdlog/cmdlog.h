@@ -158,6 +158,9 @@ int wv_cmdlog_check(void *data, size_t bytes, enum wv_form form);
 /* The row of a step that was checked or that a writer made. */
 const struct wv_command_row *wv_step_row(const struct wv_step *step);
 
+/* Step number @index of a command log that was checked; NULL: it has fewer. */
+struct wv_step *wv_cmdlog_nth(struct wv_cmdlog *cmdlog, uint32_t index);
+
 /* The attribute @id of @step, or NULL. */
 struct wv_attr *wv_step_attr(struct wv_step *step, uint16_t id);
 

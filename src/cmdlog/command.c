@@ -49,6 +49,22 @@ void wv_command_fill(struct wv_command *cmd, struct wv_step *step, uint32_t driv
 		fill_attr(&cmd->attrs[i], step, &wv_step_attrs(step)[i], fds, token);
 }
 
+bool wv_command_copy(struct wv_command *copy, const struct ib_uverbs_ioctl_hdr *cmd)
+{
+	if (cmd->num_attrs > WV_CMDLOG_MAX_ATTRS)
+		return false;
+	memcpy(copy, cmd, sizeof(*cmd) + cmd->num_attrs * sizeof(cmd->attrs[0]));
+	return true;
+}
+
+struct ib_uverbs_attr *wv_command_attr(const struct ib_uverbs_ioctl_hdr *cmd, uint16_t id)
+{
+	for (unsigned int i = 0; i < cmd->num_attrs; i++)
+		if (cmd->attrs[i].attr_id == id)
+			return (struct ib_uverbs_attr *)&cmd->attrs[i];
+	return NULL;
+}
+
 int wv_command_fields(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row,
 		      wv_visit_field visit, void *data)
 {

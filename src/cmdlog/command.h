@@ -18,6 +18,12 @@ struct wv_command {
 void wv_command_fill(struct wv_command *cmd, struct wv_step *step, uint32_t driver_id,
 		     const int *fds, uint64_t token);
 
+/* Copies a command, without what it points to. False: it has too many attributes. */
+bool wv_command_copy(struct wv_command *copy, const struct ib_uverbs_ioctl_hdr *cmd);
+
+/* The attribute @id of @cmd, or NULL. */
+struct ib_uverbs_attr *wv_command_attr(const struct ib_uverbs_ioctl_hdr *cmd, uint16_t id);
+
 /*
  * Calls @visit for every named field of @cmd's inputs, as wv_step_fields() does. @visit must not
  * change the payloads, which are the program's.

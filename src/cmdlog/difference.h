@@ -16,6 +16,10 @@ enum wv_why {
 	WV_WHY_NO_STEP,	 /* the recipe has no such step left */
 	WV_WHY_SHAPE,	 /* same command, other attributes or sizes */
 	WV_WHY_VALUE,	 /* same command, another value */
+	/* Of a queue pair that was connected ahead: */
+	WV_WHY_OTHER_PEER,  /* the program connects it to another one */
+	WV_WHY_PEER_GONE,   /* its peer exists no more, or is connected otherwise */
+	WV_WHY_OTHER_MOVES, /* the program connects it with other attributes, or looked at it */
 	WV_WHYS
 };
 

@@ -28,6 +28,16 @@ const struct wv_ahead_row *wv_cmdlog_ahead(struct wv_cmdlog *cmdlog, uint32_t ha
 	return ahead;
 }
 
+uint32_t wv_step_qp_num(struct wv_step *create)
+{
+	struct wv_attr *attr = wv_step_attr(create, UVERBS_ATTR_CREATE_QP_RESP_QP_NUM);
+	uint32_t number = 0;
+
+	if (attr && attr->payload && attr->len == sizeof(number))
+		memcpy(&number, wv_attr_bytes(create, attr), sizeof(number));
+	return number;
+}
+
 int wv_step_qp_state(struct wv_step *step)
 {
 	struct wv_attr *in = wv_step_attr(step, UVERBS_ATTR_CORE_IN);

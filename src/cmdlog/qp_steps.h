@@ -13,5 +13,8 @@ const struct wv_ahead_row *wv_step_ahead(const struct wv_cmdlog *cmdlog, struct 
 /* The same for the QP @handle of a record or a lease; NULL also if no step makes it. */
 const struct wv_ahead_row *wv_cmdlog_ahead(struct wv_cmdlog *cmdlog, uint32_t handle);
 
+/* The number of the QP that @create, of a lease, has made; 0 if it made none. */
+uint32_t wv_step_qp_num(struct wv_step *create);
+
 /* The QP state that a WV_MODIFY step asks for; -1 if none. */
 int wv_step_qp_state(struct wv_step *step);

@@ -5,6 +5,8 @@
 #include "cmdlog/arena.h"
 #include "cmdlog/command.h"
 #include "cmdlog/pattern.h"
+#include "cmdlog/qp_steps.h"
+#include "cmdlog/validate.h"
 #include "cmdlog/writer.h"
 
 #include <errno.h>
@@ -219,4 +221,62 @@ int wv_replay(struct wv_cmdlog *recipe, wv_issue_fn issue, void *kernel, void *m
 	err = play_all(&p, recipe, issue, kernel);
 	out->memory = wv_arena_finish(&p.arena);
 	return err;
+}
+
+/* The step of @lease that creates an RC queue pair, by its number; NULL: it does not. */
+static struct wv_step *creates_rc(struct player *p, uint32_t create)
+{
+	struct wv_step *step = create < p->out.cmdlog->n_steps ? p->made[create] : NULL;
+	const struct wv_ahead_row *ahead = step ? wv_step_ahead(p->out.cmdlog, step) : NULL;
+
+	return ahead && ahead->qp_type == IB_UVERBS_QPT_RC && !step->error ? step : NULL;
+}
+
+static void go_on_with(struct player *p, struct wv_cmdlog *lease, size_t capacity)
+{
+	unsigned int i = 0;
+
+	wv_cmdlog_resume(&p->out, lease, capacity);
+	wv_each_step (lease, step)
+		p->made[i++] = step;
+}
+
+/* Makes of a recorded move a step of a recipe. */
+static void make_move(struct wv_step *move, uint32_t create, const struct wv_qp_peer *peer)
+{
+	struct wv_attr *in = wv_step_attr(move, UVERBS_ATTR_CORE_IN);
+	struct ib_uverbs_modify_qp *modify = (void *)wv_step_at(move, in->payload);
+
+	move->target = modify->qp_handle = create;
+	wv_qp_set_peer(modify, peer);
+	wv_qp_set_psns(modify, peer);
+}
+
+static int play_moves(struct player *p, uint32_t create, struct wv_cmdlog *moves,
+		      const struct wv_qp_peer *peer, wv_issue_fn issue, void *kernel)
+{
+	if (!creates_rc(p, create) || moves->bytes > WV_MOVES_MAX_BYTES ||
+	    moves->driver_id != p->out.cmdlog->driver_id)
+		return -EINVAL;
+	wv_each_step (moves, move)
+		make_move(move, create, peer);
+	return play_all(p, moves, issue, kernel);
+}
+
+int wv_replay_moves(struct wv_cmdlog *lease, size_t capacity, uint32_t create,
+		    struct wv_cmdlog *moves, const struct wv_qp_peer *peer, wv_issue_fn issue,
+		    void *kernel)
+{
+	struct wv_replay out = {.memory = -1};
+	struct player p = {.result = &out, .arena = {.fd = -1}};
+	_Alignas(8) uint8_t copy[WV_MOVES_MAX_BYTES];
+	struct wv_cmdlog before = *lease;
+	int err;
+
+	memcpy(copy, moves, moves->bytes < sizeof(copy) ? moves->bytes : sizeof(copy));
+	go_on_with(&p, lease, capacity);
+	err = play_moves(&p, create, (struct wv_cmdlog *)copy, peer, issue, kernel);
+	if (err)
+		*lease = before;
+	return out.failed_errno ? -out.failed_errno : err;
 }

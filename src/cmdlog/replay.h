@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "abi/qp.h"
 #include "cmdlog/cmdlog.h"
 
 /*
@@ -31,3 +32,14 @@ struct wv_replay {
  */
 int wv_replay(struct wv_cmdlog *recipe, wv_issue_fn issue, void *kernel, void *memory,
 	      size_t capacity, struct wv_replay *out);
+
+/*
+ * Connects the RC queue pair that step number @create of @lease creates to @peer: repeats @moves,
+ * which passed wv_validate_moves(), with the peer's name and the PSNs, and appends them to @lease,
+ * which has room for @capacity bytes. Returns 0; -EINVAL if @lease has no such queue pair; -ENOSPC;
+ * or the negative errno of the kernel. After an error @lease is as it was, but its queue pair may
+ * be in RTR.
+ */
+int wv_replay_moves(struct wv_cmdlog *lease, size_t capacity, uint32_t create,
+		    struct wv_cmdlog *moves, const struct wv_qp_peer *peer, wv_issue_fn issue,
+		    void *kernel);

@@ -353,3 +353,36 @@ int wv_validate(struct wv_cmdlog *recipe, struct wv_cost *cost, const char **why
 		*why = "too many completion channels";
 	return *why ? -EPERM : 0;
 }
+
+static const char *check_move(const struct wv_cmdlog *moves, struct wv_step *move,
+			      enum ibv_qp_state to)
+{
+	struct wv_attr *in = wv_step_attr(move, UVERBS_ATTR_CORE_IN);
+	const char *why;
+
+	if (move->class_ != WV_MODIFY || move->error || !in)
+		return "a step that does not move a queue pair";
+	why = check_shape(moves, move);
+	wv_each_attr (move, attr)
+		if (!why && ends_in_a_field(move, attr))
+			why = "a payload ends inside a field";
+	if (!why && !wv_qp_connects(wv_attr_bytes(move, in), in->len, to))
+		why = "a move with other attributes than programs connect with";
+	return why;
+}
+
+int wv_validate_moves(struct wv_cmdlog *moves, const char **why)
+{
+	struct wv_step *rtr = wv_cmdlog_first(moves);
+
+	*why = wv_abi_driver(moves->driver_id) ? NULL : "the device's driver is not known";
+	if (!*why && (moves->n_steps != 2 || moves->bytes > WV_MOVES_MAX_BYTES))
+		*why = "not the moves to RTR and RTS";
+	if (!*why)
+		*why = check_move(moves, rtr, IBV_QPS_RTR);
+	if (!*why)
+		*why = check_move(moves, wv_step_next(rtr), IBV_QPS_RTS);
+	if (!*why && rtr->target != wv_step_next(rtr)->target)
+		*why = "moves of two queue pairs";
+	return *why ? -EPERM : 0;
+}

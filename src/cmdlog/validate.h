@@ -9,6 +9,9 @@
 
 #include <stdbool.h>
 
+/* The moves of one queue pair to RTR and RTS fit into so many bytes. */
+#define WV_MOVES_MAX_BYTES 2048
+
 /* What a lease of a recipe costs, estimated from above. */
 struct wv_cost {
 	uint32_t pds, cqs, srqs, qps;
@@ -26,3 +29,10 @@ bool wv_step_is_within_bounds(struct wv_step *step);
  * else returns -EPERM, and @why names the rule.
  */
 int wv_validate(struct wv_cmdlog *recipe, struct wv_cost *cost, const char **why);
+
+/*
+ * Checks a record that passed wv_cmdlog_check(): exactly two steps, which moved one RC queue pair
+ * to RTR and to RTS, with attributes that the daemon may repeat (wv_qp_connects()). Returns as
+ * wv_validate() does.
+ */
+int wv_validate_moves(struct wv_cmdlog *moves, const char **why);

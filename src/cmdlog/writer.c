@@ -17,6 +17,11 @@ void wv_cmdlog_begin(struct wv_cmdlog_writer *w, void *memory, size_t capacity, 
 	    .bytes = sizeof(*cmdlog),
 	    .driver_id = driver_id,
 	};
+	wv_cmdlog_resume(w, cmdlog, capacity);
+}
+
+void wv_cmdlog_resume(struct wv_cmdlog_writer *w, struct wv_cmdlog *cmdlog, size_t capacity)
+{
 	*w = (struct wv_cmdlog_writer){
 	    .cmdlog = cmdlog,
 	    .capacity = capacity < WV_CMDLOG_MAX_BYTES ? capacity : WV_CMDLOG_MAX_BYTES,

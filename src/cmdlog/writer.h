@@ -16,6 +16,8 @@ struct wv_cmdlog_writer {
 
 void wv_cmdlog_begin(struct wv_cmdlog_writer *w, void *memory, size_t capacity, enum wv_form form,
 		     uint32_t driver_id);
+/* Goes on with a command log that passed wv_cmdlog_check(), which has room for @capacity bytes. */
+void wv_cmdlog_resume(struct wv_cmdlog_writer *w, struct wv_cmdlog *cmdlog, size_t capacity);
 /* Opens a step of @n_attrs zeroed attributes; NULL if full. */
 struct wv_step *wv_cmdlog_step(struct wv_cmdlog_writer *w, const struct wv_command_row *row,
 			       unsigned int n_attrs);

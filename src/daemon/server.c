@@ -7,6 +7,8 @@
 #include "daemon/devices/providers_file.h"
 #include "daemon/ipc/pool_requests.h"
 #include "daemon/loop/loop.h"
+#include "daemon/pairs/making.h"
+#include "daemon/pairs/pairs.h"
 #include "store/load.h"
 
 #include <errno.h>
@@ -30,6 +32,8 @@ static void on_drop(void *data, struct wv_recipe *recipe)
 	struct wv_server *s = data;
 
 	wv_save_drop(&s->saver, recipe);
+	if (s->service.pairs)
+		wv_pairs_drop_recipe(s->service.pairs, recipe->id);
 	wv_scheduler_drop_recipe(&s->scheduler, recipe);
 }
 
@@ -66,6 +70,8 @@ static void on_device_gone(void *data, const struct wv_device *device)
 {
 	struct wv_server *s = data;
 
+	if (s->service.pairs)
+		wv_pairs_drop_device(s->service.pairs, device->rdev);
 	wv_scheduler_drop_device(&s->scheduler, device->ibdev);
 	wv_constants_drop(&s->constants, device->rdev);
 }
@@ -91,13 +97,17 @@ static uint32_t on_requested(void *data, const struct wv_recipe *recipe)
 {
 	struct wv_server *s = data;
 
-	return wv_pool_requested(&s->service, recipe);
+	uint32_t by_programs = wv_pool_requested(&s->service, recipe);
+	uint32_t for_pairs = s->service.pairs ? wv_pairs_requested(s->service.pairs, recipe) : 0;
+
+	return for_pairs > by_programs ? for_pairs : by_programs;
 }
 
 struct wv_scan_options wv_server_scan_options(const struct wv_server *s)
 {
 	return (struct wv_scan_options){
 	    .provider_dir = s->config.provider_dir,
+	    .wanted = s->config.devices,
 	    .trust_kernel = s->config.trust_kernel,
 	};
 }
@@ -186,6 +196,7 @@ static void compose_service(struct wv_server *s)
 	    .reaper = &s->reaper,
 	    .closer = &s->closer,
 	    .handed_out = &s->handed_out,
+	    .peers = &s->pairing.peers,
 	    .socket = s->listener.socket,
 	    .start_us = wv_now(s->event),
 	    .answer_flags = s->config.spares ? 0 : WV_ANSWER_NO_SPARES,
@@ -218,6 +229,9 @@ static void set_limits(struct wv_server *s)
 	    .max_processes = n_fds / 4,
 	};
 	n_fds -= s->acceptor.max_clients + s->handed_out.max_processes;
+	if (wv_peers_configured(c))
+		s->pairing.peers.max_links = n_fds / 4;
+	n_fds -= s->pairing.peers.max_links;
 	s->planner.limits = (struct wv_limits){
 	    .leases_per_recipe = c->max_leases_per_recipe,
 	    .user = {.leases = c->max_leases_per_user,
@@ -268,7 +282,9 @@ static int start(struct wv_server *s)
 	wv_store_load(&s->store, on_loaded, s);
 	wv_scheduler_poke(&s->scheduler, NULL);
 	err = wv_connections_start(&s->connections);
-	return err < 0 ? err : wv_accept_start(&s->acceptor);
+	if (err >= 0)
+		err = wv_accept_start(&s->acceptor);
+	return err < 0 ? err : wv_pairing_start(&s->pairing);
 }
 
 int wv_server_init(struct wv_server *s, int listen_fd)
@@ -282,6 +298,7 @@ int wv_server_init(struct wv_server *s, int listen_fd)
 	compose_planner(s);
 	compose_pools(s);
 	compose_service(s);
+	wv_pairing_compose(&s->pairing, &s->config, &s->service, s->scheduler.issue);
 	set_limits(s);
 	name_kernel(&s->planner);
 	if (err >= 0)
@@ -317,6 +334,7 @@ void wv_server_finish(struct wv_server *s)
 {
 	wv_accept_stop(&s->acceptor);
 	wv_connections_stop(&s->connections);
+	wv_pairing_stop(&s->pairing);
 	wv_handed_out_finish(&s->handed_out);
 	wv_watch_stop(&s->watch);
 	wv_scheduler_stop(&s->scheduler);

@@ -15,6 +15,7 @@
 #include "daemon/ipc/connection.h"
 #include "daemon/ipc/listen.h"
 #include "daemon/ipc/service.h"
+#include "daemon/pairing.h"
 #include "daemon/pool/build.h"
 #include "daemon/pool/build_results.h"
 #include "daemon/pool/handed_out.h"
@@ -48,6 +49,7 @@ struct wv_server {
 	struct wv_build_results results;
 	struct wv_saver saver;
 	struct wv_scheduler scheduler;
+	struct wv_pairing pairing;
 	struct wv_service service;
 	struct wv_connections connections;
 	struct wv_acceptor acceptor;

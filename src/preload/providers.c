@@ -32,7 +32,30 @@ bool wv_provider_hides_file(const char *path)
 	return false;
 }
 
+const struct wv_receives *wv_provider_receives(uint32_t driver_id)
+{
+	const struct wv_provider *provider = wv_provider_find(driver_id);
+
+	return provider ? provider->receives : NULL;
+}
+
+void wv_provider_find_ring(const struct ib_uverbs_ioctl_hdr *create, struct wv_ring *ring)
+{
+	const struct wv_receives *receives = wv_provider_receives(create->driver_id);
+
+	*ring = (struct wv_ring){.bytes = 0};
+	if (receives)
+		receives->find(create, ring);
+}
+
 void wv_provider_forked(void)
 {
 	each_provider(p) if (p->forked) p->forked();
+}
+
+WV_UNSANITIZED const struct wv_library *
+wv_provider_library(bool (*fits)(const struct wv_library *, const char *), const char *text)
+{
+	each_provider(p) if (p->direct && fits(p->direct, text)) return p->direct;
+	return NULL;
 }

@@ -2,6 +2,7 @@
 #include "wire/wire.h"
 
 #include "base/base.h"
+#include "wire/pair.h"
 
 #include <errno.h>
 #include <string.h>
@@ -30,6 +31,9 @@ static const struct {
     [WV_MSG_CONTROL] = {sizeof(struct wv_msg), 1},
     [WV_MSG_POOL] = {sizeof(struct wv_msg_pool), 0},
     [WV_MSG_POOL_STATE] = {sizeof(struct wv_msg_pool_state), 0},
+    [WV_MSG_PAIR] = {sizeof(struct wv_msg_pair), 0},
+    [WV_MSG_CONNECTED] = {sizeof(struct wv_msg_connected), 1},
+    [WV_MSG_PAIR_GONE] = {sizeof(struct wv_msg_pair_gone), 0},
 };
 
 int wv_msg_check(const void *data, size_t bytes)

@@ -11,6 +11,10 @@
  *                                    <- WV_MSG_LEASE + descriptors, or WV_MSG_NO_LEASE
  *   WV_MSG_RECORD (if requested) or WV_MSG_REPORT (after a lease), perhaps fuller ones later; close
  *
+ *   WV_MSG_CONNECTED, if pairs are wanted; meanwhile, WV_MSG_PAIR_GONE may come
+ *
+ *   WV_MSG_PAIR                      <-> a server that keeps spares (wire/pair.h)
+ *
  *   WV_MSG_POOL                      ->  a pool request, as often as it changes
  *                                    <- WV_MSG_POOL_STATE
  *   close, or the program's end: the pool request ends
@@ -30,7 +34,7 @@
 #include <sys/types.h>
 
 #define WV_WIRE_MAGIC	0x42525657u /* "WVRB" */
-#define WV_WIRE_VERSION 6
+#define WV_WIRE_VERSION 7
 #define WV_WIRE_MAX	(WV_CMDLOG_MAX_BYTES + 512)
 #define WV_WIRE_MAX_FDS (WV_CMDLOG_MAX_FDS + 2)
 #define WV_WIRE_ANY_FDS 253 /* SCM_MAX_FD: what a message can carry at all (unix(7)) */
@@ -57,6 +61,9 @@ enum wv_msg_type {
 	WV_MSG_CONTROL,
 	WV_MSG_POOL,
 	WV_MSG_POOL_STATE,
+	WV_MSG_PAIR, /* wire/pair.h, as the next two */
+	WV_MSG_CONNECTED,
+	WV_MSG_PAIR_GONE,
 };
 
 struct wv_msg {
@@ -91,6 +98,16 @@ struct wv_msg_request {
 
 enum wv_answer_flag {
 	WV_ANSWER_NO_SPARES = 1, /* please create no queue pairs ahead of the program */
+	WV_ANSWER_PAIRS = 2,	 /* please say which queue pairs are connected (wire/pair.h) */
+};
+
+/* The pair (wire/pair.h) of which a queue pair of a lease is one end. */
+struct wv_lease_pair {
+	uint64_t pair;	 /* 0: there is none */
+	uint32_t create; /* index of the step that creates the queue pair */
+	uint32_t peer_qp_num;
+	uint8_t peer_gid[16];
+	uint32_t psn, peer_psn; /* the first PSN that it sends, and that of the peer */
 };
 
 /*
@@ -105,6 +122,7 @@ struct wv_msg_lease {
 	uint32_t n_fds;
 	uint32_t flags; /* enum wv_answer_flag */
 	uint32_t reserved;
+	struct wv_lease_pair pair;
 	/* struct wv_cmdlog follows, form WV_LEASE */
 };
 
@@ -117,6 +135,7 @@ enum wv_no_lease {
 	/* Not answers: */
 	WV_NO_LEASE_PROVIDER, /* the daemon lists no provider of the device, so it was not asked */
 	WV_NO_LEASE_SILENT,   /* there was no answer in time, or none that can be understood */
+	WV_NO_LEASE_CLOSED,   /* the permissions of the daemon's socket keep this process out */
 	WV_NO_LEASE_REASONS,  /* how many there are, with 0: not asked for another reason */
 };
 
@@ -154,10 +173,17 @@ struct wv_msg_report {
 	uint8_t more;	  /* another message may follow, and then takes the place of this one */
 };
 
-/* A pool request: keep leases pooled for programs like this one. */
+/*
+ * A pool request: keep leases pooled for programs like this one, or, if who asks is to start the
+ * program, like that one.
+ */
 struct wv_msg_pool {
-	struct wv_msg_request program; /* its header is this message's; open_number and flags: 0 */
-	uint32_t leases;	       /* at least 1 */
+	/*
+	 * Its header is this message's; open_number and flags: 0; verbs: all zeros stand for the
+	 * libibverbs that the program was last used with.
+	 */
+	struct wv_msg_request program;
+	uint32_t leases; /* at least 1 */
 	uint32_t reserved;
 };
 
@@ -170,7 +196,8 @@ struct wv_msg_pool_state {
 
 _Static_assert(sizeof(struct wv_msg) == 16, "wire");
 _Static_assert(sizeof(struct wv_msg_request) == 16 + 40 + 8 + 8 + 16 + 32, "wire");
-_Static_assert(sizeof(struct wv_msg_lease) == 16 + 16 + 32, "command log stays 8-byte aligned");
+_Static_assert(sizeof(struct wv_msg_lease) == 16 + 16 + 32 + 40,
+	       "command log stays 8-byte aligned");
 _Static_assert(sizeof(struct wv_msg_record) == 16 + 24, "command log stays 8-byte aligned");
 _Static_assert(sizeof(struct wv_msg_report) == 16 + 24 + 24, "wire");
 _Static_assert(sizeof(struct wv_msg_pool) == sizeof(struct wv_msg_request) + 8, "wire");

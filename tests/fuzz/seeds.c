@@ -6,11 +6,13 @@
  */
 #include "fuzz.h"
 
+#include "daemon/peers/frame.h"
 #include "daemon_bench.h"
 #include "reply.h"
 #include "store/recipe_json.h"
 #include "through.h"
 #include "turns.h"
+#include "wire/pair.h"
 #include "wire/trace_record.h"
 
 #include <fcntl.h>
@@ -81,7 +83,22 @@ static void save_reply(const char *name, struct reply reply, void *head, size_t 
 	save("reply", name, all, sizeof(reply) + head_bytes + tail_bytes);
 }
 
-static void save_lease(const char *name, unsigned int program, struct wv_cmdlog *recipe)
+/* Connects the queue pair of @lease, and says so in its message. */
+static void connect_lease(struct wv_cmdlog *lease, struct fake_kernel *kernel,
+			  struct wv_lease_pair *pair)
+{
+	const struct wv_qp_peer peer = {.qp_num = 9};
+	wv_auto_free struct wv_cmdlog *moves = moves_of(3, &peer);
+
+	*pair = (struct wv_lease_pair){.pair = 1, .peer_qp_num = peer.qp_num};
+	pair->create = step_index(lease, tape_find(lease, "QP_CREATE", 0));
+	assert_int_equal(wv_replay_moves(lease, WV_CMDLOG_MAX_BYTES, pair->create, moves, &peer,
+					 fake_kernel_issue, kernel),
+			 0);
+}
+
+/* Its queue pair is connected if the program is to do something with it. */
+static void save_lease(const char *name, struct reply reply, struct wv_cmdlog *recipe)
 {
 	wv_auto_free struct wv_cmdlog *lease = malloc(WV_CMDLOG_MAX_BYTES);
 	static struct fake_kernel kernel;
@@ -96,14 +113,29 @@ static void save_lease(const char *name, unsigned int program, struct wv_cmdlog 
 	for (unsigned int i = 0; i < out.n_fds; i++)
 		close(out.fds[i]);
 	wv_close_fd(&out.memory);
+	if (reply.how)
+		connect_lease(lease, &kernel, &head.pair);
 	assert_int_equal(stat(BENCH_NODE, &node), 0);
 	wv_msg_init(&head.msg, WV_MSG_LEASE, 0);
 	head.rdev = node.st_rdev;
 	head.n_fds = lease->n_fds;
-	save_reply(name,
-		   (struct reply){.n_fds = (uint8_t)(1 + lease->n_fds + !!lease->memory),
-				  .program = (uint8_t)program},
-		   &head, sizeof(head), lease, lease->bytes);
+	head.flags = reply.how ? WV_ANSWER_PAIRS : 0;
+	reply.n_fds = (uint8_t)(1 + lease->n_fds + !!lease->memory);
+	save_reply(name, reply, &head, sizeof(head), lease, lease->bytes);
+}
+
+/* Connected ahead, and used in each way. */
+static void save_connected(void)
+{
+	const unsigned int program = 1;
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe(fixture_names[program]);
+
+	for (uint8_t how = 1;
+	     how <= REPLY_ALIVE + REPLY_QUERIES + REPLY_ELSEWHERE + REPLY_OTHERWISE; how++) {
+		char name[] = {'c', 'o', 'n', 'n', 'e', 'c', 't', (char)('a' + how), 0};
+
+		save_lease(name, (struct reply){.program = program, .how = how}, recipe);
+	}
 }
 
 static void save_other_replies(void)
@@ -147,12 +179,19 @@ static void add_question(struct turns *t, const char *text)
 	add(t, WV_MSG_CONTROL, 0, text, strlen(text));
 }
 
+static void add_pool(struct turns *t, struct wv_msg_request program, uint32_t leases)
+{
+	struct wv_msg_pool pool = {.program = program, .leases = leases};
+
+	add(t, WV_MSG_POOL, 0, (uint8_t *)&pool + sizeof(struct wv_msg),
+	    sizeof(pool) - sizeof(struct wv_msg));
+}
+
 /* A program's first run and its second one, and what the command line asks then. */
 static void save_turns(const char *name, struct wv_cmdlog *record)
 {
 	static struct turns t;
 	struct wv_msg_request request = bench_request(1);
-	struct wv_msg_pool pool = {.program = request, .leases = 2};
 	struct wv_msg_report report = {.adopted = 3, .diverged = 1, .why = WV_WHY_VALUE};
 	uint8_t sent[sizeof(struct wv_msg_record) - sizeof(struct wv_msg) + 16 * 1024] = {0};
 	size_t head = sizeof(struct wv_msg_record) - sizeof(struct wv_msg);
@@ -164,12 +203,40 @@ static void save_turns(const char *name, struct wv_cmdlog *record)
 	add(&t, TURN_FILL, 0, NULL, 0);
 	ADD_MESSAGE(&t, WV_MSG_REQUEST, 1, request);
 	ADD_MESSAGE(&t, WV_MSG_REPORT, 0, report);
-	add(&t, WV_MSG_POOL, 0, (uint8_t *)&pool + sizeof(struct wv_msg),
-	    sizeof(pool) - sizeof(struct wv_msg));
+	add_pool(&t, request, 2);
+	memset(&request.verbs, 0, sizeof(request.verbs)); /* any */
+	add_pool(&t, request, 1);
 	add(&t, TURN_CLOSE, 0, NULL, 0);
 	add_question(&t, "{\"op\": \"status\"}");
 	add_question(&t, "{\"op\": \"forget\", \"id\": \"all\"}");
 	save("daemon", name, t.data, t.bytes);
+}
+
+static void add_note(struct turns *t, uint8_t what, struct wv_pair_note note)
+{
+	note.qp_num = note.peer_qp_num = 1;
+	strcpy(note.user, "root");
+	add(t, what, 0, &note, sizeof(note));
+}
+
+/* A server that keeps spares, and the daemon of a client, which asks it for all there is. */
+static void save_notes(void)
+{
+	static struct turns t;
+	static const uint16_t said[] = {WV_PAIR_KEEPER, WV_PAIR_CONNECTED, WV_PAIR_CONNECTED};
+	static const uint16_t asked[] = {WV_PAIR_EDGE,	  WV_PAIR_ASK,	WV_PAIR_CLAIMED,
+					 WV_PAIR_MADE,	  WV_PAIR_DROP, WV_PAIR_FORGOTTEN,
+					 WV_PAIR_REFUSED, WV_PAIR_LOST, WV_PAIR_STILL};
+
+	t.bytes = 0;
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(said); i++)
+		add_note(&t, WV_MSG_PAIR, (struct wv_pair_note){.word = said[i]});
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(asked); i++)
+		add_note(&t, TURN_NOTE,
+			 (struct wv_pair_note){.word = asked[i], .keeper = i ? 1 : 0, .pair = 7});
+	add_note(&t, WV_MSG_PAIR, (struct wv_pair_note){.word = WV_PAIR_MADE, .pair = 1});
+	add_note(&t, WV_MSG_PAIR, (struct wv_pair_note){.word = WV_PAIR_USED, .pair = 1});
+	save("daemon", "notes", t.data, t.bytes);
 }
 
 static void save_questions(void)
@@ -230,6 +297,34 @@ static void save_trace(void)
 	save("trace", "all", events, sizeof(events));
 }
 
+/* What a daemon sends: its hello, a ping, a message, its goodbye. */
+static void save_frames(void)
+{
+	static const struct wv_hello hello = {.version = WV_PEER_VERSION};
+	uint8_t body[WV_HELLO_BYTES], bytes[128];
+	size_t n = 0;
+
+	wv_hello_write(body, &hello);
+	wv_frame_write(bytes, WV_FRAME_HELLO, body, sizeof(body));
+	n += WV_FRAME_HEAD + sizeof(body);
+	wv_frame_write(bytes + n, WV_FRAME_PING, body, 8);
+	n += WV_FRAME_HEAD + 8;
+	wv_frame_write(bytes + n, WV_FRAME_FIRST_MESSAGE, NULL, 0);
+	n += WV_FRAME_HEAD;
+	wv_frame_write(bytes + n, WV_FRAME_GOODBYE, "no room", 7);
+	save("peer", "frames", bytes, n + WV_FRAME_HEAD + 7);
+}
+
+/* The headers and notes of a program, which are at its start. */
+static void save_program(void)
+{
+	uint8_t start[4096];
+	wv_auto_fd fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	assert_int_equal(pread(fd, start, sizeof(start), 0), sizeof(start));
+	save("program", "elf", start, sizeof(start));
+}
+
 static void save_texts(void)
 {
 	save_text("providers", "one",
@@ -238,7 +333,11 @@ static void save_texts(void)
 	save_text("config", "all",
 		  "# comment\n[warmverbsd]\nsocket = /run/socket\nlog-level = debug\n"
 		  "max-leases-per-recipe = 1\nmax-memory = 0\nidle-time = 1\n"
-		  "trust-kernel = yes\nstate-dir = /s ; comment\n");
+		  "devices = mlx5_0,rxe*\ntrust-kernel = yes\nstate-dir = /s ; comment\n");
+	save_text("config", "peers",
+		  "peers = any, 10.0.0.1,\n  node7:99\npeer-listen = [fd00::1]:99\n"
+		  "peer-gids = fec0::/64=10.0.0.1\n");
+	save_text("peer", "nodes", "10.0.0.1:9, [fd00::1]:9 node7 fe80::1=node7 fec0::/10=a:1");
 	save_text("config", "wrong", "max-leases = -1\n");
 }
 
@@ -255,14 +354,18 @@ int main(int argc, char **argv)
 		wv_auto_free struct wv_cmdlog *recipe = recipe_of(records[i]);
 
 		save_recipe(name, recipe);
-		save_lease(name, i, recipe);
+		save_lease(name, (struct reply){.program = (uint8_t)i}, recipe);
 		save_turns(name, records[i]);
 	}
 	through_end();
+	save_connected();
 	save_other_replies();
+	save_notes();
 	save_questions();
 	save_status();
 	save_trace();
+	save_program();
 	save_texts();
+	save_frames();
 	return 0;
 }

@@ -14,9 +14,10 @@
 enum turn_what {
 	TURN_RAW, /* the bytes are a whole message */
 	/* enum wv_msg_type: the bytes are such a message without its header, which is added */
-	TURN_LAST_TYPE = WV_MSG_POOL_STATE,
+	TURN_LAST_TYPE = WV_MSG_PAIR_GONE,
 	TURN_CLOSE, /* the client closes its connection */
 	TURN_FILL,  /* the daemon fills its pools */
+	TURN_NOTE,  /* the bytes are what a peer says of a pair */
 	N_TURNS,
 };
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A preload in front of libwarmverbs that counts what the library locks and what it looks up, and
+ * A preload behind libwarmverbs that counts what the library locks and what it looks up, and
  * how often it looks up while it holds a lock: a plugin's constructor, which runs under the
  * loader's lock, may wait for that lock of the library. Prints the counts on stderr at the end.
  */

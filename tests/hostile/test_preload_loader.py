@@ -21,7 +21,7 @@ COURSES = {
 @unittest.skipIf(bed.SANITIZED, "a sanitizer's runtime must be the first library")
 class Loader(bed.Case):
     def watch(self, words, env, name=None):
-        env = {**env, "LD_PRELOAD": f"{LOCKWATCH} {bed.PRELOAD} {bed.STANDIN}"}
+        env = {**env, "LD_PRELOAD": f"{bed.PRELOAD} {LOCKWATCH} {bed.STANDIN}"}
         result = self.run_warm(words, env=env, name=name)
         self.assertEqual(result.status, 0, result.errors)
         locks, look_ups, under_a_lock = map(int, COUNTS.search(result.errors).groups())

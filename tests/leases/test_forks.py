@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A program with a lease forks; its children end in every way, and use what they inherit."""
 
+import unittest
+
 from support import bed
 
 END = "destroy:qps destroy:srq destroy:cqs destroy:pd close"
@@ -205,6 +207,17 @@ class Storm(bed.Case):
         self.check()  # some of it is recorded
         self.daemon.await_ready(self.name)
         self.assertTrue(self.check().adopted)
+
+
+class Data(bed.Case):
+    PROGRAM = bed.BUILD / "tests/leases/data_buffer"
+
+    @unittest.skipUnless(PROGRAM.exists(), "built without ibv_alloc_buf(), which rdma-core 65 has")
+    def test_buffer_of_the_provider(self):
+        """It takes the place of no queue in the lease, and a child has a copy."""
+        warm = self.compare("", program=str(self.PROGRAM))
+        self.assertEqual(warm.lines, ["p"])
+        self.assertEqual(warm.done(bed.trace.KERNEL), [])
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ def metrics(daemon):
 
 
 def promtool(folder):
-    """The installed one, or Debian's, unpacked into @folder: to install the package would start a server."""
+    """The installed one, or that of Debian 12, unpacked into @folder: to install its package would start a server."""
     if shutil.which("promtool"):
         return "promtool"
     for command in (["apt-get", "download", "--quiet", "prometheus"], ["sh", "-c", "dpkg --extract prometheus_*.deb ."]):

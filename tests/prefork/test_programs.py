@@ -12,13 +12,14 @@ ANSWER = str(zygotes.PROGRAMS / "answer.py")
 PYTHON = "/usr/bin/python3"  # Debian's, which its modules are for
 CLIENTS, REQUESTS = 3, 10
 WORKERS, EACH = 4, 2
+REQUESTS_OF_PYTHON = 12
 
 
 class Programs(zygotes.Case):
     def start_program(self, command, warm, **env):
         # Python is not built for sanitizers, but their runtime must be loaded first.
         env = bed.environment(command[0], warm, {**(self.warm() if warm else {}), **env})
-        process = subprocess.Popen(command, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+        process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                                    stderr=subprocess.PIPE, text=True, start_new_session=True)
         self.addCleanup(lambda: process.poll() is None and process.kill())
         return process
@@ -57,16 +58,21 @@ class Programs(zygotes.Case):
             self.assertEqual(self.serve(True), plain)
         self.await_nothing()
 
-    def run_python(self, way, least):
+    def start_python(self, way, warm):
+        return self.start_program([PYTHON, "-B", ANSWER, way, str(REQUESTS_OF_PYTHON)], warm)
+
+    def require_python(self):
         if subprocess.run([PYTHON, "-c", "import pyverbs"], env=bed.CLEAN, check=False, stderr=subprocess.DEVNULL,
                           stdin=subprocess.DEVNULL).returncode:
             self.skipTest("python3-pyverbs is not installed")
         if bed.SANITIZED:
             self.skipTest("Python's own leaks and races are not the question")
-        command = [PYTHON, "-B", ANSWER, way, "12"]
-        plain = self.output(self.start_program(command, False))
-        self.assertEqual(len(plain.splitlines()), 12)
-        self.assertEqual(self.output(self.start_program(command, True)), plain)
+
+    def run_python(self, way, least):
+        self.require_python()
+        plain = self.output(self.start_python(way, False))
+        self.assertEqual(len(plain.splitlines()), REQUESTS_OF_PYTHON)
+        self.assertEqual(self.output(self.start_python(way, True)), plain)
         self.assert_taken(least)
         self.await_nothing()
 
@@ -75,7 +81,17 @@ class Programs(zygotes.Case):
 
     def test_python_processes(self):
         """One after the other: the first child teaches, and the next fork makes sets of that."""
-        self.run_python("processes", 12 - SETS)
+        self.require_python()
+        server = self.start_python("processes", True)
+        for number in range(REQUESTS_OF_PYTHON):
+            if number > 1:
+                self.await_sets(SETS)
+            server.stdin.write("\n")
+            server.stdin.flush()
+            self.assertEqual(server.stdout.readline(), f"({number}, 0)\n")
+        self.output(server)
+        self.assert_taken(REQUESTS_OF_PYTHON - 2)
+        self.await_nothing()
 
     def test_python_crashes(self):
         self.run_python("crashes", 0)

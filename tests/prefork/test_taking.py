@@ -58,6 +58,11 @@ class Taking(zygotes.Case):
             self.assertEqual(started.run(words).shape, plain, started.errors())
         self.finish(started)
 
+    def test_loaded(self):
+        """A zygote that loads libibverbs itself."""
+        self.program = zygotes.LOADED
+        self.check_silent(*SHAPES["rc"], END)
+
     def test_one_after_another(self):
         plain = self.plain(PLAIN)[0]
         started = self.taught(PLAIN)

@@ -13,6 +13,7 @@ from support.zygote import END, INIT
 
 PROGRAMS = pathlib.Path(__file__).resolve().parents[1] / "programs"
 ZYGOTE = str(bed.BUILD / "tests/programs/zygote")
+LOADED = str(bed.BUILD / "tests/programs/zygote-loaded")  # the same, but it loads libibverbs itself
 SETS = 3
 WORK = "move:rtr,rts,all traffic"
 PLAIN = f"{INIT} {WORK} {END}"
@@ -20,6 +21,8 @@ PLAIN = f"{INIT} {WORK} {END}"
 
 class Case(unittest.TestCase):
     """Without a daemon, unless a case starts one."""
+
+    program = ZYGOTE
 
     def setUp(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="prefork."))
@@ -41,8 +44,8 @@ class Case(unittest.TestCase):
 
     def start(self, warm=True, sets=SETS, prefix=(), **env):
         self._zygotes += 1
-        env = bed.environment(ZYGOTE, warm, {**(self.warm(sets) if warm else {}), **env})
-        started = zygote.First([*prefix, ZYGOTE], env, self.folder / f"errors.{self._zygotes}")
+        env = bed.environment(self.program, warm, {**(self.warm(sets) if warm else {}), **env})
+        started = zygote.First([*prefix, self.program], env, self.folder / f"errors.{self._zygotes}")
         self.addCleanup(started.abort)
         return started
 

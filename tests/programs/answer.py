@@ -3,14 +3,17 @@
 """A Python program that gives each request a process of its own, which uses the device by itself.
 
 usage: answer.py pool|processes|crashes NUMBER_OF_REQUESTS
+
+With "processes", each line of standard input is a request; in the other ways all requests are there at once.
 """
 
+import enum
 import multiprocessing
 import os
 import signal
 import sys
+import types
 
-from pyverbs import enums
 from pyverbs.addr import AHAttr, GlobalRoute
 from pyverbs.cq import CQ
 from pyverbs.device import Context, get_device_list
@@ -18,6 +21,13 @@ from pyverbs.mr import MR
 from pyverbs.pd import PD
 from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
 from pyverbs.wr import SGE, RecvWR, SendWR
+
+try:
+    from pyverbs import enums
+except ImportError:  # since rdma-core 65, each enum is a class
+    from pyverbs import libibverbs_enums
+    classes = [each for each in vars(libibverbs_enums).values() if isinstance(each, enum.EnumMeta)]
+    enums = types.SimpleNamespace(**{name: value for each in classes for name, value in each.__members__.items()})
 
 PORT, GID_INDEX, SIZE = 1, 1, 4096
 AT_ONCE = 3
@@ -76,7 +86,7 @@ def pool(n):
 
 
 def processes(n):
-    for number in range(n):
+    for number, _ in zip(range(n), sys.stdin):
         process = multiprocessing.Process(target=answer, args=(number,))
         process.start()
         process.join()
@@ -101,7 +111,7 @@ def main():
     multiprocessing.set_start_method("fork")
     ways = {"pool": pool, "processes": processes, "crashes": crashes}
     for line in ways[sys.argv[1]](int(sys.argv[2])):
-        print(line)
+        print(line, flush=True)
 
 
 if __name__ == "__main__":

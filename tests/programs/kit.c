@@ -36,13 +36,20 @@ int to_init(struct ibv_qp *qp, unsigned int access)
 			     IBV_QP_STATE | IBV_QP_PKEY_INDEX | IBV_QP_PORT | IBV_QP_ACCESS_FLAGS);
 }
 
+const struct manner usual = {.mtu = IBV_MTU_1024, .timeout = 14, .rq_psn = 1, .sq_psn = 1};
+
 int to_rtr(struct ibv_qp *qp, uint32_t peer)
+{
+	return to_rtr_by(qp, peer, usual);
+}
+
+int to_rtr_by(struct ibv_qp *qp, uint32_t peer, struct manner how)
 {
 	struct ibv_qp_attr attr = {
 	    .qp_state = IBV_QPS_RTR,
-	    .path_mtu = IBV_MTU_1024,
+	    .path_mtu = how.mtu,
 	    .dest_qp_num = peer,
-	    .rq_psn = 1,
+	    .rq_psn = how.rq_psn,
 	    .max_dest_rd_atomic = 1,
 	    .min_rnr_timer = 12,
 	    .ah_attr = {.is_global = 1,
@@ -59,12 +66,17 @@ int to_rtr(struct ibv_qp *qp, uint32_t peer)
 
 int to_rts(struct ibv_qp *qp)
 {
+	return to_rts_by(qp, usual);
+}
+
+int to_rts_by(struct ibv_qp *qp, struct manner how)
+{
 	struct ibv_qp_attr attr = {
 	    .qp_state = IBV_QPS_RTS,
-	    .timeout = 14,
+	    .timeout = how.timeout,
 	    .retry_cnt = 7,
 	    .rnr_retry = 7,
-	    .sq_psn = 1,
+	    .sq_psn = how.sq_psn,
 	    .max_rd_atomic = 1,
 	};
 	int mask = IBV_QP_STATE | IBV_QP_SQ_PSN;

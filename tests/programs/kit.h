@@ -30,6 +30,17 @@ int to_init(struct ibv_qp *qp, unsigned int access);
 int to_rtr(struct ibv_qp *qp, uint32_t peer);
 int to_rts(struct ibv_qp *qp);
 
+/* The same with attributes other than the usual ones. */
+struct manner {
+	enum ibv_mtu mtu;
+	uint8_t timeout;
+	uint32_t rq_psn, sq_psn;
+};
+extern const struct manner usual;
+
+int to_rtr_by(struct ibv_qp *qp, uint32_t peer, struct manner how);
+int to_rts_by(struct ibv_qp *qp, struct manner how);
+
 /* Moves both to RTS, each with the other as its peer. */
 void connect_pair(struct ibv_qp *a, struct ibv_qp *b);
 

@@ -21,6 +21,11 @@ def own(events, what):
 
 
 class Case(bed.Case):
+    program = bed.WORDS
+
+    def start(self, words, warm, **kwargs):
+        return super().start(words, warm, **{"program": self.program, **kwargs})
+
     def spares(self, program):
         """How many queue pairs were made that the program has not asked for."""
         return bed.counts(program.pid).get("CREATE_QP", 0) - own(program.events(), "create_qp")
@@ -76,6 +81,11 @@ class Server(Case):
         """What is posted to a spare arrives."""
         warm = self.compare_server(one(), then=one(end="move:rtr,rts traffic") * 2)
         self.assertLessEqual(own(warm.events, "create_qp"), SHOWING)
+
+    def test_loaded(self):
+        """A program that loads libibverbs itself."""
+        self.program = bed.LOADED
+        self.serve(one())
 
     def test_few_queue_pairs(self):
         """A program that makes two queue pairs has shown no pattern."""

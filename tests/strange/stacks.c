@@ -12,7 +12,9 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#define PAGE 4096
+/* Wider than any frame: with a page, a program that needs more stack than it has may leap over it.
+ */
+#define GUARD (256 << 10)
 
 static struct program program;
 static char **words;
@@ -37,18 +39,18 @@ static int in_thread(size_t bytes)
 	pthread_t thread;
 
 	pthread_attr_init(&attr);
-	return pthread_attr_setstacksize(&attr, bytes) ||
+	return pthread_attr_setstacksize(&attr, bytes) || pthread_attr_setguardsize(&attr, GUARD) ||
 	       pthread_create(&thread, &attr, do_words, NULL) || pthread_join(thread, NULL);
 }
 
-/* Below the stack is a page that ends the program when it is touched, as below a thread's. */
+/* Below the stack is memory that ends the program when it is touched, as below a thread's. */
 static int in_signal(size_t bytes)
 {
-	uint8_t *at = mmap(NULL, PAGE + bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	uint8_t *at = mmap(NULL, GUARD + bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	struct sigaction action = {.sa_handler = handle, .sa_flags = SA_ONSTACK};
-	stack_t stack = {.ss_sp = at + PAGE, .ss_size = bytes};
+	stack_t stack = {.ss_sp = at + GUARD, .ss_size = bytes};
 
-	return at == MAP_FAILED || mprotect(at + PAGE, bytes, PROT_READ | PROT_WRITE) ||
+	return at == MAP_FAILED || mprotect(at + GUARD, bytes, PROT_READ | PROT_WRITE) ||
 	       sigaltstack(&stack, NULL) || sigaction(SIGUSR1, &action, NULL) || raise(SIGUSR1);
 }
 

@@ -116,7 +116,7 @@ class Loaded(bed.Case):
 
     @unittest.skipIf(bed.SANITIZED, "sanitizers refuse RTLD_DEEPBIND")
     def test_deep_verbs(self):
-        """libibverbs itself loaded with RTLD_DEEPBIND"""
+        """a plugin with RTLD_DEEPBIND that brings libibverbs"""
         # Its calls reach the stand-in as little as the preload, so it finds no device.
         words, program = f"deep {HERE / 'libplugin.so'}", str(HERE / "bare-plugins")
         plain, warm = (run(words, program=program) for run in (self.run_plain, self.run_warm))

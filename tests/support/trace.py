@@ -8,11 +8,12 @@ from dataclasses import dataclass
 RECORD = struct.Struct("<IHHIIQQIHHIiHHHHII")
 MAGIC = 0x43525457
 LIST, OPEN, COMMAND, ROLLBACK, PURGE, COPIED = range(6)
-KERNEL, ADOPTED, RECORDED, PREFORKED, SPARE = range(5)
+KERNEL, ADOPTED, RECORDED, PREFORKED, SPARE, PAIR = range(6)
 NO_WRITE_CMD = 0xffffffff
 INIT, RTR, RTS = 1, 2, 3
 SILENT = 7  # enum wv_no_lease
-_WHY = ("", "pass", "no lease", "stopped", "unknown", "no such step", "other attributes", "other value")
+_WHY = ("", "pass", "no lease", "stopped", "unknown", "no such step", "other attributes", "other value", "other peer",
+        "peer gone", "other moves")
 
 # Objects and methods of rdma/ib_user_ioctl_cmds.h, legacy commands of rdma/ib_user_verbs.h.
 _INVOKE_WRITE = (0, 0)
@@ -43,7 +44,7 @@ class Event:
     def __str__(self):
         command = self.makes or "/".join(map(str, self.command))
         kind = ("list", "open", command, "rollback", "purge", "copied")[self.kind]
-        how = ("kernel", "adopted", "recorded", "preforked", "spare")[self.how]
+        how = ("kernel", "adopted", "recorded", "preforked", "spare", "pair")[self.how]
         return f"{kind}:{how}" + (f":{errno.errorcode.get(self.error, self.error)}" if self.error else "")
 
     @property

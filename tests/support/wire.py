@@ -7,11 +7,12 @@ import socket
 import struct
 import threading
 
-MAGIC, VERSION = 0x42525657, 6
-REQUEST, LEASE, NO_LEASE, RECORD, REPORT, CONTROL, POOL, POOL_STATE = range(1, 9)
-PLEASE_RECORD, LATER = 1, 5
+MAGIC, VERSION = 0x42525657, 7
+REQUEST, LEASE, NO_LEASE, RECORD, REPORT, CONTROL, POOL, POOL_STATE, PAIR, CONNECTED, PAIR_GONE = range(1, 12)
+PLEASE_RECORD, EMPTY, LATER = 1, 2, 5
+PAIRS = 2  # enum wv_answer_flag
 HEADER = struct.Struct("<IHHII")
-LEASE_HEAD = 64  # sizeof(struct wv_msg_lease); the command log follows
+LEASE_HEAD = 104  # sizeof(struct wv_msg_lease); the command log follows
 N_FDS_AT, PROVIDER_AT = 52, 32
 MAX_BYTES, MAX_FDS = 1 << 20, 250
 
@@ -58,8 +59,8 @@ def answer(data, fds):
         return json.load(memory)
 
 
-def no_lease(reason=PLEASE_RECORD, **more):
-    return message(NO_LEASE, struct.pack("<II", reason, 0), **more)
+def no_lease(reason=PLEASE_RECORD, flags=0, **more):
+    return message(NO_LEASE, struct.pack("<II", reason, flags), **more)
 
 
 def pool_state(granted=4, ready=0, **more):

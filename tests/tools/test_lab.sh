@@ -1,7 +1,9 @@
 #!/bin/bash
 # SPDX-License-Identifier: BSD-2-Clause
-# Tests tools/lab itself: output, environment, exit statuses, signals, and RDMA and systemd in its guest. Takes
-# about 100 s under emulation. Exit status: 0 passed, 1 failed, 77 skipped.
+# usage: tests/tools/test_lab.sh [--one-machine]
+# Tests tools/lab itself: output, environment, exit statuses, signals, RDMA and systemd in its guest, and two machines.
+# Takes some minutes under emulation; tools/test runs it with --one-machine, which leaves out what boots two.
+# Exit status: 0 passed, 1 failed, 77 skipped.
 # shellcheck disable=SC2016  # The scripts in single quotes are for the guest's shell.
 set -u
 
@@ -46,7 +48,7 @@ same() {
 
 wait_for() {
 	local tries=0
-	until "$@" || ((++tries > 300)); do
+	until "$@" || ((++tries > 1800)); do
 		sleep 0.1
 	done
 }
@@ -149,6 +151,99 @@ Started lab.service - Command of the lab." "$(cat stdout)"
 	is "--systemd refuses --native" 125 "$status"
 }
 
+# One boot for what COMMAND sees of two machines, since they take a while.
+test_two_machines() {
+	in_lab --nodes 2 --out two -- sh "$folder/two.sh"
+	is "two machines: exit status" 42 "$status"
+	is "two machines: what lab-peer passes on" "lab 10.77.0.1 10.77.0.2
+peer 10.77.0.2 10.77.0.1
+status 7
+missing 127
+terminated 9
+killed
+several 1 2 3
+partitioned yes, up 1, healed
+paused: silent, resumed 0
+off 125
+rebooted: peer" "$(cat stdout)"
+	is "two machines: stderr of the second" to-err "$(head -n 1 stderr)"
+	is "two machines: the second one's file in LAB_OUT stays" there "$(cat two/file)"
+	is "two machines: both consoles are kept" yes \
+		"$(test -s two/console.log -a -s two/console-peer.log && echo yes || echo no)"
+	is "two machines: none is left" no "$(machine_of two && echo yes || echo no)"
+	in_lab --nodes 3 -- true
+	is "--nodes 3 is refused" 125 "$status"
+	in_lab --nodes 2 --native -- true
+	is "--nodes 2 refuses --native" 125 "$status"
+	in_lab --nodes 2 --count-instructions -- true
+	is "--nodes 2 refuses --count-instructions" 125 "$status"
+}
+
+# Runs in the first of two machines.
+write_two_machines() {
+	cat >two.sh <<-'END'
+		lab-peer run sh -c 'echo to-err >&2; echo there >$LAB_OUT/file; exit 7' && exit 1
+		status=$?
+		names='echo $(uname -n) $LAB_ADDRESS $LAB_PEER_ADDRESS'
+		sh -c "$names"
+		lab-peer run sh -c "$names"
+		echo "status $status"
+		lab-peer run no-such-command 2>/dev/null
+		echo "missing $?"
+
+		lab-peer run sh -c 'trap "exit 9" TERM; touch $LAB_OUT/up; while :; do sleep 0.1; done' &
+		until [ -e $LAB_OUT/up ]; do sleep 0.1; done
+		kill $!
+		wait $!
+		echo "terminated $?"
+		lab-peer run sh -c 'echo $$ >$LAB_OUT/pid; exec sleep 1000' &
+		until [ -s $LAB_OUT/pid ]; do sleep 0.1; done
+		kill -9 $!
+		while lab-peer run kill -0 $(cat $LAB_OUT/pid) 2>/dev/null; do :; done
+		echo killed
+		for i in 3 2 1; do
+			lab-peer run sh -c "sleep $i; echo $i >>\$LAB_OUT/order" &
+			all="$all $!"
+		done
+		wait $all
+		echo several $(sort $LAB_OUT/order)
+
+		reach() {
+			timeout 20 python3 -c 'import os, socket
+		try: socket.create_connection((os.environ["LAB_PEER_ADDRESS"], 1), 4)
+		except ConnectionRefusedError: pass' 2>/dev/null
+		}
+		lab-peer partition
+		partitioned=yes
+		! reach || partitioned=no
+		lab-peer run true
+		lab-peer heal
+		until reach; do :; done
+		echo "partitioned $partitioned, up $(cat /sys/class/net/eth0/carrier), healed"
+
+		lab-peer run sh -c 'touch $LAB_OUT/$0; while [ ! -e $LAB_OUT/stop ]; do sleep 0.1; echo; done' begun >$LAB_OUT/beats &
+		until [ -s $LAB_OUT/beats ]; do sleep 0.1; done
+		lab-peer pause
+		sleep 1
+		before=$(stat -c %s $LAB_OUT/beats)
+		sleep 2
+		[ $before != $(stat -c %s $LAB_OUT/beats) ] || echo -n "paused: silent, "
+		touch $LAB_OUT/stop
+		lab-peer resume
+		wait $!
+		echo "resumed $?"
+
+		lab-peer run sleep 1000 2>/dev/null &
+		sleep 1
+		lab-peer kill
+		wait $!
+		echo "off $?"
+		lab-peer reboot
+		echo "rebooted: $(lab-peer run uname -n)"
+		exit 42
+	END
+}
+
 test_timeout() {
 	in_lab --timeout 2 -- sh -c 'echo started; sleep 1000'
 	is "a command that takes too long is 124" 124 "$status"
@@ -165,7 +260,7 @@ test_panic() {
 
 # The log's path in its arguments identifies the machine of a run.
 machine_of() {
-	pgrep -f "path=$folder/$1/console.log" >/dev/null
+	pgrep -f "path=$folder/$1/console" >/dev/null
 }
 
 started() {
@@ -174,7 +269,7 @@ started() {
 
 test_signal() {
 	local name=$1 expected=$2 pid
-	"$lab" run --quiet --out "$name" -- sh -c 'echo started; sleep 1000' >started-"$name" 2>stderr &
+	"$lab" run --quiet --out "$name" "${@:3}" -- sh -c 'echo started; sleep 1000' >started-"$name" 2>stderr &
 	pid=$!
 	wait_for started started-"$name"
 	is "$name: the machine runs before" yes "$(machine_of "$name" && echo yes || echo no)"
@@ -220,7 +315,11 @@ test_timeout
 test_panic
 test_signal INT 130
 test_signal TERM 143
-test_signal KILL 137
 test_waiting
+if [[ ${1-} != --one-machine ]]; then
+	write_two_machines
+	test_two_machines
+	test_signal KILL 137 --nodes 2
+fi
 echo "1..$number"
 ((failed == 0))

@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """tools/matrix: what it counts and writes, and what it does without a root folder, without making one."""
 
+import concurrent.futures
 import contextlib
 import io
 import json
 import os
 import pathlib
+import signal
 import sys
 import tempfile
+import time
 import unittest
 from unittest import mock
 
@@ -93,12 +96,40 @@ class Table(unittest.TestCase):
         self.assertIn("| not tested | leased |", str(row("a", suites.Results(skipped=1))))
 
 
+class Programs(unittest.TestCase):
+    def fetch(self):
+        with mock.patch.object(root, "outcome", return_value=(100, "apt-get failed")):
+            root.Root(releases.RELEASES["sid"], "http://localhost:1/debian").fetch("tools/install-deps")
+
+    def test_without_a_mirror_a_release_cannot_be_had(self):
+        with self.assertRaisesRegex(root.Unavailable, "cannot read http://localhost:1/debian/dists/sid/InRelease"):
+            self.fetch()
+
+    def test_with_a_mirror_it_fails(self):
+        with mock.patch.object(root.Root, "_check_mirror"), self.assertRaisesRegex(root.Failed, "apt-get failed"):
+            self.fetch()
+
+    def test_all_are_stopped(self):
+        ends = concurrent.futures.ThreadPoolExecutor().submit(root.outcome, ["sh", "-c", "sleep 600 & wait"])
+        while not root.children:
+            time.sleep(0.01)
+        root.stop_all()
+        self.assertEqual(ends.result(timeout=60)[0], -signal.SIGKILL)
+        self.assertEqual(root.children, set())
+
+
 class Command(unittest.TestCase):
     def test_a_mirror_that_does_not_answer(self):
         with mock.patch.object(root, "may_mount"):
             status, said = run("--mirror", "http://localhost:1/debian", "trixie")
         self.assertEqual((status, said.splitlines()[-1]), (main.EXIT_SKIPPED, "0 passed, 0 failed, 1 skipped"))
         self.assertIn("trixie: skipped, cannot read http://localhost:1/debian/dists/trixie/InRelease", said)
+
+    def test_what_cannot_be_prepared_is_skipped_too(self):
+        with mock.patch.object(root, "may_mount", side_effect=root.Unavailable("may not mount")):
+            status, said = run("--prepare", "trixie", "sid")
+        self.assertEqual((status, said.splitlines()), (main.EXIT_SKIPPED, [
+            "trixie: skipped, may not mount", "sid: skipped, may not mount", "0 passed, 0 failed, 2 skipped"]))
 
     def test_a_machine_without_mmdebstrap(self):
         with mock.patch.object(root.process, "find", return_value=None):
@@ -107,7 +138,7 @@ class Command(unittest.TestCase):
         self.assertIn("sid: skipped, not installed: mmdebstrap, unshare; run tools/install-deps", said)
 
     def test_wrong_usage(self):
-        for words in (["woody"], ["--short", "--write"], ["--nothing"]):
+        for words in (["woody"], ["--short", "--write"], ["--prepare", "--write"], ["--nothing"]):
             with self.assertRaises(SystemExit) as end:
                 run(*words)
             self.assertEqual(end.exception.code, 2, words)

@@ -114,6 +114,7 @@ static void configure(struct daemon_bench *b)
 	strcpy(s->config.state_dir, b->state_dir);
 	strcpy(s->config.group, "no-such-group");
 	s->config.refill_delay = NEVER;
+	s->config.pairs = b->pairs;
 	s->issue = issue;
 	describe_device(&s->devices);
 	fake_kernel_init(&bench_kernel);
@@ -445,7 +446,8 @@ struct wv_recipe *bench_recipe_of(struct daemon_bench *b, uid_t uid, uint32_t n)
 	recipe = wv_catalog_add(&s->catalog, recipe);
 	assert_int_equal(wv_scheduler_adopt(&s->scheduler, recipe), 0);
 	while (n--)
-		wv_pool_claim(recipe->pool, wv_now(s->event), wv_idle_us(&s->planner));
+		wv_pool_claim(recipe->pool, wv_now(s->event), wv_now(s->event),
+			      wv_idle_us(&s->planner));
 	wv_plan_changed(&s->planner);
 	return recipe;
 }

@@ -18,6 +18,7 @@ struct daemon_bench {
 	struct wv_server *server;
 	char dir[32], socket[64], state_dir[64];
 	unsigned int fds_before;
+	bool pairs; /* the option, from the next start on */
 };
 
 /* To be looked at only while no builder is at work. */

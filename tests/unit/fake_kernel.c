@@ -220,6 +220,14 @@ static int modify_qp(struct call *c)
 		qp->state = in->qp_state;
 	if (in->attr_mask & IBV_QP_ACCESS_FLAGS)
 		qp->access = in->qp_access_flags;
+	if (in->attr_mask & IBV_QP_DEST_QPN)
+		qp->peer = in->dest_qp_num;
+	if (in->attr_mask & IBV_QP_RQ_PSN)
+		qp->rq_psn = in->rq_psn;
+	if (in->attr_mask & IBV_QP_SQ_PSN)
+		qp->sq_psn = in->sq_psn;
+	if (in->attr_mask & IBV_QP_STATE && in->qp_state == IBV_QPS_RESET && c->kernel->reset)
+		c->kernel->reset();
 	c->made.kind = UVERBS_OBJECT_QP;
 	return 0;
 }
@@ -319,9 +327,13 @@ static void write_output(struct call *c, struct ib_uverbs_attr *attr,
 		if (f->kind == WV_NEW_FD)
 			put(buffer, attr->len, f->offset, &c->new_fd, f->size);
 	}
-	if (c->write_cmd == IB_USER_VERBS_CMD_QUERY_QP)
-		put(buffer, attr->len, offsetof(struct ib_uverbs_query_qp_resp, qp_state),
-		    &c->made.state, 1);
+	if (c->write_cmd != IB_USER_VERBS_CMD_QUERY_QP)
+		return;
+	put(buffer, attr->len, offsetof(struct ib_uverbs_query_qp_resp, qp_state), &c->made.state,
+	    1);
+	/* The packet that it expects next. */
+	put(buffer, attr->len, offsetof(struct ib_uverbs_query_qp_resp, rq_psn),
+	    &(uint32_t){(c->made.rq_psn + c->made.received) & 0xffffff}, sizeof(uint32_t));
 }
 
 static void answer(struct call *c)

@@ -25,7 +25,10 @@ struct fake_object {
 	uint32_t uses[FAKE_USES];
 	unsigned int n_uses;
 	uint64_t user_handle;
-	uint32_t state, access; /* of a QP */
+	/* Of a QP: */
+	uint32_t state, access;
+	uint32_t peer, rq_psn, sq_psn; /* as it was told last */
+	uint32_t received;	       /* packets, which a test says */
 	/* Memory that it was given, by what is mapped there rather than where; 0: none. */
 	uint64_t buffer, doorbell;
 	uint8_t seen[FAKE_SEEN]; /* how its queue began */
@@ -37,6 +40,7 @@ struct fake_kernel {
 	uint32_t next_number;	   /* of the hardware */
 	unsigned int shared; /* objects made in memory that another, alive, has for its queue */
 	unsigned int issued; /* commands seen */
+	void (*reset)(void); /* a QP has come to RESET; may be NULL */
 	int fail_at;	     /* the command, counted from 0, that fails; -1: none */
 	int fail_errno;
 };

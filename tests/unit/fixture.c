@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "fixture.h"
 
+#include "cmdlog/validate.h"
+
 #include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
@@ -190,6 +192,61 @@ void command_legacy(struct command *cmd, uint32_t write_cmd, const void *in, siz
 		command_in(cmd, UVERBS_ATTR_CORE_IN, in, in_bytes);
 	if (out)
 		command_out(cmd, UVERBS_ATTR_CORE_OUT, out, out_bytes);
+}
+
+struct ib_uverbs_modify_qp connecting_move(enum ibv_qp_state to, uint32_t qp,
+					   const struct wv_qp_peer *peer)
+{
+	const uint32_t rtr = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |
+			     IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER;
+	const uint32_t rts = IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY | IBV_QP_SQ_PSN |
+			     IBV_QP_MAX_QP_RD_ATOMIC;
+	struct ib_uverbs_modify_qp move = {
+	    .qp_handle = qp,
+	    .qp_state = (uint8_t)to,
+	    .attr_mask = IBV_QP_STATE | (to == IBV_QPS_RTR ? rtr : rts),
+	};
+
+	if (to == IBV_QPS_RTR) {
+		move.dest = (struct ib_uverbs_qp_dest){.is_global = 1, .port_num = 1};
+		move.path_mtu = IBV_MTU_1024;
+		move.max_dest_rd_atomic = 1;
+		move.min_rnr_timer = 12;
+	} else {
+		move.timeout = 14;
+		move.retry_cnt = move.rnr_retry = 7;
+		move.max_rd_atomic = 1;
+	}
+	wv_qp_set_peer(&move, peer);
+	wv_qp_set_psns(&move, peer);
+	return move;
+}
+
+struct wv_cmdlog *record_of_moves(const struct ib_uverbs_modify_qp *rtr,
+				  const struct ib_uverbs_modify_qp *rts)
+{
+	_Alignas(8) uint8_t memory[WV_MOVES_MAX_BYTES];
+	const struct ib_uverbs_modify_qp *moves[] = {rtr, rts};
+	struct wv_cmdlog_writer w;
+	struct command cmd;
+
+	wv_cmdlog_begin(&w, memory, sizeof(memory), WV_RECORD, RDMA_DRIVER_RXE);
+	for (unsigned int i = 0; i < 2; i++) {
+		command_legacy(&cmd, IB_USER_VERBS_CMD_MODIFY_QP, moves[i], sizeof(*moves[i]), NULL,
+			       0);
+		assert_int_equal(wv_record_command(&w, &cmd.hdr, command_row(&cmd), NULL), 0);
+		wv_record_answer(&w, &cmd.hdr, command_row(&cmd), 0);
+	}
+	assert_int_equal(wv_cmdlog_check(w.cmdlog, w.cmdlog->bytes, WV_RECORD), 0);
+	return copy_exactly(w.cmdlog, w.cmdlog->bytes);
+}
+
+struct wv_cmdlog *moves_of(uint32_t qp, const struct wv_qp_peer *peer)
+{
+	struct ib_uverbs_modify_qp rtr = connecting_move(IBV_QPS_RTR, qp, peer);
+	struct ib_uverbs_modify_qp rts = connecting_move(IBV_QPS_RTS, qp, peer);
+
+	return record_of_moves(&rtr, &rts);
 }
 
 const struct wv_command_row *command_row(const struct command *cmd)

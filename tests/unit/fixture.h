@@ -73,6 +73,14 @@ void command_legacy(struct command *cmd, uint32_t write_cmd, const void *in, siz
 const struct wv_command_row *command_row(const struct command *cmd);
 struct ib_uverbs_attr *command_attr(struct command *cmd, uint16_t id);
 
+/* Moves an RC queue pair to RTR or RTS, as programs do. */
+struct ib_uverbs_modify_qp connecting_move(enum ibv_qp_state to, uint32_t qp,
+					   const struct wv_qp_peer *peer);
+/* A record of both moves; the caller frees it. */
+struct wv_cmdlog *record_of_moves(const struct ib_uverbs_modify_qp *rtr,
+				  const struct ib_uverbs_modify_qp *rts);
+struct wv_cmdlog *moves_of(uint32_t qp, const struct wv_qp_peer *peer);
+
 /* Descriptors that this process has open: what was leaked, or closed twice, shows. */
 unsigned int count_fds(void);
 

@@ -6,11 +6,15 @@
 #include "preload/core/context.h"
 #include "preload/core/process.h"
 #include "preload/core/trace.h"
+#include "preload/lease/connections.h"
 #include "preload/lease/control_path.h"
 #include "preload/lease/lease_end.h"
+#include "preload/lease/news.h"
+#include "preload/lease/paired.h"
 #include "wire/trace_record.h"
 
 #include <stdarg.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
 
 #define UFILE 250 /* a number that this process has not open */
@@ -57,6 +61,7 @@ static void read_trace(struct preload *p)
 	while (read(trace, &record, sizeof(record)) == sizeof(record)) {
 		if (record.kind == WV_TRACE_COMMAND) {
 			assert_true(p->n_trail < sizeof(p->trail) - 1);
+			p->why = record.why.why;
 			p->trail[p->n_trail++] = record.how == WV_HOW_ADOPTED ? 'a' : 'k';
 			continue;
 		}
@@ -111,6 +116,26 @@ void preload_begin(struct preload *p, struct fake_kernel *kernel, struct wv_cmdl
 	current = p;
 	if (lease)
 		take_lease(lease, replay);
+}
+
+int preload_pair(const struct wv_lease_pair *pair, uint32_t flags)
+{
+	int ends[2];
+
+	assert_true(wv_paired_fits(context->lease.cmdlog, pair));
+	assert_int_equal(
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
+	context->sock = ends[0];
+	wv_context_hide_fd(context->sock);
+	wv_connections_begin(context, flags);
+	if (pair->pair)
+		wv_paired_begin(context, pair);
+	return ends[1];
+}
+
+void preload_settle(void)
+{
+	wv_news_settle(context);
 }
 
 int preload_issue(void *preload, struct ib_uverbs_ioctl_hdr *cmd)

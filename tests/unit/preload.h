@@ -8,6 +8,7 @@
 #include "cmdlog/adopt.h"
 #include "cmdlog/replay.h"
 #include "fake_kernel.h"
+#include "wire/wire.h"
 
 struct preload {
 	struct fake_kernel *kernel;
@@ -16,6 +17,7 @@ struct preload {
 	char trail[1024];
 	unsigned int n_trail;
 	unsigned int rollbacks, purges;
+	uint16_t why; /* enum wv_why: of the last command */
 };
 
 /*
@@ -24,6 +26,15 @@ struct preload {
  */
 void preload_begin(struct preload *p, struct fake_kernel *kernel, struct wv_cmdlog *lease,
 		   const struct wv_replay *replay);
+
+/*
+ * The lease came with @pair and @flags (enum wv_answer_flag). Returns the daemon's end of the
+ * connection, which is the caller's.
+ */
+int preload_pair(const struct wv_lease_pair *pair, uint32_t flags);
+
+/* What is to be said to the daemon is said, and the connection is closed. */
+void preload_settle(void);
 
 /* A wv_issue_fn; its first argument is the struct preload. */
 int preload_issue(void *preload, struct ib_uverbs_ioctl_hdr *cmd);

@@ -575,7 +575,11 @@ static const struct {
     M(MR, QUERY_MR, PASS),
     M(MR, REG_DMABUF_MR, PASS),
     M(MR, DM_MR_REG, PASS),
-    {UVERBS_OBJECT_MR, WV_METHOD_REG_MR, WV_PASS}, /* libibverbs 60 and later */
+    /* since libibverbs 44 */
+    {UVERBS_OBJECT_MR, WV_METHOD_REG_MR, WV_PASS},
+    {UVERBS_OBJECT_DEVICE, WV_METHOD_QUERY_PORT_SPEED, WV_PASS},
+    {WV_OBJECT_DMAH, WV_METHOD_DMAH_ALLOC, WV_PASS},
+    {WV_OBJECT_DMAH, WV_METHOD_DMAH_FREE, WV_DESTROY},
     M(MW, MW_DESTROY, DESTROY),
     M(XRCD, XRCD_DESTROY, DESTROY),
     M(DM, DM_ALLOC, PASS),
@@ -671,7 +675,7 @@ static void test_every_write_command_of_libibverbs_is_known(void **state)
 #define OWN(object, method, class) OWN_METHOD(MLX5_IB_OBJECT_##object, method, class)
 #define QUERY_HCA_CAP		   0x100
 
-/* What libmlx5 44 issues beside (providers/mlx5/verbs.c). */
+/* What libmlx5 44 issues beside (providers/mlx5/verbs.c), and later ones in ordinary programs. */
 static const struct {
 	uint16_t object, method;
 	uint32_t write_cmd;
@@ -693,6 +697,7 @@ static const struct {
     OWN(STEERING_ANCHOR, STEERING_ANCHOR_CREATE, PRIVILEGED),
     OWN_METHOD(UVERBS_OBJECT_FLOW, CREATE_FLOW, PRIVILEGED),
     OWN_METHOD(UVERBS_OBJECT_DEVICE, QUERY_PORT, PASS),
+    {UVERBS_OBJECT_DEVICE, WV_MLX5_METHOD_GET_DATA_DIRECT_SYSFS_PATH, WV_NO_WRITE_CMD, WV_PASS},
     OWN_METHOD(UVERBS_OBJECT_PD, PD_QUERY, PASS),
 };
 

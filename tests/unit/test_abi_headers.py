@@ -29,8 +29,18 @@ MAY_BE_MISSING = {"mlx5_ib_create_cq_attrs", "mlx5_ib_create_qp_attrs"}  # from 
 
 # Names of ours for what older headers do not have, and what newer ones call it.
 NEWER = {
+    "WV_OBJECT_DMAH": ("uverbs_default_objects", "UVERBS_OBJECT_DMAH"),
     "WV_METHOD_REG_MR": ("uverbs_methods_mr", "UVERBS_METHOD_REG_MR"),
+    "WV_METHOD_QUERY_PORT_SPEED": ("uverbs_methods_device", "UVERBS_METHOD_QUERY_PORT_SPEED"),
+    "WV_METHOD_DMAH_ALLOC": ("uverbs_methods_dmah", "UVERBS_METHOD_DMAH_ALLOC"),
+    "WV_METHOD_DMAH_FREE": ("uverbs_methods_dmah", "UVERBS_METHOD_DMAH_FREE"),
     "WV_ATTR_REG_MR_HANDLE": ("uverbs_attrs_reg_mr_cmd_attr_ids", "UVERBS_ATTR_REG_MR_HANDLE"),
+    "WV_ATTR_QUERY_PORT_SPEED_PORT_NUM": (
+        "uverbs_attrs_query_port_speed_cmd_attr_ids", "UVERBS_ATTR_QUERY_PORT_SPEED_PORT_NUM"),
+    "WV_ATTR_QUERY_PORT_SPEED_RESP": (
+        "uverbs_attrs_query_port_speed_cmd_attr_ids", "UVERBS_ATTR_QUERY_PORT_SPEED_RESP"),
+    "WV_ATTR_ALLOC_DMAH_HANDLE": ("uverbs_attrs_alloc_dmah_cmd_attr_ids", "UVERBS_ATTR_ALLOC_DMAH_HANDLE"),
+    "WV_ATTR_FREE_DMA_HANDLE": ("uverbs_attrs_free_dmah_cmd_attr_ids", "UVERBS_ATTR_FREE_DMA_HANDLE"),
 }
 
 # Left to the kernel on purpose: no lease can contain what they name.
@@ -86,7 +96,7 @@ def number(header, enum, name):
 def wrong_numbers(include, table):
     """The numbers that src/abi/abi.h has for older headers, where these headers say otherwise."""
     header = (include / "rdma" / "ib_user_ioctl_cmds.h").read_text()
-    ours = dict(re.findall(r"#define (WV_\w+) +(\d+)$", (table / "abi.h").read_text(), re.MULTILINE))
+    ours = dict(re.findall(r"#define (WV_\w+)\s+(\d+)$", (table / "abi.h").read_text(), re.MULTILINE))
     for ours_name, (enum, name) in NEWER.items():
         theirs = number(header, enum, name)
         if theirs is not None and theirs != int(ours[ours_name]):

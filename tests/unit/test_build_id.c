@@ -5,8 +5,11 @@
 #include "fixture.h"
 
 #include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <stdio.h>
+#include <sys/mman.h>
 
 #define SKIP 77
 
@@ -115,6 +118,91 @@ static void test_the_program_always_has_an_identity(void **state)
 	assert_memory_equal(&id, &again, sizeof(id));
 }
 
+static void test_a_program_before_it_is_started(void **state)
+{
+	int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct wv_build_id running, file;
+
+	(void)state;
+	wv_id_of_program(&running);
+	assert_int_equal(wv_id_of_file(fd, &file), 0);
+	assert_memory_equal(&running, &file, sizeof(file));
+	close(fd);
+}
+
+#define START_BYTES 8192
+
+/* The start of this program, in memory that a test may change. */
+static int copy_of_start(uint8_t start[START_BYTES])
+{
+	int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC), to = memfd_create("elf", 0);
+
+	assert_int_equal(pread(from, start, START_BYTES, 0), START_BYTES);
+	assert_int_equal(write(to, start, START_BYTES), START_BYTES);
+	close(from);
+	return to;
+}
+
+/* The headers of a program without notes are hashed, as those of the running one are. */
+static void test_a_program_without_an_id(void **state)
+{
+	static uint8_t start[START_BYTES];
+	int fd = copy_of_start(start);
+	ElfW(Ehdr) *elf = (ElfW(Ehdr) *)start;
+	ElfW(Phdr) *headers = (ElfW(Phdr) *)(start + elf->e_phoff);
+	struct wv_build_id id, expected = {0};
+	uint64_t hash;
+
+	(void)state;
+	for (unsigned int i = 0; i < elf->e_phnum; i++)
+		if (headers[i].p_type == PT_NOTE)
+			headers[i].p_type = PT_NULL;
+	hash = wv_hash(WV_HASH_START, headers, elf->e_phnum * sizeof(*headers));
+	memcpy(expected.bytes, &hash, sizeof(hash));
+	assert_int_equal(pwrite(fd, start, START_BYTES, 0), START_BYTES);
+	assert_int_equal(wv_id_of_file(fd, &id), 0);
+	assert_memory_equal(&id, &expected, sizeof(id));
+	close(fd);
+}
+
+static void test_what_is_no_program(void **state)
+{
+	static const char *const starts[] = {"", "#!/bin/sh\n", "\177ELF"};
+	struct wv_build_id id;
+
+	(void)state;
+	for (size_t i = 0; i < WV_ARRAY_SIZE(starts); i++) {
+		int fd = memfd_create("text", 0);
+
+		assert_int_equal(write(fd, starts[i], strlen(starts[i])), strlen(starts[i]));
+		assert_int_equal(wv_id_of_file(fd, &id), -ENOEXEC);
+		close(fd);
+	}
+}
+
+/* Whatever a file contains is read within its buffers: for ASan to see. */
+static void test_programs_that_lie(void **state)
+{
+	static uint8_t start[START_BYTES];
+	int fd = copy_of_start(start);
+	struct wv_build_id id;
+
+	(void)state;
+	for (size_t at = 0; at < 1024; at++) {
+		static const uint8_t lies[] = {0, 1, 0x7f, 0xfe, 0xff};
+
+		for (size_t i = 0; i < sizeof(lies); i++) {
+			int err;
+
+			assert_int_equal(pwrite(fd, &lies[i], 1, (off_t)at), 1);
+			err = wv_id_of_file(fd, &id);
+			assert_true(err == 0 || err == -ENOEXEC);
+		}
+		assert_int_equal(pwrite(fd, start + at, 1, (off_t)at), 1);
+	}
+	close(fd);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -123,6 +211,10 @@ int main(void)
 	    cmocka_unit_test(test_two_files_differ),
 	    cmocka_unit_test(test_what_is_not_loaded_has_none),
 	    cmocka_unit_test(test_the_program_always_has_an_identity),
+	    cmocka_unit_test(test_a_program_before_it_is_started),
+	    cmocka_unit_test(test_a_program_without_an_id),
+	    cmocka_unit_test(test_what_is_no_program),
+	    cmocka_unit_test(test_programs_that_lie),
 	};
 
 	if (system("readelf --version >/dev/null 2>&1")) {

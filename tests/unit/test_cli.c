@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The pure parts of the command line: from the daemon's documents to what a user reads. */
+#include "base/program_path.h"
 #include "capture.h"
 #include "cli/metrics.h"
 #include "cli/program.h"
@@ -217,16 +218,17 @@ static void test_obstacles(void **state)
 
 static void test_find_program(void **state)
 {
+	static const char folders[] = "/nowhere::/bin";
 	char path[256];
 
 	(void)state;
-	setenv("PATH", "/nowhere::/bin", 1);
-	assert_int_equal(wv_program_find("sh", path, sizeof(path)), 0);
+	assert_int_equal(wv_program_find("sh", NULL, path, sizeof(path)), 0);
+	assert_int_equal(wv_program_find("sh", folders, path, sizeof(path)), 0);
 	assert_string_equal(path, "/bin/sh");
-	assert_int_equal(wv_program_find("/bin/sh", path, sizeof(path)), 0);
-	assert_int_equal(wv_program_find("/bin", path, sizeof(path)), -ENOENT);
-	assert_int_equal(wv_program_find("no-such-program", path, sizeof(path)), -ENOENT);
-	assert_int_equal(wv_program_find("", path, sizeof(path)), -ENOENT);
+	assert_int_equal(wv_program_find("/bin/sh", folders, path, sizeof(path)), 0);
+	assert_int_equal(wv_program_find("/bin", folders, path, sizeof(path)), -ENOENT);
+	assert_int_equal(wv_program_find("no-such-program", folders, path, sizeof(path)), -ENOENT);
+	assert_int_equal(wv_program_find("", folders, path, sizeof(path)), -ENOENT);
 }
 
 /* As the daemon answers, without what is not printed. */

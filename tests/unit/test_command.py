@@ -30,10 +30,14 @@ def loaded_library():
 
 
 def run(*arguments, env=None, **options):
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("WARMVERBS_")}
-    environment = {**inherited, "WARMVERBS_LIBRARY": loaded_library(), **(env or {})}
     how = {"capture_output": True, "text": True, "timeout": 60, "check": False, **options}
-    return subprocess.run([WARMVERBS, *arguments], env=environment, **how)
+    return subprocess.run([WARMVERBS, *arguments], env=environment(env), **how)
+
+
+def environment(env=None):
+    """What warmverbs is started with."""
+    inherited = {name: value for name, value in os.environ.items() if not name.startswith("WARMVERBS_")}
+    return {**inherited, "WARMVERBS_LIBRARY": loaded_library(), **(env or {})}
 
 
 def environment_of_program(*options, **how):
@@ -119,10 +123,6 @@ class Explain(unittest.TestCase):
     def test_death_by_signal(self):
         self.assertEqual(run("explain", "sh", "-c", "kill -USR1 $$").returncode, 128 + signal.SIGUSR1)
 
-    def test_passes_termination_on(self):
-        script = "trap 'exit 5' TERM; kill -TERM $PPID; while :; do sleep 0.1; done"
-        self.assertEqual(run("explain", "sh", "-c", script).returncode, 5)
-
     def test_output_as_json(self):
         with tempfile.TemporaryDirectory() as folder:
             result = run("explain", "--json", "--output", f"{folder}/report", "true")
@@ -146,6 +146,91 @@ class Explain(unittest.TestCase):
         ):
             with self.subTest(arguments=arguments):
                 self.assertEqual(run("explain", *arguments).returncode, expected)
+
+
+class Supervised(unittest.TestCase):
+    """A program that runs as a child, by `run --summary` or `explain`: for who started warmverbs, it is warmverbs."""
+
+    def start(self, script, command=("run", "--summary")):
+        """Starts a script of the shell as a job of its own, and waits until it says that it is ready. The script then
+        waits by "read": the kernel lets no shell stop that is making a child by vfork(2)."""
+        folder = tempfile.TemporaryDirectory()  # a job that is killed leaves its trace behind
+        self.addCleanup(folder.cleanup)
+        # What is ignored from the start, as SIGHUP by nohup(1), a shell cannot trap.
+        job = subprocess.Popen(["env", "--default-signal", WARMVERBS, *command, "--", "sh", "-c", script], text=True,
+                               process_group=0, env=environment({"TMPDIR": folder.name}), stdin=subprocess.PIPE,
+                               stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.addCleanup(job.communicate)
+        self.addCleanup(job.kill)
+        self.assertEqual(job.stdout.readline(), "ready\n")
+        return job
+
+    def end(self, job):
+        """The rest of the job's output, and its status. A shell that got a signal just before it began to read sees the
+        signal when its input ends."""
+        try:
+            job.wait(10)
+        except subprocess.TimeoutExpired:
+            job.stdin.close()
+            job.stdin = None
+        return job.stdout.read(), job.wait(60)
+
+    def test_line_comes_last(self):
+        result = run("run", "--summary", "--", "sh", "-c", "cat; echo error >&2; exit 3", input="through\n")
+        self.assertEqual((result.returncode, result.stdout), (3, "through\n"))
+        self.assertRegex(result.stderr, r"\Aerror\nwarmverbs: no RDMA call was seen[^\n]*\n\Z")
+
+    def test_exit_status_is_that_of_run(self):
+        for arguments in (("no-such-program",), ("/etc/passwd",), ("--no-such-option", "true"), ()):
+            with self.subTest(arguments=arguments):
+                plain, with_summary = run("run", *arguments), run("run", "--summary", *arguments)
+                self.assertEqual(with_summary.returncode, plain.returncode)
+                self.assertEqual(with_summary.stderr, plain.stderr)
+
+    def test_death_by_signal_is_passed_on(self):
+        for name in ("USR1", "KILL", "SEGV", "INT", "PIPE"):
+            with self.subTest(name):
+                result = run("run", "--summary", "sh", "-c", f"kill -{name} $$")
+                self.assertEqual(result.returncode, -signal.Signals[f"SIG{name}"])
+                self.assertIn("warmverbs: ", result.stderr)
+
+    def test_signals_reach_the_program(self):
+        for command in (("run", "--summary"), ("explain",)):
+            for name in ("TERM", "HUP", "INT", "USR2"):
+                with self.subTest(command=command, name=name):
+                    job = self.start(f"trap 'exit 5' {name}; echo ready; read -r line", command)
+                    job.send_signal(signal.Signals[f"SIG{name}"])
+                    self.assertEqual(self.end(job)[1], 5)
+
+    def test_signal_of_the_program_comes_once(self):
+        """A program that signals its process group, warmverbs included, gets the signal itself."""
+        script = "trap 'echo signal' TERM; echo ready; kill -TERM 0; sleep 0.3; sleep 0.3; exit 4"
+        self.assertEqual(self.end(self.start(script)), ("signal\n", 4))
+
+    def test_stops_and_goes_on_as_the_program(self):
+        for name in ("STOP", "TSTP", "TTIN"):
+            with self.subTest(name):
+                job = self.start(f"echo ready; kill -{name} $$; exit 6")
+                _, status = os.waitpid(job.pid, os.WUNTRACED)
+                self.assertTrue(os.WIFSTOPPED(status))
+                self.assertEqual(os.WSTOPSIG(status), signal.Signals[f"SIG{name}"])
+                job.send_signal(signal.SIGCONT)
+                self.assertEqual(self.end(job)[1], 6)
+
+    def test_stop_of_the_job_and_its_return(self):
+        """As a terminal does it: to all of the process group."""
+        job = self.start("trap 'exit 7' USR1; echo ready; read -r line")
+        os.killpg(job.pid, signal.SIGTSTP)
+        _, status = os.waitpid(job.pid, os.WUNTRACED)
+        self.assertTrue(os.WIFSTOPPED(status))
+        os.killpg(job.pid, signal.SIGCONT)
+        job.send_signal(signal.SIGUSR1)
+        self.assertEqual(self.end(job)[1], 7)
+
+    def test_kill_of_warmverbs_ends_the_program(self):
+        job = self.start("echo ready; read -r line")
+        job.kill()
+        self.end(job)  # with the end of its output
 
 
 class Daemon:

@@ -38,8 +38,52 @@ static void test_defaults(void **state)
 	assert_int_equal(config->log_level, WV_NOTICE);
 	assert_int_equal(config->max_leases, 1024);
 	assert_int_equal(config->refill_delay, 20);
+	assert_string_equal(config->devices, "*");
 	assert_false(config->trust_kernel);
 	assert_true(config->spares);
+}
+
+static void test_peers(void **state)
+{
+	static const char *const wrong[] = {"", "a b:0", "10.0.0.256", "[fd00::1", "a:x"};
+	struct wv_config *config = *state;
+
+	assert_string_equal(config->peers, "");
+	assert_false(config->any_peer);
+	assert_int_equal(wv_config_set(config, "peers", "10.0.0.1, node7:99"), 0);
+	assert_int_equal(wv_config_set(config, "peers", "any [fd00::1]:1"), 0);
+	assert_string_equal(config->peers, "10.0.0.1,node7:99,[fd00::1]:1");
+	assert_true(config->any_peer);
+	assert_int_equal(wv_config_set(config, "peers", "none"), 0);
+	assert_string_equal(config->peers, "");
+	assert_false(config->any_peer);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(wrong); i++)
+		assert_int_equal(wv_config_set(config, "peers", wrong[i]), -EINVAL);
+}
+
+static void test_list_of_peers_is_bounded(void **state)
+{
+	struct wv_config *config = *state;
+	char name[32];
+	int err = 0;
+
+	for (unsigned int i = 0; !err && i < WV_CONFIG_LIST; i++) {
+		snprintf(name, sizeof(name), "node%u", i);
+		err = wv_config_set(config, "peers", name);
+	}
+	assert_int_equal(err, -EINVAL);
+	assert_in_range(strlen(config->peers), WV_CONFIG_LIST - 16, WV_CONFIG_LIST - 1);
+}
+
+static void test_addresses_for_peers(void **state)
+{
+	struct wv_config *config = *state;
+
+	assert_int_equal(wv_config_set(config, "peer-listen", "10.0.0.1:99"), 0);
+	assert_int_equal(wv_config_set(config, "peer-listen", "node7"), -EINVAL);
+	assert_int_equal(wv_config_set(config, "peer-gids", "fe80::1=node7"), 0);
+	assert_int_equal(wv_config_set(config, "peer-gids", "node7"), -EINVAL);
+	assert_int_equal(wv_config_set(config, "max-peers", "0"), -EINVAL);
 }
 
 static void test_systemd_s_state_directory(void **state)
@@ -207,6 +251,9 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(test_defaults, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_peers, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_list_of_peers_is_bounded, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_addresses_for_peers, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_systemd_s_state_directory, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_numbers, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_levels_and_unknown_names, set_up, tear_down),

@@ -147,14 +147,20 @@ static int tear_down(void **state)
 	return remove_tree(dir);
 }
 
-/* Scans again, given what was found before. */
-static void rescan(struct wv_devices *devices, bool trust_kernel)
+/* Scans again for the devices @wanted, given what was found before. */
+static void rescan_for(struct wv_devices *devices, const char *wanted, bool trust_kernel)
 {
 	char providers[64];
-	struct wv_scan_options options = {.provider_dir = providers, .trust_kernel = trust_kernel};
+	struct wv_scan_options options = {
+	    .provider_dir = providers, .wanted = wanted, .trust_kernel = trust_kernel};
 
 	strcpy(providers, in_dir("providers"));
 	assert_int_equal(wv_devices_scan(devices, &options), 0);
+}
+
+static void rescan(struct wv_devices *devices, bool trust_kernel)
+{
+	rescan_for(devices, "*", trust_kernel);
 }
 
 static struct wv_devices scan(const char *sysfs)
@@ -262,6 +268,33 @@ static void test_the_answer_is_remembered(void **state)
 	assert_false(devices.all[0].leasable);
 }
 
+static void test_devices_that_are_not_wanted(void **state)
+{
+	static const struct {
+		const char *wanted;
+		bool leased;
+	} rows[] = {
+	    {"mlx5_0", true},  {"mlx5_1", false},     {"mlx5_1,mlx5_0", true}, {"mlx5_*", true},
+	    {"rxe*", false},   {"rxe*,mlx5_?", true}, {"mlx5_", false},	       {"mlx5_0x", false},
+	    {",mlx5_0", true}, {",", false},
+	};
+
+	(void)state;
+	needs_node();
+	setenv("SYSFS_PATH", in_dir("sys"), 1);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(rows); i++) {
+		struct wv_devices devices = {.n = 0};
+		const struct wv_device *device = &devices.all[0];
+
+		rescan_for(&devices, rows[i].wanted, false);
+		assert_int_equal(devices.n, 1);
+		assert_int_equal(device->leasable, rows[i].leased);
+		assert_string_equal(device->unleased_because,
+				    rows[i].leased ? "" : "the option devices leaves it out");
+		assert_string_not_equal(device->provider, "");
+	}
+}
+
 static void test_devices_of_the_node(void **state)
 {
 	struct wv_devices devices = scan(NULL);
@@ -353,6 +386,7 @@ int main(void)
 	    cmocka_unit_test(test_a_kernel_with_shared_doorbell_pages),
 	    cmocka_unit_test(test_a_kernel_that_does_not_tell),
 	    cmocka_unit_test(test_the_answer_is_remembered),
+	    cmocka_unit_test(test_devices_that_are_not_wanted),
 	    cmocka_unit_test(test_devices_of_the_node),
 	    cmocka_unit_test(test_a_tree_without_devices),
 	    cmocka_unit_test(test_a_device_without_node),

@@ -4,6 +4,7 @@
 #include "cli/report_json.h"
 #include "cli/report_text.h"
 #include "cli/summary.h"
+#include "cli/summary_line.h"
 #include "cli/trace_events.h"
 #include "cli/trace_file.h"
 
@@ -204,6 +205,38 @@ static void test_report_without_lease(void **state)
 	free(c.text);
 }
 
+static void expect_line(const struct wv_run *of, const char *line)
+{
+	struct capture c;
+
+	capture_begin(&c);
+	assert_int_equal(wv_summary_line(of, c.out), 0);
+	capture_expect(&c, line);
+}
+
+static void test_summary_line(void **state)
+{
+	static const struct wv_trace taken[] = {
+	    {.kind = WV_TRACE_OPEN, .how = WV_HOW_KERNEL, .no_lease = WV_NO_LEASE_DENIED},
+	    {.kind = WV_TRACE_OPEN, .how = WV_HOW_RECORDED, .no_lease = WV_NO_LEASE_RECORD},
+	    {.kind = WV_TRACE_OPEN, .how = WV_HOW_RECORDED, .no_lease = WV_NO_LEASE_RECORD},
+	};
+
+	(void)state;
+	expect_line(
+	    &(struct wv_run){run, WV_ARRAY_SIZE(run), true},
+	    "warmverbs: 1 of 4 commands were done ahead (leases: 1 of 1 opens), first QP in "
+	    "INIT after 500 us\n");
+	expect_line(&(struct wv_run){taken, 3, true},
+		    "warmverbs: no lease: the daemon did not know this program, so this run was "
+		    "recorded; run it again: the daemon now prepares leases for it\n");
+	expect_line(&(struct wv_run){taken, 3, false},
+		    "warmverbs: no lease was requested (--no-lease or WARMVERBS_LEASE=0)\n");
+	expect_line(&(struct wv_run){run, 1, true}, "warmverbs: no device was opened\n");
+	expect_line(&(struct wv_run){NULL, 0, true},
+		    "warmverbs: no RDMA call was seen; see LIMITS in warmverbs(7)\n");
+}
+
 static void test_report_of_spares(void **state)
 {
 	static const struct wv_trace taken[] = {
@@ -216,11 +249,15 @@ static void test_report_of_spares(void **state)
 	     .how = WV_HOW_SPARE,
 	     .write_cmd = IB_USER_VERBS_CMD_MODIFY_QP,
 	     .qp_state = IBV_QPS_INIT},
+	    {.kind = WV_TRACE_COMMAND,
+	     .how = WV_HOW_PAIR,
+	     .write_cmd = IB_USER_VERBS_CMD_MODIFY_QP,
+	     .qp_state = IBV_QPS_RTR},
 	};
 	struct wv_run of = {taken, WV_ARRAY_SIZE(taken), true};
 	json_t *report = wv_report_json(&of);
 	struct capture c;
-	int n = 0;
+	int n = 0, pairs = 0;
 
 	(void)state;
 	capture_begin(&c);
@@ -228,11 +265,15 @@ static void test_report_of_spares(void **state)
 	fclose(c.out);
 	assert_non_null(strstr(c.text, "QP_CREATE          spare\n"));
 	assert_non_null(strstr(c.text, "modify_qp to INIT  spare\n"));
+	assert_non_null(strstr(c.text, "modify_qp to RTR   pair\n"));
 	assert_non_null(strstr(c.text, "spares: 2 commands"));
+	assert_non_null(strstr(c.text, "pairs: 1 commands"));
 	assert_non_null(strstr(c.text, "warm: yes (done ahead: 2 of 2 commands"));
 	free(c.text);
-	assert_int_equal(json_unpack(report, "{s:{s:i}}", "summary", "spares", &n), 0);
+	assert_int_equal(
+	    json_unpack(report, "{s:{s:i, s:i}}", "summary", "spares", &n, "pairs", &pairs), 0);
 	assert_int_equal(n, 2);
+	assert_int_equal(pairs, 1);
 	json_decref(report);
 }
 
@@ -356,6 +397,7 @@ int main(void)
 	    cmocka_unit_test(test_summary_of_two_processes),
 	    cmocka_unit_test(test_report_text),
 	    cmocka_unit_test(test_report_without_lease),
+	    cmocka_unit_test(test_summary_line),
 	    cmocka_unit_test(test_report_json),
 	    cmocka_unit_test(test_report_of_spares),
 	    cmocka_unit_test(test_warning_of_copied_memory),

@@ -15,10 +15,18 @@
 #define SECOND INT64_C(1000000)
 #define START  (1000 * SECOND)
 
+/* Of programs that asked at @asked and were recorded until @now. */
+static void claim_late(struct wv_demand *d, unsigned int n, int64_t asked, int64_t now)
+{
+	const struct wv_claim claim = {now, asked, 1};
+
+	while (n--)
+		wv_demand_claim(d, &claim, IDLE);
+}
+
 static void claim(struct wv_demand *d, unsigned int n, int64_t now)
 {
-	while (n--)
-		wv_demand_claim(d, now, IDLE, 1);
+	claim_late(d, n, now, now);
 }
 
 static uint32_t target(const struct wv_demand *d, int64_t now)
@@ -50,7 +58,7 @@ static void test_a_burst_is_remembered(void **state)
 
 	(void)state;
 	assert_int_equal(target(&d, START), 50);
-	wv_demand_full(&d);
+	wv_demand_full(&d, START);
 	assert_int_equal(target(&d, START + SECOND), 50);
 }
 
@@ -59,11 +67,33 @@ static void test_a_full_pool_ends_the_burst(void **state)
 	struct wv_demand d = demand_of(3);
 
 	(void)state;
-	wv_demand_full(&d);
+	wv_demand_full(&d, START);
 	claim(&d, 3, START + 10);
 	assert_int_equal(target(&d, START + 10), 3);
 	claim(&d, 1, START + 20); /* three more were ready, and a fourth was asked for */
 	assert_int_equal(target(&d, START + 20), 4);
+}
+
+static void test_programs_recorded_together_are_a_burst(void **state)
+{
+	struct wv_demand d = demand_of(0);
+
+	(void)state;
+	claim_late(&d, 1, START, START + 3 * SECOND);
+	wv_demand_full(&d, START + 4 * SECOND);
+	claim_late(&d, 3, START + SECOND / 2, START + 5 * SECOND);
+	assert_int_equal(target(&d, START + 5 * SECOND), 4);
+}
+
+static void test_programs_recorded_one_by_one_are_none(void **state)
+{
+	struct wv_demand d = demand_of(0);
+
+	(void)state;
+	claim_late(&d, 1, START, START + SECOND / 4);
+	wv_demand_full(&d, START + SECOND / 3);
+	claim_late(&d, 1, START + SECOND / 2, START + SECOND);
+	assert_int_equal(target(&d, START + SECOND), 1);
 }
 
 static void test_a_steady_stream_is_no_burst(void **state)
@@ -106,7 +136,7 @@ static void test_less_demand_decays_though_in_use(void **state)
 
 	(void)state;
 	for (int i = 0; i < 70; i++) { /* one at a time, ten in an idle time */
-		wv_demand_full(&d);
+		wv_demand_full(&d, now);
 		now += IDLE / 10;
 		claim(&d, 1, now);
 	}
@@ -399,7 +429,9 @@ static bool start(struct user *u, unsigned int i)
 	u->now += PERIOD;
 	if (i >= u->n) /* recorded */
 		wv_demand_init(&u->demands[u->n++], u->now);
-	wv_demand_claim(&u->demands[i], u->now, IDLE, ++u->claims);
+	const struct wv_claim claim = {u->now, u->now, ++u->claims};
+
+	wv_demand_claim(&u->demands[i], &claim, IDLE);
 	if (hit)
 		u->held[i]--;
 	plan_of_user(u);
@@ -475,6 +507,8 @@ int main(void)
 	    cmocka_unit_test(test_a_new_recipe_has_one),
 	    cmocka_unit_test(test_a_burst_is_remembered),
 	    cmocka_unit_test(test_a_full_pool_ends_the_burst),
+	    cmocka_unit_test(test_programs_recorded_together_are_a_burst),
+	    cmocka_unit_test(test_programs_recorded_one_by_one_are_none),
 	    cmocka_unit_test(test_a_steady_stream_is_no_burst),
 	    cmocka_unit_test(test_halved_when_idle),
 	    cmocka_unit_test(test_keeps_one_for_a_while_then_none),

@@ -179,6 +179,61 @@ static void test_other_programs_are_not_meant(void **state)
 	expect_no_effect(b, request);
 }
 
+/* What is to start a program does not know its libibverbs. */
+static void test_any_libibverbs(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_msg_pool request = a_request(1, REQUESTED);
+	int sock = bench_connect(b);
+
+	memset(&request.program.verbs, 0, sizeof(request.program.verbs));
+	expect_state(put(b, sock, request), 0, 0);
+	bench_record(b, 1, "rc_pingpong");
+	assert_int_equal(settled(b), REQUESTED);
+	expect_state(put(b, sock, request), REQUESTED, REQUESTED);
+	let_go(b, sock);
+	assert_int_equal(settled(b), 1);
+}
+
+/* @recipe becomes one of an older libibverbs. */
+static struct wv_recipe *outdate(struct daemon_bench *b, struct wv_recipe *recipe)
+{
+	struct wv_recipe *old = wv_recipe_copy(recipe);
+
+	assert_non_null(old);
+	old->key.verbs.bytes[0]++;
+	old->used--;
+	wv_catalog_remove(&b->server->catalog, recipe);
+	assert_ptr_equal(wv_catalog_add(&b->server->catalog, old), old);
+	assert_int_equal(wv_scheduler_adopt(&b->server->scheduler, old), 0);
+	return old;
+}
+
+static void test_of_any_libibverbs_the_one_used_last(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_msg_pool request = a_request(1, REQUESTED);
+	int sock = bench_connect(b);
+	struct wv_recipe *old, *new;
+
+	memset(&request.program.verbs, 0, sizeof(request.program.verbs));
+	bench_record(b, 1, "rc_pingpong");
+	old = outdate(b, bench_recipe(b));
+	bench_record(b, 1, "rc_pingpong");
+	new = TAILQ_FIRST(&wv_catalog_user(&b->server->catalog, getuid(), false)->recipes);
+	assert_ptr_not_equal(new, old);
+	put(b, sock, request);
+	bench_settle(b);
+	assert_int_equal(new->pool->n_ready, REQUESTED);
+	assert_int_equal(old->pool->n_ready, 1);
+	wv_catalog_touch(&b->server->catalog, old, old->used + 2);
+	put(b, sock, request);
+	bench_settle(b);
+	assert_int_equal(old->pool->n_ready, REQUESTED);
+	assert_int_equal(new->pool->n_ready, 1);
+	let_go(b, sock);
+}
+
 static struct wv_recipe *variant_of(struct daemon_bench *b, uint64_t argv)
 {
 	struct wv_user *user = wv_catalog_user(&b->server->catalog, getuid(), false);
@@ -496,6 +551,8 @@ int main(void)
 	    TEST(test_of_several_requests_the_largest_counts),
 	    TEST(test_a_request_before_the_recipe),
 	    TEST(test_other_programs_are_not_meant),
+	    TEST(test_any_libibverbs),
+	    TEST(test_of_any_libibverbs_the_one_used_last),
 	    TEST(test_only_the_variant_of_these_arguments),
 	    TEST(test_programs_that_open_twice),
 	    TEST(test_budgets_are_kept),

@@ -287,6 +287,94 @@ static void test_references_of_the_wrong_kind(void **state)
 	end(&bench);
 }
 
+static const struct wv_qp_peer peer = {
+    .qp_num = 0x1234, .gid = {[10] = 0xff, [11] = 0xff, [15] = 7}, .psn = 11, .peer_psn = 22};
+static const struct wv_qp_peer earlier = {.qp_num = 0x99, .gid = {1}, .psn = 1, .peer_psn = 2};
+
+static int connect_qp(struct bench *b, uint32_t create, struct wv_cmdlog *moves, size_t capacity)
+{
+	return wv_replay_moves(b->out.lease, capacity, create, moves, &peer, fake_kernel_issue,
+			       &b->kernel);
+}
+
+/* The lease moves its own queue pair to the given peer, whatever the recorded one was. */
+static void test_connected_ahead(void **state)
+{
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *moves = moves_of(77, &earlier);
+	wv_auto_free struct wv_cmdlog *before = copy_exactly(moves, moves->bytes);
+	struct wv_cmdlog *lease = play(&bench, recipe);
+	uint32_t create = step_index(lease, tape_find(lease, "QP_CREATE", 0));
+	uint32_t handle = tape_step(lease, create)->new_handle;
+	struct wv_step *rtr, *rts;
+
+	(void)state;
+	assert_int_equal(connect_qp(&bench, create, moves, sizeof(bench.memory)), 0);
+	assert_memory_equal(moves, before, before->bytes);
+	assert_int_equal(wv_cmdlog_check(lease, lease->bytes, WV_LEASE), 0);
+	assert_int_equal(lease->n_steps, recipe->n_steps + 2);
+	assert_int_equal(bench.kernel.objects[handle].state, IBV_QPS_RTS);
+	rtr = tape_step(lease, recipe->n_steps);
+	rts = wv_step_next(rtr);
+	assert_int_equal(rtr->target, handle);
+	assert_int_equal(rts->target, handle);
+	assert_int_equal(step_modify(rtr)->qp_handle, handle);
+	assert_int_equal(step_modify(rtr)->qp_state, IBV_QPS_RTR);
+	assert_int_equal(step_modify(rts)->qp_state, IBV_QPS_RTS);
+	assert_true(wv_qp_is_to(step_modify(rtr), sizeof(struct ib_uverbs_modify_qp), &peer));
+	assert_int_equal(step_modify(rtr)->rq_psn, peer.peer_psn);
+	assert_int_equal(step_modify(rts)->sq_psn, peer.psn);
+	assert_int_equal(step_modify(rts)->dest_qp_num, 0); /* its mask has no peer */
+	assert_int_equal(step_modify(rts)->timeout, 14);
+	end(&bench);
+}
+
+static void test_only_rc_is_connected(void **state)
+{
+	static const char *const types[] = {"rc_pingpong", "ud_pingpong"};
+	wv_auto_free struct wv_cmdlog *moves = moves_of(77, &earlier);
+
+	(void)state;
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(types); i++) {
+		wv_auto_free struct wv_cmdlog *recipe = fixture_recipe(types[i]);
+		struct wv_cmdlog *lease = play(&bench, recipe);
+		uint32_t create = step_index(lease, tape_find(lease, "QP_CREATE", 0));
+		int expected = i ? -EINVAL : 0;
+
+		for (uint32_t n = 0; n < recipe->n_steps + 2u; n++)
+			if (n != create)
+				assert_int_equal(connect_qp(&bench, n, moves, sizeof(bench.memory)),
+						 -EINVAL);
+		assert_int_equal(connect_qp(&bench, create, moves, sizeof(bench.memory)), expected);
+		end(&bench);
+	}
+}
+
+/* The lease holds no move that was not made. */
+static void test_not_connected(void **state)
+{
+	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
+	wv_auto_free struct wv_cmdlog *moves = moves_of(77, &earlier);
+
+	(void)state;
+	for (int failing = 0; failing < 3; failing++) {
+		struct wv_cmdlog *lease = play(&bench, recipe);
+		uint32_t create = step_index(lease, tape_find(lease, "QP_CREATE", 0));
+		uint32_t bytes = lease->bytes;
+		size_t capacity = failing < 2 ? sizeof(bench.memory) : bytes + 8;
+
+		if (failing < 2)
+			bench.kernel.fail_at = (int)bench.kernel.issued + failing;
+		bench.kernel.fail_errno = ENETUNREACH;
+		assert_int_equal(connect_qp(&bench, create, moves, capacity),
+				 failing < 2 ? -ENETUNREACH : -ENOSPC);
+		assert_int_equal(lease->n_steps, recipe->n_steps);
+		assert_int_equal(lease->bytes, bytes);
+		assert_int_equal(wv_cmdlog_check(lease, bytes, WV_LEASE), 0);
+		end(&bench);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -302,6 +390,9 @@ int main(void)
 	    cmocka_unit_test(test_too_little_memory),
 	    cmocka_unit_test(test_too_many_descriptors),
 	    cmocka_unit_test(test_references_of_the_wrong_kind),
+	    cmocka_unit_test(test_connected_ahead),
+	    cmocka_unit_test(test_only_rc_is_connected),
+	    cmocka_unit_test(test_not_connected),
 	};
 
 	return cmocka_run_group_tests_name("replay", tests, NULL, NULL);

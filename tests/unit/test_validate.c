@@ -531,6 +531,88 @@ static void test_what_size_costs(void **state)
 	assert_int_equal(cost_of(recipe).bytes, before + 512 * (128 - 64) + 2 * (512 - 256));
 }
 
+static const struct wv_qp_peer peer = {
+    .qp_num = 0x1234, .gid = {[10] = 0xff, [11] = 0xff, [15] = 7}, .psn = 11, .peer_psn = 22};
+
+static void assert_moves_refused(struct wv_cmdlog *moves, const char *reason)
+{
+	const char *why = NULL;
+
+	assert_int_equal(wv_cmdlog_check(moves, moves->bytes, WV_RECORD), 0);
+	assert_int_equal(wv_validate_moves(moves, &why), -EPERM);
+	assert_string_equal(why, reason);
+	free(moves);
+}
+
+/* The moves of a queue pair that has the handle 3, and what is changed in one of them. */
+static struct ib_uverbs_modify_qp move_rtr, move_rts;
+
+static void make_moves(void)
+{
+	move_rtr = connecting_move(IBV_QPS_RTR, 3, &peer);
+	move_rts = connecting_move(IBV_QPS_RTS, 3, &peer);
+}
+
+static void test_moves(void **state)
+{
+	const char *why = "";
+	struct wv_cmdlog *moves = moves_of(3, &peer);
+
+	(void)state;
+	assert_int_equal(wv_validate_moves(moves, &why), 0);
+	assert_null(why);
+	free(moves);
+}
+
+static void test_moves_with_other_attributes(void **state)
+{
+	static const char *const reason = "a move with other attributes than programs connect with";
+
+	(void)state;
+	make_moves();
+	move_rtr.attr_mask |= IBV_QP_ALT_PATH;
+	assert_moves_refused(record_of_moves(&move_rtr, &move_rts), reason);
+	make_moves();
+	move_rtr.attr_mask &= ~(uint32_t)IBV_QP_DEST_QPN;
+	assert_moves_refused(record_of_moves(&move_rtr, &move_rts), reason);
+	make_moves();
+	move_rtr.dest.is_global = 0;
+	assert_moves_refused(record_of_moves(&move_rtr, &move_rts), reason);
+	make_moves();
+	move_rts.attr_mask |= IBV_QP_PATH_MIG_STATE;
+	assert_moves_refused(record_of_moves(&move_rtr, &move_rts), reason);
+	make_moves();
+	assert_moves_refused(record_of_moves(&move_rts, &move_rtr), reason);
+	assert_moves_refused(record_of_moves(&move_rtr, &move_rtr), reason);
+}
+
+static void test_moves_of_two_queue_pairs(void **state)
+{
+	struct wv_cmdlog *moves;
+
+	(void)state;
+	make_moves();
+	move_rts.qp_handle = 4;
+	assert_moves_refused(record_of_moves(&move_rtr, &move_rts), "moves of two queue pairs");
+	moves = moves_of(3, &peer);
+	wv_cmdlog_first(moves)->target = 4;
+	assert_moves_refused(moves, "a step's target differs from its attributes");
+}
+
+static void test_what_is_not_two_moves(void **state)
+{
+	struct wv_cmdlog *moves = moves_of(3, &peer);
+
+	(void)state;
+	moves->n_steps = 1;
+	moves->bytes -= wv_step_next(wv_cmdlog_first(moves))->bytes;
+	assert_moves_refused(moves, "not the moves to RTR and RTS");
+	moves = moves_of(3, &peer);
+	wv_cmdlog_first(moves)->error = EINVAL;
+	assert_moves_refused(moves, "a step that does not move a queue pair");
+	assert_moves_refused(fixture_load("rc_pingpong"), "not the moves to RTR and RTS");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -557,6 +639,10 @@ int main(void)
 	    cmocka_unit_test(test_descriptors_are_limited),
 	    cmocka_unit_test(test_what_a_lease_costs),
 	    cmocka_unit_test(test_what_size_costs),
+	    cmocka_unit_test(test_moves),
+	    cmocka_unit_test(test_moves_with_other_attributes),
+	    cmocka_unit_test(test_moves_of_two_queue_pairs),
+	    cmocka_unit_test(test_what_is_not_two_moves),
 	};
 
 	return cmocka_run_group_tests_name("validate", tests, NULL, NULL);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Messages of exactly their size, and descriptors that never leak. */
 #include "fixture.h"
-#include "wire/wire.h"
+#include "wire/pair.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -20,6 +20,9 @@ static const struct {
     {WV_MSG_CONTROL, sizeof(struct wv_msg), true},
     {WV_MSG_POOL, sizeof(struct wv_msg_pool), false},
     {WV_MSG_POOL_STATE, sizeof(struct wv_msg_pool_state), false},
+    {WV_MSG_PAIR, sizeof(struct wv_msg_pair), false},
+    {WV_MSG_CONNECTED, sizeof(struct wv_msg_connected), true},
+    {WV_MSG_PAIR_GONE, sizeof(struct wv_msg_pair_gone), false},
 };
 
 /* A message of @bytes, in memory of just that size. */

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "base/log.h"
 #include "daemon/config/config_file.h"
+#include "daemon/config/node_address.h"
 #include "wire/wire.h"
 
 #include <argp.h>
@@ -13,6 +14,7 @@
 #include <string.h>
 
 #define FIRST_KEY 0x100
+#define NONE	  "none" /* the empty list */
 
 WV_PUBLIC const char *argp_program_version = "warmverbsd " WV_VERSION;
 
@@ -79,6 +81,65 @@ static int parse_yes(const char *value, void *to)
 	return 0;
 }
 
+/* Adds @value to the list @to. */
+static int append(const char *value, char to[static WV_CONFIG_LIST])
+{
+	size_t used = strlen(to), bytes = strlen(value);
+
+	if (used + 1 + bytes >= WV_CONFIG_LIST)
+		return -EINVAL;
+	if (used)
+		to[used++] = ',';
+	memcpy(to + used, value, bytes + 1);
+	return 0;
+}
+
+/* A file may set a list in several lines; "none" begins anew. */
+static int parse_peers(const char *value, void *to)
+{
+	struct wv_config *config = to;
+	char item[WV_LIST_ITEM];
+	struct wv_node_address node;
+
+	if (!strcmp(value, NONE)) {
+		*config->peers = '\0';
+		config->any_peer = false;
+		return 0;
+	}
+	for (const char *at = value; (at = wv_list_next(at, item));) {
+		if (!strcmp(item, "any"))
+			config->any_peer = true;
+		else if (wv_node_address_parse(item, WV_PEER_PORT, &node) ||
+			 append(item, config->peers))
+			return -EINVAL;
+	}
+	return *value ? 0 : -EINVAL;
+}
+
+static int parse_gids(const char *value, void *to)
+{
+	char item[WV_LIST_ITEM];
+	struct wv_gid_row row;
+
+	if (!strcmp(value, NONE)) {
+		*(char *)to = '\0';
+		return 0;
+	}
+	for (const char *at = value; (at = wv_list_next(at, item));)
+		if (wv_gid_row_parse(item, &row) || append(item, to))
+			return -EINVAL;
+	return *value ? 0 : -EINVAL;
+}
+
+static int parse_address(const char *value, void *to)
+{
+	struct wv_node_address node;
+
+	if (wv_node_address_parse(value, WV_PEER_PORT, &node) || !node.numeric)
+		return -EINVAL;
+	return parse_text(value, to);
+}
+
 #define TO(member) offsetof(struct wv_config, member)
 
 static const struct setting settings[] = {
@@ -91,6 +152,8 @@ static const struct setting settings[] = {
     {"group", "NAME", "Group whose members may connect", "rdma", parse_text, TO(group)},
     {"provider-dir", "DIR", "Where libibverbs has its provider libraries", WV_PROVIDER_DIR,
      parse_text, TO(provider_dir)},
+    {"devices", "NAMES", "RDMA devices to lease: names or patterns, with commas between them", "*",
+     parse_text, TO(devices)},
     {"log-level", "LEVEL", "Least urgent messages to log: error, warning, notice, info or debug",
      "notice", parse_level, TO(log_level)},
     {"max-leases-per-recipe", "N", "Pooled leases of one recipe", "64", parse_number,
@@ -119,9 +182,27 @@ static const struct setting settings[] = {
     {"spares", "ANSWER",
      "Let servers create queue pairs ahead, in their own process (warmverbs(7)): yes or no", "yes",
      parse_yes, TO(spares)},
+    {"pairs", "ANSWER",
+     "Connect queue pairs of programs ahead, to servers that they were connected to before: yes or "
+     "no",
+     "no", parse_yes, TO(pairs)},
     {"trust-kernel", "ANSWER",
      "Lease devices also where the kernel does not tell whether that is safe: yes or no", "no",
      parse_yes, TO(trust_kernel)},
+    {"peers", "LIST",
+     "Nodes whose daemons this one connects to: addresses or names, each with :PORT or not; any: "
+     "each that shows a certificate",
+     NONE, parse_peers, 0},
+    {"peer-listen", "ADDRESS", "Address at which daemons of other nodes reach this one",
+     "::", parse_address, TO(peer_listen)},
+    {"peer-ca", "FILE", "Certificate of the CA of the cluster, and its lists of revoked ones",
+     "peer-ca.pem", parse_text, TO(peer_ca)},
+    {"peer-certificate", "FILE", "Certificate of this node", "peer-certificate.pem", parse_text,
+     TO(peer_certificate)},
+    {"peer-key", "FILE", "Private key of this node", "peer-key.pem", parse_text, TO(peer_key)},
+    {"peer-gids", "LIST", "Nodes behind GIDs that are no IP addresses: GID=NODE or GID/BITS=NODE",
+     NONE, parse_gids, TO(peer_gids)},
+    {"max-peers", "N", "Nodes to be connected to", "1024", parse_positive, TO(max_peers)},
 };
 
 #define N_SETTINGS WV_ARRAY_SIZE(settings)
@@ -164,7 +245,7 @@ void wv_config_defaults(struct wv_config *config)
 
 static error_t take_option(int key, char *arg, struct argp_state *state)
 {
-	struct wv_config scratch;
+	static struct wv_config scratch;
 	unsigned int i = (unsigned int)(key - FIRST_KEY);
 
 	if (key == ARGP_KEY_ARG)
@@ -232,6 +313,14 @@ static void read_file(struct wv_config *config, bool must_exist)
 	give_up(why);
 }
 
+/* The command line's list takes the place of the file's. */
+static void override(struct wv_config *config, const struct setting *setting, const char *value)
+{
+	if (!strcmp(setting->fallback, NONE))
+		apply(config, setting, NONE);
+	apply(config, setting, value);
+}
+
 void wv_config_read(struct wv_config *config, int argc, char **argv)
 {
 	const unsigned int file = 0;
@@ -243,5 +332,5 @@ void wv_config_read(struct wv_config *config, int argc, char **argv)
 	read_file(config, given[file] != NULL);
 	for (unsigned int i = 0; i < N_SETTINGS; i++)
 		if (given[i])
-			apply(config, &settings[i], given[i]);
+			override(config, &settings[i], given[i]);
 }

@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #define WV_CONFIG_TEXT 256
+#define WV_CONFIG_LIST 16384
 
 struct wv_config {
 	char file[WV_CONFIG_TEXT];
@@ -16,7 +17,8 @@ struct wv_config {
 	char state_dir[WV_CONFIG_TEXT];
 	char group[WV_CONFIG_TEXT];
 	char provider_dir[WV_CONFIG_TEXT];
-	uint32_t log_level; /* enum wv_log_level */
+	char devices[WV_CONFIG_TEXT]; /* as wanted of struct wv_scan_options */
+	uint32_t log_level;	      /* enum wv_log_level */
 	uint32_t max_leases_per_recipe, max_leases_per_user, max_leases;
 	uint32_t max_memory_per_user, max_memory, max_memory_out; /* MiB */
 	uint32_t max_recipes_per_user, max_recipes;
@@ -24,7 +26,14 @@ struct wv_config {
 	uint32_t refill_delay; /* ms */
 	bool per_container;
 	bool spares;
+	bool pairs;
 	bool trust_kernel;
+	char peers[WV_CONFIG_LIST]; /* node_address.h; "": none, and no listening either */
+	bool any_peer;
+	char peer_gids[WV_CONFIG_LIST]; /* wv_gid_row_parse() */
+	char peer_listen[WV_CONFIG_TEXT];
+	char peer_ca[WV_CONFIG_TEXT], peer_certificate[WV_CONFIG_TEXT], peer_key[WV_CONFIG_TEXT];
+	uint32_t max_peers;
 };
 
 /*

@@ -6,17 +6,18 @@
 #include "base/log.h"
 #include "daemon/devices/leasable.h"
 #include "daemon/devices/netlink.h"
+#include "daemon/devices/sysfs.h"
 
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <fnmatch.h>
 #include <glob.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
-#define SYSFS "/sys"
 #define CLASS "class/infiniband_verbs"
 
 /* Reads the first line of a file of sysfs. 0 or -errno. */
@@ -115,12 +116,20 @@ static int read_device(int dir, const char *name, struct wv_device *device)
 	return has_node(device) ? 0 : -ENODEV;
 }
 
-static const struct wv_device *of_driver(const struct wv_devices *devices, uint32_t driver_id)
+/* Whether one of the patterns, with commas between them, is of that RDMA device. */
+static bool is_wanted(const char *patterns, const char *ibdev)
 {
-	for (unsigned int i = 0; i < devices->n; i++)
-		if (devices->all[i].driver_id == driver_id)
-			return &devices->all[i];
-	return NULL;
+	char pattern[NAME_MAX + 1];
+	size_t length;
+
+	for (;; patterns += length + 1) {
+		length = strcspn(patterns, ",");
+		snprintf(pattern, sizeof(pattern), "%.*s", (int)length, patterns);
+		if (!fnmatch(pattern, ibdev, 0))
+			return true;
+		if (!patterns[length])
+			return false;
+	}
 }
 
 /* A scan in progress. */
@@ -131,17 +140,28 @@ struct scan {
 	const char *sysfs;
 };
 
+/* A device whose driver is that one, and which the driver decides about. */
+static const struct wv_device *of_driver(const struct scan *scan, const struct wv_devices *devices,
+					 uint32_t driver_id)
+{
+	for (unsigned int i = 0; i < devices->n; i++)
+		if (devices->all[i].driver_id == driver_id &&
+		    is_wanted(scan->options->wanted, devices->all[i].ibdev))
+			return &devices->all[i];
+	return NULL;
+}
+
 /*
  * The kernel takes a while to tell, so it is asked once. Its answer is kept for as long as there is
  * a device of the driver, since a driver with devices cannot be replaced.
  */
-static void decide_leasing(const struct scan *scan, struct wv_device *device)
+static void decide_by_driver(const struct scan *scan, struct wv_device *device)
 {
-	const struct wv_device *other = of_driver(&scan->before, device->driver_id);
+	const struct wv_device *other = of_driver(scan, &scan->before, device->driver_id);
 	const char *remedy;
 
 	if (!other)
-		other = of_driver(scan->found, device->driver_id);
+		other = of_driver(scan, scan->found, device->driver_id);
 	if (other) {
 		device->leasable = other->leasable;
 		memcpy(device->unleased_because, other->unleased_because,
@@ -154,6 +174,15 @@ static void decide_leasing(const struct scan *scan, struct wv_device *device)
 	if (!device->leasable && remedy)
 		wv_log(WV_WARNING, "%s is not leased: %s: %s", device->ibdev,
 		       device->unleased_because, remedy);
+}
+
+static void decide_leasing(const struct scan *scan, struct wv_device *device)
+{
+	if (is_wanted(scan->options->wanted, device->ibdev))
+		decide_by_driver(scan, device);
+	else
+		snprintf(device->unleased_because, sizeof(device->unleased_because),
+			 "the option devices leaves it out");
 }
 
 /* The next device after @n that were found; NULL: there is none, or no room for it. */
@@ -207,12 +236,11 @@ static DIR *open_class(const char *sysfs)
 
 int wv_devices_scan(struct wv_devices *devices, const struct wv_scan_options *options)
 {
-	const char *sysfs = secure_getenv("SYSFS_PATH"); /* where libibverbs looks, too */
 	struct scan scan = {
 	    .found = devices,
 	    .before = *devices,
 	    .options = options,
-	    .sysfs = sysfs ? sysfs : SYSFS,
+	    .sysfs = wv_sysfs(),
 	};
 	DIR *stream = open_class(scan.sysfs);
 

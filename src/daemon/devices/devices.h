@@ -31,12 +31,13 @@ struct wv_devices {
 
 struct wv_scan_options {
 	const char *provider_dir; /* where libibverbs has its providers */
-	bool trust_kernel;	  /* as of wv_driver_is_leasable() */
+	const char *wanted; /* RDMA devices to lease: patterns of fnmatch(3), between commas */
+	bool trust_kernel;  /* as of wv_driver_is_leasable() */
 };
 
 /*
- * Replaces *@devices by the devices that there are now, as sysfs lists them. The environment
- * variable SYSFS_PATH says where sysfs is, unless the daemon was given privileges by its file.
+ * Replaces *@devices by the devices that there are now, as sysfs (daemon/devices/sysfs.h) lists
+ * them.
  * *@devices is zeroed before the first scan. 0 or -errno; a node without RDMA has no devices, which
  * is no error.
  */

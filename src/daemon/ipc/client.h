@@ -12,6 +12,7 @@ enum wv_client_state {
 	WV_CLIENT_RECORDING, /* a recording is expected, or a fuller one */
 	WV_CLIENT_LEASED,    /* a report is expected, or a later one */
 	WV_CLIENT_POOL,	     /* its pool request stands; another one may replace it */
+	WV_CLIENT_KEEPER,    /* a server that keeps spares, and says what it connects them to */
 	WV_CLIENT_DONE,	     /* nothing is expected but that it closes */
 };
 
@@ -34,6 +35,8 @@ struct wv_client {
 	uint64_t recipe;	     /* LEASED: id; RECORDING: of what was recorded so far, or 0 */
 	struct wv_msg_report report; /* LEASED: the last; of no bytes if there was none */
 	struct wv_holder *holder; /* LEASED: its lease counts until the connection ends; or NULL */
+	struct wv_pair_holder pair; /* LEASED: of which its lease is one end */
+	struct wv_keeper *keeper;   /* KEEPER */
 	/* Of its pool request: */
 	LIST_ENTRY(wv_client) pool_link; /* of the service's pool requests */
 	uint32_t leases;		 /* 0: it has none */

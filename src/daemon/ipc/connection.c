@@ -2,10 +2,10 @@
 #include "daemon/ipc/connection.h"
 
 #include "base/base.h"
-#include "daemon/ipc/lease_requests.h"
+#include "daemon/ipc/dispatch.h"
 #include "daemon/ipc/outcome.h"
+#include "daemon/ipc/pair_clients.h"
 #include "daemon/ipc/pool_requests.h"
-#include "daemon/ipc/queries.h"
 #include "daemon/loop/loop.h"
 
 #include <errno.h>
@@ -23,26 +23,6 @@
 /* How many clients are looked at when there is no room. */
 #define LOOKS 16
 
-typedef enum wv_client_next (*handler_fn)(struct wv_client *c, const struct wv_received *in);
-
-/*
- * Which message is expected in which state; every other one is malformed. A client has at most one
- * message to send at a time, so it cannot pile up work.
- */
-static const struct {
-	enum wv_client_state state;
-	enum wv_msg_type type;
-	unsigned int n_fds;
-	handler_fn handle;
-} expected[] = {
-    {WV_CLIENT_NEW, WV_MSG_REQUEST, 1, wv_handle_request},
-    {WV_CLIENT_NEW, WV_MSG_CONTROL, 0, wv_handle_control},
-    {WV_CLIENT_RECORDING, WV_MSG_RECORD, 0, wv_handle_record},
-    {WV_CLIENT_LEASED, WV_MSG_REPORT, 0, wv_handle_report},
-    {WV_CLIENT_NEW, WV_MSG_POOL, 0, wv_handle_pool},
-    {WV_CLIENT_POOL, WV_MSG_POOL, 0, wv_handle_pool},
-};
-
 static void close_connection(struct wv_connection *cn)
 {
 	struct wv_client *c = &cn->client;
@@ -50,6 +30,7 @@ static void close_connection(struct wv_connection *cn)
 	if (c->state == WV_CLIENT_LEASED)
 		wv_handle_end(c);
 	wv_pool_request_end(c);
+	wv_pair_client_end(c);
 	wv_handed_out_disconnect(c->holder);
 	wv_turns_remove(&cn->all->turns, &cn->turn);
 	sd_event_source_disable_unref(cn->source);
@@ -103,17 +84,6 @@ static void settle(struct wv_tenant *tenant)
 		look(tenant);
 }
 
-static enum wv_client_next dispatch(struct wv_client *c, const struct wv_received *in, size_t bytes)
-{
-	int type = wv_msg_check(in->msg, bytes);
-
-	for (unsigned int i = 0; i < WV_ARRAY_SIZE(expected); i++)
-		if (expected[i].state == c->state && (int)expected[i].type == type &&
-		    expected[i].n_fds == in->n_fds)
-			return expected[i].handle(c, in);
-	return WV_CLIENT_MALFORMED;
-}
-
 static void note_malformed(struct wv_connection *cn)
 {
 	struct wv_service *s = cn->client.service;
@@ -136,13 +106,16 @@ static enum wv_client_next receive(struct wv_connection *cn)
 
 	if (got == -EAGAIN || got == -EINTR)
 		return WV_CLIENT_KEEP;
-	c->unread = got == -ECONNRESET; /* unix_release_sock() of the kernel */
+	if (got == -ECONNRESET) { /* unix_release_sock() of the kernel; what it has sent follows */
+		c->unread = true;
+		got = wv_recv_any(c->fd, cn->all->message, WV_WIRE_MAX, fds, &in.n_fds);
+	}
 	if (!wv_client_may_be_answered(c))
 		settle(c->tenant);
 	if (got == -EPROTO)
 		next = WV_CLIENT_MALFORMED;
 	else if (got > 0)
-		next = dispatch(c, &in, (size_t)got);
+		next = wv_dispatch(c, &in, (size_t)got);
 	for (unsigned int i = 0; i < in.n_fds; i++)
 		wv_closer_give(c->service->closer, c->tenant, fds[i]);
 	return next;

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "daemon/ipc/ahead.h"
 #include "daemon/loop/loop.h"
+#include "daemon/pairs/claims.h"
 #include "daemon/pool/pool.h"
 
 #include <errno.h>
@@ -69,6 +70,7 @@ static int send_uncharged(struct wv_client *c, const struct wv_recipe *recipe,
 	    .provider = recipe->provider,
 	    .n_fds = lease->cmdlog->n_fds,
 	    .flags = c->service->answer_flags,
+	    .pair = lease->pair,
 	};
 
 	const struct wv_answer_parts parts = {
@@ -122,6 +124,15 @@ static void give_up_copies(const struct wv_client *c, struct wv_pooled_lease *le
 	wv_pooled_lease_free(lease);
 }
 
+/* @lease could not be handed over. */
+static void put_back(struct wv_client *c, struct wv_recipe *recipe, struct wv_pooled_lease *lease)
+{
+	if (lease->pair.pair)
+		wv_pairs_return(c->service->pairs, lease);
+	else
+		wv_pool_put(recipe->pool, lease);
+}
+
 /*
  * Hands @lease over. From then on the program alone holds its descriptors: the daemon's copies are
  * closed at once, since the kernel keeps all objects until the last copy is closed.
@@ -132,16 +143,18 @@ static enum wv_client_next hand_out(struct wv_client *c, struct wv_recipe *recip
 	int err = send_lease(c, recipe, lease);
 
 	if (err == -EDQUOT) {
-		wv_pool_put(recipe->pool, lease);
+		put_back(c, recipe, lease);
 		c->service->tally.over_limit++;
 		return refuse(c, WV_NO_LEASE_DENIED, NULL);
 	}
 	if (err) {
 		wv_log(WV_INFO, "%s: a lease could not be handed over: %s", recipe->comm,
 		       strerror(-err));
-		wv_pool_put(recipe->pool, lease);
+		put_back(c, recipe, lease);
 		return WV_CLIENT_CLOSE;
 	}
+	if (lease->pair.pair)
+		wv_pairs_handed_out(c->service->pairs, lease, &c->pair);
 	give_up_copies(c, lease);
 	recipe->counters.hits++;
 	c->service->totals.hits++;
@@ -156,10 +169,12 @@ static enum wv_client_next serve(struct wv_client *c, struct wv_recipe *recipe,
 {
 	struct wv_service *s = c->service;
 	struct wv_pooled_lease *lease = NULL;
+	int64_t now_us = wv_now(s->event);
 
 	if (recipe->pool) {
-		wv_pool_claim(recipe->pool, wv_now(s->event), wv_idle_us(s->planner));
-		lease = take_lease(recipe->pool, device, s->reaper);
+		wv_pool_claim(recipe->pool, now_us, now_us, wv_idle_us(s->planner));
+		lease = wv_pairs_claim(s->pairs, recipe, device->rdev)
+			    ?: take_lease(recipe->pool, device, s->reaper);
 	}
 	wv_catalog_touch(s->catalog, recipe, wv_wall_clock());
 	if (lease)

@@ -39,11 +39,12 @@ static int make_recipe(struct wv_client *c, const struct wv_build_id *provider,
 static bool prepare(struct wv_client *c, struct wv_recipe *recipe)
 {
 	struct wv_service *s = c->service;
+	int64_t asked_us = c->since_us; /* It asks as soon as it is connected. */
 
 	if (!recipe->pool && wv_scheduler_adopt(s->scheduler, recipe))
 		return false;
 	wv_pool_forgive(recipe->pool);
-	wv_pool_claim(recipe->pool, wv_now(s->event), wv_idle_us(s->planner));
+	wv_pool_claim(recipe->pool, wv_now(s->event), asked_us, wv_idle_us(s->planner));
 	wv_catalog_touch(s->catalog, recipe, wv_wall_clock());
 	wv_scheduler_poke(s->scheduler, c->user->tenant);
 	return true;

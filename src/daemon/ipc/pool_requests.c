@@ -6,10 +6,24 @@
 
 #include <string.h>
 
-static bool is_same_program(const struct wv_key *a, const struct wv_key *b)
+static bool is_same_id(const struct wv_build_id *a, const struct wv_build_id *b)
 {
-	return !memcmp(&a->program, &b->program, sizeof(a->program)) &&
-	       !memcmp(&a->verbs, &b->verbs, sizeof(a->verbs)) && !strcmp(a->name, b->name);
+	return !memcmp(a, b, sizeof(*a));
+}
+
+/* Whether the request does not say which libibverbs the program will load. */
+static bool is_any_verbs(const struct wv_key *requested)
+{
+	static const struct wv_build_id any;
+
+	return is_same_id(&requested->verbs, &any);
+}
+
+static bool is_same_program(const struct wv_key *requested, const struct wv_key *key)
+{
+	return is_same_id(&requested->program, &key->program) &&
+	       (is_any_verbs(requested) || is_same_id(&requested->verbs, &key->verbs)) &&
+	       !strcmp(requested->name, key->name);
 }
 
 /* Whether programs started as the client's was would be served from @recipe, one of @variants. */
@@ -81,9 +95,27 @@ static int answer(struct wv_client *c)
 	    c, &(struct wv_answer_parts){.head = &state, .head_bytes = sizeof(state)});
 }
 
+/*
+ * The libibverbs that the program was last used with, or else still any. Recipes of older ones stay
+ * for a long time after an update, and need no leases.
+ */
+static void choose_verbs(const struct wv_user *user, struct wv_key *requested)
+{
+	const struct wv_recipe *recipe;
+
+	wv_each_recipe (user, recipe) {
+		if (!is_same_program(requested, &recipe->key))
+			continue;
+		requested->verbs = recipe->key.verbs;
+		return;
+	}
+}
+
 static void note(struct wv_client *c, const struct wv_msg_pool *request)
 {
 	wv_client_remember(c, &request->program);
+	if (is_any_verbs(&c->key))
+		choose_verbs(c->user, &c->key);
 	if (!c->leases)
 		LIST_INSERT_HEAD(&c->service->pool_requests, c, pool_link);
 	if (c->leases != request->leases)

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "base/log.h"
+#include "daemon/ipc/peers_json.h"
 #include "daemon/ipc/status_json.h"
 #include "store/hex.h"
 #include "store/json_memory.h"
@@ -95,6 +96,12 @@ static json_t *answer_forget(struct wv_service *s, uid_t who, json_t *question)
 	return json_pack("{s:i}", "forgotten", 1);
 }
 
+static json_t *answer_peers(struct wv_service *s, uid_t who, json_t *question)
+{
+	(void)question;
+	return wv_peers_json(s, who);
+}
+
 static const struct {
 	const char *op;
 	answer_fn answer;
@@ -102,6 +109,7 @@ static const struct {
     {"status", answer_status},
     {"recipe", answer_recipe},
     {"forget", answer_forget},
+    {"peers", answer_peers},
 };
 
 static json_t *answer(struct wv_service *s, uid_t who, const char *text, size_t bytes)

@@ -4,6 +4,7 @@
  *   {"op": "status"}
  *   {"op": "recipe", "id": ID}: the recipe as in its file (store/recipe_json.h)
  *   {"op": "forget", "id": ID or "all"}: {"forgotten": how many}
+ *   {"op": "peers"}
  * A question that cannot be answered: {"error": what, "remedy": what to do about it}.
  *
  * The status has what the user who asks may see; bytes, microseconds (_us) and seconds (_s):
@@ -26,6 +27,13 @@
  *                {command, why, object, method, write_cmd, attr, offset},
  *              unfit: why the recipe is not prepared, or null,
  *              error: of the last attempt to make a lease, or null]
+ *
+ * The peers are the same for all users, but for what programs do:
+ *   on, credentials: why there are none, or no new ones, or null, connections: of any state,
+ *   turned_away: connections that strangers tried, for root
+ *   peers     [{node, address or null, port, state, why: of a failure, or null,
+ *              round_trip_us, up_s,
+ *              counters: for root: {edges, pairs, hits, mismatches, reasons {...: how many}}}]
  */
 #pragma once
 

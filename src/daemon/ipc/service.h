@@ -6,6 +6,9 @@
 
 #include "daemon/devices/constants.h"
 #include "daemon/devices/devices.h"
+#include "daemon/pairs/keepers.h"
+#include "daemon/pairs/pair_table.h"
+#include "daemon/peers/peers.h"
 #include "daemon/pool/handed_out.h"
 #include "daemon/pool/plan.h"
 #include "daemon/pool/reaper.h"
@@ -35,6 +38,9 @@ struct wv_service {
 	struct wv_reaper *reaper;
 	struct wv_closer *closer;
 	struct wv_handed_out *handed_out;
+	struct wv_pairs *pairs;	    /* NULL: there are none */
+	struct wv_keepers *keepers; /* the same */
+	const struct wv_peers *peers;
 	const char *socket; /* path, for answers */
 	int64_t start_us;
 	uint32_t max_in_flight;

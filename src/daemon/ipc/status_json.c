@@ -4,17 +4,14 @@
 #include "abi/abi.h"
 #include "abi/drivers.h"
 #include "base/base.h"
+#include "daemon/ipc/json_number.h"
+#include "daemon/ipc/pairs_json.h"
 #include "daemon/ipc/pool_requests.h"
 #include "daemon/loop/loop.h"
 #include "daemon/pool/pool.h"
 #include "store/recipe_json.h"
 
 #include <string.h>
-
-static json_t *number(uint64_t value)
-{
-	return json_integer((json_int_t)value);
-}
 
 /* "" becomes null. */
 static json_t *text_or_null(const char *text)
@@ -43,14 +40,14 @@ static json_t *devices(const struct wv_service *s, uid_t who)
 	for (unsigned int i = 0; i < s->devices->n; i++) {
 		const struct wv_device *d = &s->devices->all[i];
 
-		json_array_append_new(list, json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:o, s:o}",
-						      "name", d->ibdev, "node", d->node, "driver",
-						      text_or_null(wv_provider_name(d->driver_id)),
-						      "driver_id", number(d->driver_id), "provider",
-						      text_or_null(d->provider), "leased",
-						      (int)d->leasable, "unleased_because",
-						      text_or_null(d->unleased_because), "leases",
-						      number(leases_on(s, d, who))));
+		json_array_append_new(
+		    list,
+		    json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:o, s:o}", "name", d->ibdev, "node",
+			      d->node, "driver", text_or_null(wv_provider_name(d->driver_id)),
+			      "driver_id", wv_json_number(d->driver_id), "provider",
+			      text_or_null(d->provider), "leased", (int)d->leasable,
+			      "unleased_because", text_or_null(d->unleased_because), "leases",
+			      wv_json_number(leases_on(s, d, who))));
 	}
 	return list;
 }
@@ -60,12 +57,13 @@ static json_t *budgets(const struct wv_service *s)
 	const struct wv_limits *l = &s->planner->limits;
 
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "leases_per_recipe",
-			 number(l->leases_per_recipe), "leases_per_user", number(l->user.leases),
-			 "leases", number(l->total.leases), "memory_out",
-			 number(s->handed_out->max_bytes), "memory_per_user", number(l->user.bytes),
-			 "memory", number(l->total.bytes), "descriptors", number(l->total.fds),
-			 "recipes_per_user", number(s->catalog->limits.recipes_of_one), "recipes",
-			 number(s->catalog->limits.recipes));
+			 wv_json_number(l->leases_per_recipe), "leases_per_user",
+			 wv_json_number(l->user.leases), "leases", wv_json_number(l->total.leases),
+			 "memory_out", wv_json_number(s->handed_out->max_bytes), "memory_per_user",
+			 wv_json_number(l->user.bytes), "memory", wv_json_number(l->total.bytes),
+			 "descriptors", wv_json_number(l->total.fds), "recipes_per_user",
+			 wv_json_number(s->catalog->limits.recipes_of_one), "recipes",
+			 wv_json_number(s->catalog->limits.recipes));
 }
 
 static json_t *use(const struct wv_service *s, const struct wv_user *only)
@@ -73,9 +71,10 @@ static json_t *use(const struct wv_service *s, const struct wv_user *only)
 	struct wv_use use = wv_use_of(s->planner, only);
 	const struct wv_use *out = only ? &only->tenant->out : &s->handed_out->use;
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "leases", number(use.leases), "memory",
-			 number(use.bytes), "descriptors", number(use.fds), "leases_out",
-			 number(out->leases), "memory_out", number(out->bytes));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "leases", wv_json_number(use.leases),
+			 "memory", wv_json_number(use.bytes), "descriptors",
+			 wv_json_number(use.fds), "leases_out", wv_json_number(out->leases),
+			 "memory_out", wv_json_number(out->bytes));
 }
 
 static json_t *use_seen_by(const struct wv_service *s, uid_t who)
@@ -92,11 +91,13 @@ static json_t *clients_seen_by(const struct wv_service *s, uid_t who)
 	const struct wv_tally *t = &s->tally;
 
 	if (who)
-		return json_pack("{s:o}", "connected", number(user ? user->n_clients : 0));
-	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "connected", number(s->n_clients),
-			 "accepted", number(t->accepted), "malformed", number(t->malformed),
-			 "silent", number(t->silent), "over_limit", number(t->over_limit), "denied",
-			 number(t->denied), "closing", number(wv_closer_busy(s->closer, NULL)));
+		return json_pack("{s:o}", "connected", wv_json_number(user ? user->n_clients : 0));
+	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "connected",
+			 wv_json_number(s->n_clients), "accepted", wv_json_number(t->accepted),
+			 "malformed", wv_json_number(t->malformed), "silent",
+			 wv_json_number(t->silent), "over_limit", wv_json_number(t->over_limit),
+			 "denied", wv_json_number(t->denied), "closing",
+			 wv_json_number(wv_closer_busy(s->closer, NULL)));
 }
 
 static json_t *divergence(const struct wv_divergence *d)
@@ -106,17 +107,17 @@ static json_t *divergence(const struct wv_divergence *d)
 
 	if (d->why == WV_WHY_NONE || d->why >= WV_WHYS)
 		return json_null();
-	return json_pack("{s:s, s:s, s:o, s:i, s:i, s:o, s:i, s:o}", "command",
-			 row ? row->name : "?", "why", wv_why_name(d->why), "driver_id",
-			 number(d->driver_id), "object", d->object, "method", d->method,
-			 "write_cmd",
-			 d->write_cmd == WV_NO_WRITE_CMD ? json_null() : number(d->write_cmd),
-			 "attr", d->attr, "offset", number(d->offset));
+	return json_pack(
+	    "{s:s, s:s, s:o, s:i, s:i, s:o, s:i, s:o}", "command", row ? row->name : "?", "why",
+	    wv_why_name(d->why), "driver_id", wv_json_number(d->driver_id), "object", d->object,
+	    "method", d->method, "write_cmd",
+	    d->write_cmd == WV_NO_WRITE_CMD ? json_null() : wv_json_number(d->write_cmd), "attr",
+	    d->attr, "offset", wv_json_number(d->offset));
 }
 
 static json_t *cost(const struct wv_cost *c)
 {
-	return json_pack("{s:o, s:i, s:i, s:i, s:i, s:i}", "bytes", number(c->bytes), "pds",
+	return json_pack("{s:o, s:i, s:i, s:i, s:i, s:i}", "bytes", wv_json_number(c->bytes), "pds",
 			 (int)c->pds, "cqs", (int)c->cqs, "srqs", (int)c->srqs, "qps", (int)c->qps,
 			 "fds", (int)c->fds);
 }
@@ -128,10 +129,10 @@ static json_t *pool(const struct wv_service *s, const struct wv_recipe *r)
 	const struct wv_pool *p = r->pool ? r->pool : &none;
 
 	return json_pack("{s:i, s:i, s:o, s:o, s:o, s:o, s:i}", "ready", (int)p->n_ready, "target",
-			 (int)p->target, "requested", number(wv_pool_requested(s, r)), "built",
-			 number(p->n_built), "build_us_last", number(wv_pool_last_us(p)),
-			 "build_us_median", number(wv_pool_median_us(p)), "failures",
-			 (int)p->failures);
+			 (int)p->target, "requested", wv_json_number(wv_pool_requested(s, r)),
+			 "built", wv_json_number(p->n_built), "build_us_last",
+			 wv_json_number(wv_pool_last_us(p)), "build_us_median",
+			 wv_json_number(wv_pool_median_us(p)), "failures", (int)p->failures);
 }
 
 static const char *why_unfit(const struct wv_recipe *r)
@@ -146,7 +147,7 @@ static json_t *recipe(const struct wv_service *s, const struct wv_recipe *r)
 {
 	json_t *json = wv_recipe_summary(r);
 
-	json_object_set_new(json, "uid", number(r->uid));
+	json_object_set_new(json, "uid", wv_json_number(r->uid));
 	json_object_set_new(json, "pool", pool(s, r));
 	json_object_set_new(json, "cost", cost(&r->cost));
 	json_object_set_new(json, "divergence", divergence(&r->divergence));
@@ -157,7 +158,7 @@ static json_t *recipe(const struct wv_service *s, const struct wv_recipe *r)
 
 static json_t *user(const struct wv_service *s, const struct wv_user *u)
 {
-	return json_pack("{s:o, s:i, s:i, s:o}", "uid", number(u->uid), "clients",
+	return json_pack("{s:o, s:i, s:i, s:o}", "uid", wv_json_number(u->uid), "clients",
 			 (int)u->n_clients, "recipes", (int)u->n_recipes, "use", use(s, u));
 }
 
@@ -165,6 +166,11 @@ static json_t *user(const struct wv_service *s, const struct wv_user *u)
 static json_t *totals_seen_by(const struct wv_service *s, uid_t who)
 {
 	return who ? json_null() : wv_counters_json(&s->totals);
+}
+
+static json_t *pairs_seen_by(const struct wv_service *s, uid_t who)
+{
+	return who ? json_null() : wv_pairs_json(s);
 }
 
 json_t *wv_status(const struct wv_service *s, uid_t who)
@@ -181,10 +187,11 @@ json_t *wv_status(const struct wv_service *s, uid_t who)
 		wv_each_recipe (u, r)
 			json_array_append_new(recipes, recipe(s, r));
 	}
-	return json_pack(
-	    "{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version", WV_VERSION,
-	    "uptime_s", number((uint64_t)(wv_now(s->event) - s->start_us) / 1000000), "kernel",
-	    s->planner->kernel, "socket", s->socket, "devices", devices(s, who), "budgets",
-	    budgets(s), "use", use_seen_by(s, who), "clients", clients_seen_by(s, who), "totals",
-	    totals_seen_by(s, who), "users", users, "recipes", recipes);
+	return json_pack("{s:s, s:o, s:s, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "version",
+			 WV_VERSION, "uptime_s",
+			 wv_json_number((uint64_t)(wv_now(s->event) - s->start_us) / 1000000),
+			 "kernel", s->planner->kernel, "socket", s->socket, "devices",
+			 devices(s, who), "budgets", budgets(s), "use", use_seen_by(s, who),
+			 "clients", clients_seen_by(s, who), "totals", totals_seen_by(s, who),
+			 "pairs", pairs_seen_by(s, who), "users", users, "recipes", recipes);
 }

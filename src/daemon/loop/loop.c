@@ -47,6 +47,11 @@ int64_t wv_steady_clock(void)
 	return read_clock(CLOCK_MONOTONIC);
 }
 
+int64_t wv_up_clock(void)
+{
+	return read_clock(CLOCK_BOOTTIME);
+}
+
 int64_t wv_cpu_clock(void)
 {
 	return read_clock(CLOCK_THREAD_CPUTIME_ID);

@@ -21,6 +21,7 @@ enum wv_priority {
 	WV_PRIORITY_NEWCOMERS = -1, /* clients that connect after a pause */
 	WV_PRIORITY_CLIENTS = 0,
 	WV_PRIORITY_TIMERS = 10,
+	WV_PRIORITY_PEERS = 20, /* other nodes come after this one's programs */
 	WV_PRIORITY_WORK = 100, /* when nobody is being served */
 };
 
@@ -38,6 +39,9 @@ int64_t wv_now(sd_event *event);
 
 /* The same clock, now. Any thread may ask. */
 int64_t wv_steady_clock(void);
+
+/* How long the node has been up, pauses included, in microseconds. */
+int64_t wv_up_clock(void);
 
 /* The time that the calling thread has used, in microseconds. */
 int64_t wv_cpu_clock(void);

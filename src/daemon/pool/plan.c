@@ -79,12 +79,12 @@ static unsigned int list_wants(const struct wv_planner *p, struct wv_want *wants
 	return n;
 }
 
-static void set_targets(const struct wv_want *wants, unsigned int n)
+static void set_targets(const struct wv_want *wants, unsigned int n, int64_t now_us)
 {
 	for (const struct wv_want *w = wants; w < wants + n; w++) {
 		w->pool->target = w->granted;
 		if (w->pool->n_ready >= w->pool->target)
-			wv_demand_full(&w->pool->demand);
+			wv_demand_full(&w->pool->demand, now_us);
 	}
 }
 
@@ -97,7 +97,7 @@ static void plan(struct wv_planner *p)
 		return;
 	n = list_wants(p, wants);
 	wv_plan(wants, n, &p->limits);
-	set_targets(wants, n);
+	set_targets(wants, n, wv_now(p->event));
 }
 
 void wv_plan_changed(struct wv_planner *p)

@@ -23,28 +23,35 @@ void wv_demand_init(struct wv_demand *d, int64_t last_us)
 	*d = (struct wv_demand){.last_us = last_us, .reached_us = last_us, .level = 1};
 }
 
-static void note_use(struct wv_demand *d, int64_t now_us, uint64_t turn)
+static void note_use(struct wv_demand *d, const struct wv_claim *claim)
 {
-	if (d->use_turn && now_us - d->use_us <= WV_BURST_US)
+	if (d->use_turn && claim->asked_us - d->use_us <= WV_BURST_US)
 		return;
 	if (d->use_turn)
-		d->period = turn - d->use_turn;
-	d->use_us = now_us;
-	d->use_turn = turn;
+		d->period = claim->turn - d->use_turn;
+	d->use_us = claim->asked_us;
+	d->use_turn = claim->turn;
 }
 
-void wv_demand_claim(struct wv_demand *d, int64_t now_us, int64_t idle_us, uint64_t turn)
+static bool in_burst(const struct wv_demand *d, int64_t asked_us)
 {
-	note_use(d, now_us, turn);
-	if (!d->burst || now_us - d->burst_us > WV_BURST_US) {
+	return d->burst && asked_us - d->burst_us <= WV_BURST_US &&
+	       !(d->was_full && asked_us >= d->full_us);
+}
+
+void wv_demand_claim(struct wv_demand *d, const struct wv_claim *claim, int64_t idle_us)
+{
+	note_use(d, claim);
+	if (!in_burst(d, claim->asked_us)) {
 		d->burst = 0;
-		d->burst_us = now_us;
+		d->burst_us = claim->asked_us;
+		d->was_full = false;
 	}
 	d->burst++;
-	d->last_us = now_us;
-	if (d->burst >= decayed(d, now_us, idle_us)) {
+	d->last_us = claim->now_us;
+	if (d->burst >= decayed(d, claim->now_us, idle_us)) {
 		d->level = d->burst;
-		d->reached_us = now_us;
+		d->reached_us = claim->now_us;
 	}
 }
 
@@ -55,9 +62,10 @@ int64_t wv_demand_due(const struct wv_demand *d, uint64_t turn)
 	return (int64_t)(ago < 2 * d->period ? d->period - ago : ago - d->period);
 }
 
-void wv_demand_full(struct wv_demand *d)
+void wv_demand_full(struct wv_demand *d, int64_t now_us)
 {
-	d->burst = 0;
+	d->was_full = true;
+	d->full_us = now_us;
 }
 
 uint32_t wv_demand_target(const struct wv_demand *d, int64_t now_us, int64_t idle_us)

@@ -26,19 +26,28 @@ struct wv_demand {
 	uint64_t use_turn;  /* of the same claim; 0: not known */
 	uint64_t period;    /* claims of the tenant from one use to the next; 0: not known */
 	int64_t burst_us;   /* of the first claim of the current burst */
+	int64_t full_us;    /* when the pool was last at its target */
 	int64_t reached_us; /* when `level` was last needed */
 	uint32_t burst;	    /* claims since the pool was full */
 	uint32_t level;
+	bool was_full; /* since the first claim of the burst */
 };
 
 /* Initialises the demand of a recipe of which only the time of the last claim is known. */
 void wv_demand_init(struct wv_demand *d, int64_t last_us);
 
+/* A program asked for a lease, whether there was one or not. */
+struct wv_claim {
+	int64_t now_us;
+	int64_t asked_us; /* when; before now if the program had to be recorded first */
+	uint64_t turn;	  /* number of the claim among those of the tenant, from 1 */
+};
+
 /*
- * Notes that a program asked for a lease, whether there was one or not. @turn is the number of the
- * claim among those of the tenant, from 1.
+ * Notes a claim. Programs that asked together are a burst even if their recordings come one after
+ * the other, and the pool was full in between: next time they ask together again.
  */
-void wv_demand_claim(struct wv_demand *d, int64_t now_us, int64_t idle_us, uint64_t turn);
+void wv_demand_claim(struct wv_demand *d, const struct wv_claim *claim, int64_t idle_us);
 
 /*
  * When the next use is expected, judged by the last two: after so many more claims of the tenant,
@@ -51,7 +60,7 @@ void wv_demand_claim(struct wv_demand *d, int64_t now_us, int64_t idle_us, uint6
 int64_t wv_demand_due(const struct wv_demand *d, uint64_t turn);
 
 /* Notes that the pool is at its target. */
-void wv_demand_full(struct wv_demand *d);
+void wv_demand_full(struct wv_demand *d, int64_t now_us);
 
 /* How many leases should wait, regardless of the budgets. */
 uint32_t wv_demand_target(const struct wv_demand *d, int64_t now_us, int64_t idle_us);

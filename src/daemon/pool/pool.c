@@ -47,9 +47,11 @@ void wv_pool_put(struct wv_pool *pool, struct wv_pooled_lease *lease)
 	pool->n_ready++;
 }
 
-void wv_pool_claim(struct wv_pool *pool, int64_t now_us, int64_t idle_us)
+void wv_pool_claim(struct wv_pool *pool, int64_t now_us, int64_t asked_us, int64_t idle_us)
 {
-	wv_demand_claim(&pool->demand, now_us, idle_us, ++pool->tenant->claims);
+	const struct wv_claim claim = {now_us, asked_us, ++pool->tenant->claims};
+
+	wv_demand_claim(&pool->demand, &claim, idle_us);
 }
 
 void wv_pool_forgive(struct wv_pool *pool)

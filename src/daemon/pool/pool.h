@@ -51,8 +51,8 @@ struct wv_pooled_lease *wv_pool_take(struct wv_pool *pool);
 /* Gives an unused lease back to the pool. */
 void wv_pool_put(struct wv_pool *pool, struct wv_pooled_lease *lease);
 
-/* Notes a claim, see wv_demand_claim(). */
-void wv_pool_claim(struct wv_pool *pool, int64_t now_us, int64_t idle_us);
+/* Notes a claim of a program that asked at @asked_us, see wv_demand_claim(). */
+void wv_pool_claim(struct wv_pool *pool, int64_t now_us, int64_t asked_us, int64_t idle_us);
 
 /* Forgets past failures, so that the next attempt may begin at once. */
 void wv_pool_forgive(struct wv_pool *pool);

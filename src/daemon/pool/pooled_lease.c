@@ -61,10 +61,9 @@ void wv_pooled_lease_free(struct wv_pooled_lease *lease)
 /* The name of step number @index of @cmdlog. */
 static const char *step_name(struct wv_cmdlog *cmdlog, unsigned int index)
 {
-	wv_each_step (cmdlog, step)
-		if (!index--)
-			return wv_step_row(step)->name;
-	return "?";
+	const struct wv_step *step = wv_cmdlog_nth(cmdlog, index);
+
+	return step ? wv_step_row(step)->name : "?";
 }
 
 static void explain(struct wv_cmdlog *recipe, const struct wv_replay *replay, int err, char *why,

@@ -20,6 +20,7 @@ struct wv_pooled_lease {
 	unsigned int n_fds; /* the command descriptor, the slots, the memory if there is any */
 	int fds[2 + WV_CMDLOG_MAX_FDS];
 	dev_t rdev;
+	struct wv_lease_pair pair;
 	/* The loop's: */
 	struct wv_tenant *tenant; /* who holds it; NULL: nobody */
 	struct wv_cost cost;

@@ -7,16 +7,15 @@
 #include "preload/core/fd_table.h"
 #include "preload/core/settings.h"
 #include "preload/providers.h"
+#include "wire/exchange.h"
 
 #include <errno.h>
-#include <poll.h>
-#include <signal.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <sys/un.h>
 
 static bool answered; /* at least once */
 static bool silent;   /* failed to answer at least once */
+static bool closed;   /* its socket is not for this process */
 static uint32_t answer_flags;
 
 void wv_client_note_answer(uint32_t flags)
@@ -45,6 +44,17 @@ bool wv_client_allows_spares(void)
 	       !(__atomic_load_n(&answer_flags, __ATOMIC_RELAXED) & WV_ANSWER_NO_SPARES);
 }
 
+bool wv_client_allows_pairs(void)
+{
+	return wv_client_allows_spares() &&
+	       __atomic_load_n(&answer_flags, __ATOMIC_RELAXED) & WV_ANSWER_PAIRS;
+}
+
+bool wv_client_is_shut_out(void)
+{
+	return __atomic_load_n(&closed, __ATOMIC_RELAXED);
+}
+
 enum wv_reason wv_client_why_unasked(void)
 {
 	const struct wv_settings *settings = wv_settings();
@@ -62,50 +72,26 @@ enum wv_reason wv_client_why_unasked(void)
 	return wv_provider_queues_are_chosen() ? WV_REASON_QUEUES : WV_REASON_NONE;
 }
 
-static uint64_t hash_argv(void)
-{
-	uint64_t hash = WV_HASH_START;
-
-	for (char **arg = wv_argv(); arg && *arg; arg++)
-		hash = wv_hash(hash, *arg, strlen(*arg) + 1);
-	return hash;
-}
-
-/* Copies as much as fits before the final zero; the rest of @to is zero already. */
-static void copy_start(char *to, size_t capacity, const char *from)
-{
-	size_t bytes = strlen(from);
-
-	memcpy(to, from, bytes < capacity ? bytes : capacity - 1);
-}
-
 void wv_client_describe(struct wv_msg_request *request, uint32_t open_number, uint32_t flags)
 {
-	memset(request, 0, sizeof(*request));
+	struct wv_build_id program;
+
+	wv_id_of_program(&program);
+	wv_describe(request, &program, wv_hash_argv(WV_HASH_START, wv_argv()),
+		    program_invocation_short_name, wv_settings()->name);
 	wv_msg_init(&request->msg, WV_MSG_REQUEST, sizeof(*request));
-	wv_id_of_program(&request->program);
 	wv_id_of_loaded("libibverbs.so", 0, &request->verbs);
-	request->argv = hash_argv();
 	request->open_number = open_number;
 	request->flags = flags;
-	copy_start(request->comm, sizeof(request->comm), program_invocation_short_name);
-	copy_start(request->name, sizeof(request->name), wv_settings()->name);
 }
 
 int wv_client_connect(void)
 {
-	struct sockaddr_un to = {.sun_family = AF_UNIX};
-	wv_auto_fd sock = -1;
+	int sock = wv_fd_off_standard(wv_connect(wv_settings()->socket));
 
-	/* "" would be a name too, an abstract one. */
-	if (!wv_copy_string(to.sun_path, sizeof(to.sun_path), wv_settings()->socket) ||
-	    !*to.sun_path)
-		return -ENAMETOOLONG;
-	sock =
-	    wv_fd_off_standard(socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-	if (sock < 0 || connect(sock, (struct sockaddr *)&to, sizeof(to)))
-		return -errno;
-	return wv_steal_fd(&sock);
+	if (sock < 0)
+		__atomic_store_n(&closed, sock == -EACCES, __ATOMIC_RELAXED);
+	return sock;
 }
 
 uint64_t wv_client_cookie(int sock)
@@ -127,32 +113,6 @@ int wv_client_ask(int node, uint32_t open_number, uint32_t flags)
 	wv_client_describe(&request, open_number, flags);
 	err = wv_send(sock, &request, sizeof(request), NULL, 0, &node, 1);
 	return err ? err : wv_steal_fd(&sock);
-}
-
-/* Signals neither end the wait nor prolong it: they are blocked meanwhile. */
-static bool await_message(int sock, int wait_ms)
-{
-	struct pollfd wait = {.fd = sock, .events = POLLIN};
-	struct timespec limit = {.tv_nsec = wait_ms * 1000000L};
-	sigset_t all;
-
-	sigfillset(&all);
-	return ppoll(&wait, 1, &limit, &all) > 0;
-}
-
-int wv_client_receive(int sock, int wait_ms, void *message, size_t capacity, int *fds,
-		      unsigned int *n_fds)
-{
-	ssize_t got = wv_recv(sock, message, capacity, fds, WV_WIRE_MAX_FDS, n_fds);
-
-	if (got == -EAGAIN) {
-		if (!await_message(sock, wait_ms))
-			return -ETIMEDOUT;
-		got = wv_recv(sock, message, capacity, fds, WV_WIRE_MAX_FDS, n_fds);
-	}
-	if (got <= 0)
-		return got < 0 ? (int)got : -ECONNRESET;
-	return wv_msg_check(message, (size_t)got);
 }
 
 /*
@@ -181,10 +141,19 @@ void wv_client_send_report(int sock, struct wv_msg_report *report, struct wv_lea
 	wv_msg_init(&report->msg, WV_MSG_REPORT, sizeof(*report));
 	report->unused = report->reached = 0;
 	wv_each_step (lease->cmdlog, step) {
-		n++;
+		if (n++ == lease->n_recipe)
+			break;
 		report->unused += step->state == WV_FREE;
 		if (step->state == WV_TAKEN)
 			report->reached = n;
 	}
 	send_news(sock, &report->msg);
+}
+
+void wv_client_send_connected(int sock, struct wv_msg_connected *message)
+{
+	const struct wv_cmdlog *cmdlog = (const struct wv_cmdlog *)(message + 1);
+
+	wv_msg_init(&message->msg, WV_MSG_CONNECTED, sizeof(*message) + cmdlog->bytes);
+	send_news(sock, &message->msg);
 }

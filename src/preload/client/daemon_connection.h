@@ -1,13 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The connection to warmverbsd: connects, describes this program, and waits for an answer. No
- * function waits longer than its caller says.
+ * The connection of this process to warmverbsd. No function waits.
  */
 #pragma once
 
 #include "cmdlog/adopt.h"
 #include "warmverbs.h"
-#include "wire/wire.h"
+#include "wire/pair.h"
 
 /*
  * Why this process does not ask the daemon for leases; WV_REASON_NONE: it may ask. Can be called
@@ -34,18 +33,13 @@ int wv_client_ask(int node, uint32_t open_number, uint32_t flags);
 uint64_t wv_client_cookie(int sock);
 
 /*
- * Waits up to @wait_ms for the daemon's answer. Returns its message type, or -errno. @fds has room
- * for WV_WIRE_MAX_FDS; the descriptors are the caller's.
- */
-int wv_client_receive(int sock, int wait_ms, void *message, size_t capacity, int *fds,
-		      unsigned int *n_fds);
-
-/*
  * Sends the recording of a first run, or the report on a lease; the caller sets `more`. Failures
  * are ignored. The command log of the recording follows @record in memory.
  */
 void wv_client_send_record(int sock, struct wv_msg_record *record);
 void wv_client_send_report(int sock, struct wv_msg_report *report, struct wv_lease *lease);
+/* Sends to which peer a queue pair is connected. A command log follows @message in memory. */
+void wv_client_send_connected(int sock, struct wv_msg_connected *message);
 
 /*
  * The daemon has answered a request with @flags, enum wv_answer_flag; or it has not answered, and
@@ -54,8 +48,14 @@ void wv_client_send_report(int sock, struct wv_msg_report *report, struct wv_lea
 void wv_client_note_answer(uint32_t flags);
 void wv_client_note_silence(void);
 
+/* Whether the permissions of the socket kept this process out when it last tried to connect. */
+bool wv_client_is_shut_out(void);
+
 /* What this process knows of the daemon. */
 enum wv_daemon wv_client_daemon(void);
 
 /* Whether the daemon answers, and its administrator lets programs have spares. */
 bool wv_client_allows_spares(void);
+
+/* Whether it also wants to know which queue pairs are connected (wire/pair.h). */
+bool wv_client_allows_pairs(void);

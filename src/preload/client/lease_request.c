@@ -8,6 +8,7 @@
 #include "preload/core/fd_table.h"
 #include "preload/core/lock.h"
 #include "preload/core/process.h"
+#include "wire/exchange.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -222,12 +223,11 @@ int wv_lease_request_answer(struct wv_lease_request *r, void *message, size_t ca
 			    unsigned int *n_fds)
 {
 	int64_t end = (int64_t)wv_clock_ms() + wait_ms(r), left;
-	int type = wv_client_receive(r->sock, (int)wait_ms(r), message, capacity, fds, n_fds);
+	int type = wv_receive(r->sock, (int)wait_ms(r), message, capacity, fds, n_fds);
 
 	if (is_put_off(type, message) && ask_again(r, fds, n_fds)) {
 		left = end - (int64_t)wv_clock_ms();
-		type = wv_client_receive(r->sock, left > 0 ? (int)left : 0, message, capacity, fds,
-					 n_fds);
+		type = wv_receive(r->sock, left > 0 ? (int)left : 0, message, capacity, fds, n_fds);
 	}
 	if (type >= 0)
 		wv_client_note_answer(flags_of(type, message));

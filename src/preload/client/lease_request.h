@@ -46,7 +46,7 @@ struct wv_lease_request wv_lease_request_make(const char *path, bool ask, uint32
 
 /*
  * Waits for the daemon's answer to @r, for as long as suits the request. If the daemon put off what
- * was asked in advance, asks again, over another socket. Returns what wv_client_receive() does.
+ * was asked in advance, asks again, over another socket. Returns what wv_receive() does.
  */
 int wv_lease_request_answer(struct wv_lease_request *r, void *message, size_t capacity, int *fds,
 			    unsigned int *n_fds);

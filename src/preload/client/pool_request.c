@@ -6,6 +6,7 @@
 #include "preload/core/fd_table.h"
 #include "preload/core/lock.h"
 #include "preload/providers.h"
+#include "wire/exchange.h"
 
 #include <errno.h>
 #include <string.h>
@@ -44,50 +45,34 @@ static int connect_locked(void)
 	return 0;
 }
 
-/* Fills in the message. False: this program has no libibverbs, so it can have no leases. */
-static bool describe(struct wv_msg_pool *message, unsigned int leases)
+/* False: this program has no libibverbs, so it can have no leases. */
+static bool describe(struct wv_msg_pool *message)
 {
 	static const struct wv_build_id none;
 
 	wv_client_describe(&message->program, 0, 0);
-	wv_msg_init(&message->program.msg, WV_MSG_POOL, sizeof(*message));
-	message->leases = leases;
-	message->reserved = 0;
 	return memcmp(&message->program.verbs, &none, sizeof(none));
-}
-
-static int receive_locked(uint32_t leases)
-{
-	struct wv_msg_pool_state state;
-	int fds[WV_WIRE_MAX_FDS];
-	unsigned int n_fds = 0;
-	int type = wv_client_receive(request.sock, WV_WAIT_MS, &state, sizeof(state), fds, &n_fds);
-
-	for (unsigned int i = 0; i < n_fds; i++)
-		close(fds[i]);
-	if (type != WV_MSG_POOL_STATE)
-		return type < 0 ? type : -EPROTO;
-	request.asked = leases;
-	request.granted = state.granted;
-	request.ready = state.ready;
-	return 0;
 }
 
 /*
  * After any error the connection is closed: a late answer would be taken for the answer to the next
  * request.
  */
-static int ask_locked(const struct wv_msg_pool *message)
+static int ask_locked(struct wv_msg_pool *message, uint32_t leases)
 {
+	struct wv_msg_pool_state state;
 	int err = connect_locked();
 
 	if (!err)
-		err = wv_send(request.sock, message, sizeof(*message), NULL, 0, NULL, 0);
-	if (!err)
-		err = receive_locked(message->leases);
-	if (err)
+		err = wv_ask_pool(request.sock, message, leases, &state);
+	if (err) {
 		wv_fd_close_private(&request.sock);
-	return err;
+		return err;
+	}
+	request.asked = leases;
+	request.granted = state.granted;
+	request.ready = state.ready;
+	return 0;
 }
 
 /* A pool is useless to a program that would not ask for leases. */
@@ -109,14 +94,14 @@ int wv_client_request_pool(unsigned int leases)
 		return -EINVAL;
 	if (!is_of_use())
 		return -EOPNOTSUPP;
-	if (!describe(&message, leases))
+	if (!describe(&message))
 		return -ENOSYS;
 	wv_lock();
 	again = request.sock >= 0;
-	err = ask_locked(&message);
+	err = ask_locked(&message, leases);
 	/* The daemon may have been restarted since the last request. */
 	if (again && (err == -EPIPE || err == -ECONNRESET))
-		err = ask_locked(&message);
+		err = ask_locked(&message, leases);
 	wv_unlock();
 	return err;
 }

@@ -3,11 +3,11 @@
 
 #include "base/base.h"
 #include "preload/core/settings.h"
+#include "wire/provider_list_trust.h"
 #include "wire/wire.h"
 
 #include <fcntl.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define PATH_CAPACITY 128
 
@@ -26,21 +26,6 @@ static char *file_path(char *path)
 	return name;
 }
 
-/*
- * A provider is code that this program will run. So only those may name it who could make the
- * program run other code anyway: root, the user, and whoever owns the folder of the socket, whose
- * leases the program takes.
- */
-static bool is_trusted(int fd, const char *folder)
-{
-	struct stat file, owner;
-
-	if (fstat(fd, &file) || !S_ISREG(file.st_mode) || file.st_mode & (S_IWGRP | S_IWOTH))
-		return false;
-	return file.st_uid == 0 || file.st_uid == geteuid() ||
-	       (!stat(folder, &owner) && file.st_uid == owner.st_uid);
-}
-
 /* Does not wait for whoever would write to a FIFO. */
 static int open_file(void)
 {
@@ -50,7 +35,7 @@ static int open_file(void)
 	if (fd < 0)
 		return -1;
 	*name = '\0';
-	if (!is_trusted(fd, path))
+	if (!wv_provider_list_is_trusted(fd, path))
 		wv_close_fd(&fd);
 	return fd;
 }

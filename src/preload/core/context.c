@@ -77,7 +77,10 @@ struct wv_context *wv_context_new(const struct wv_scope *scope, void (*end)(stru
 		c->allocations->n = 0;
 	c->verbs = NULL;
 	c->commands = 0;
-	c->ufile = c->sock = c->node = -1;
+	c->ufile = c->sock = c->node = c->pair_sock = -1;
+	c->pair.pair = 0;
+	c->untold = 0;
+	c->moving_qp = WV_NONE;
 	c->no_lease = c->driver_id = c->unsent = c->late_objects = 0;
 	__atomic_store_n(&c->spares, 0, __ATOMIC_RELAXED);
 	memset(&c->report, 0, sizeof(c->report));
@@ -121,6 +124,8 @@ static void private_closed(int fd)
 			c->sock = -1;
 		if (c->node == fd)
 			c->node = -1;
+		if (c->pair_sock == fd)
+			c->pair_sock = -1;
 	}
 }
 
@@ -205,6 +210,18 @@ bool wv_context_is_seen(int fd)
 	return seen;
 }
 
+uint32_t wv_context_driver(int fd)
+{
+	const struct wv_context *c;
+	uint32_t driver_id;
+
+	wv_lock();
+	c = wv_context_of(fd);
+	driver_id = c ? c->driver_id : 0;
+	wv_unlock();
+	return driver_id;
+}
+
 uint32_t wv_context_open_number(int fd)
 {
 	const struct wv_context *c;
@@ -223,6 +240,10 @@ void wv_contexts_forked(void)
 	wv_births++;
 	wv_each_context(c)
 	{
+		if (c->pair.pair && c->sock >= 0) {
+			c->pair_sock = c->sock;
+			c->sock = -1;
+		}
 		wv_fd_close_private(&c->sock);
 		wv_fd_close_private(&c->node);
 	}

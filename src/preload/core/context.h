@@ -7,11 +7,13 @@
 
 #include "cmdlog/adopt.h"
 #include "cmdlog/allocations.h"
+#include "cmdlog/validate.h"
 #include "cmdlog/writer.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/lock.h"
+#include "preload/core/provider.h"
 #include "preload/core/scope.h"
-#include "wire/wire.h"
+#include "wire/pair.h"
 
 #include <stdbool.h>
 #include <time.h>
@@ -23,6 +25,23 @@ enum wv_mode {
 	WV_RECORDING, /* the same, and its commands are recorded for the daemon */
 	WV_LEASED,    /* the ufile belongs to a lease */
 	WV_ABANDONED, /* its objects belong to another process: destroy commands are not issued */
+};
+
+/*
+ * How far the program is with a queue pair of its lease that the daemon has connected to a peer
+ * (lease/paired.h).
+ */
+enum wv_pair_stage {
+	WV_PAIR_OVER,  /* there is none, or the program goes its own way */
+	WV_PAIR_AHEAD, /* the kernel has connected it, and the program has not */
+	WV_PAIR_BACK,  /* it was put back; its peer may still be connected to it */
+	WV_PAIR_MET,   /* the program has moved it to RTR, towards that peer */
+};
+
+struct wv_pair_progress {
+	uint8_t stage; /* enum wv_pair_stage */
+	bool gone;     /* the peer is no part of the pair any more */
+	uint16_t why;  /* enum wv_pair_why: why the program did not connect it as it was */
 };
 
 struct wv_context {
@@ -60,9 +79,21 @@ struct wv_context {
 	time_t connected_s; /* while recording: CLOCK_MONOTONIC then */
 	struct wv_cmdlog_writer record;
 	struct wv_allocations *allocations; /* of queues, while recording */
-	struct ibv_context *verbs;	    /* while the program has it open, if known */
+	struct wv_lease_pair pair;	    /* of the lease; number 0: none, or none any more */
+	struct wv_pair_progress progress;   /* with it, if there is no inheritance */
+	uint32_t pair_qp;		    /* handle of its queue pair */
+	int pair_sock;		  /* the parent's sock, in a child that may connect it; or -1 */
+	struct wv_ring pair_ring; /* its receives, if RESET drops them */
+	uint32_t untold;	  /* connections of which the daemon is still to be told */
+	uint32_t moving_qp;	  /* whose moves are in connected_as; WV_NONE: nobody's */
+	struct wv_cmdlog_writer moves;
+	struct ibv_context *verbs; /* while the program has it open, if known */
 	struct wv_msg_report report;
 	_Alignas(8) uint8_t message[WV_WIRE_MAX]; /* the lease as received, or the recording */
+	struct {
+		struct wv_msg_connected head;
+		uint8_t moves[WV_MOVES_MAX_BYTES];
+	} connected_as; /* of the queue pair that is being connected, for the daemon */
 };
 
 /*
@@ -146,6 +177,9 @@ void wv_context_abandon(int fd);
  * in front of it. Takes the lock.
  */
 bool wv_context_is_seen(int fd);
+
+/* The driver of @fd's context; RDMA_DRIVER_UNKNOWN if it is not known. Takes the lock. */
+uint32_t wv_context_driver(int fd);
 
 /* The context of @fd was which open of a device in its process, counted from 0. Takes the lock. */
 uint32_t wv_context_open_number(int fd);

@@ -11,13 +11,9 @@ struct wv_real wv_real WV_START;
 
 static bool usual_verbs_bound, verbs_bound, memory_verbs_bound;
 
-/*
- * In the order of struct wv_real. Next to constants with addresses, which the loader writes in any
- * program: text is on a page of its own, and would cost each start a page fault.
- */
+/* In the order of struct wv_real. */
 #define NAME(name) #name,
-static char libc_names[][12]
-    __attribute__((section(".data.rel.ro.wv_names"))) = {WV_REAL_LIBC(NAME)};
+static char libc_names[][12] WV_NAMES = {WV_REAL_LIBC(NAME)};
 #undef NAME
 
 #define FITS(name)                                                                                 \

@@ -70,7 +70,8 @@
 	VERB(destroy_cq, "IBVERBS_1.1")                                                            \
 	VERB(destroy_srq, "IBVERBS_1.1")                                                           \
 	VERB(destroy_qp, "IBVERBS_1.1")                                                            \
-	VERB(query_qp, "IBVERBS_1.1")
+	VERB(query_qp, "IBVERBS_1.1")                                                              \
+	VERB(query_gid, "IBVERBS_1.1")
 
 /*
  * Verbs about memory, which most programs call later or never. Older libraries lack the last ones.
@@ -98,9 +99,6 @@ struct wv_real {
 };
 
 extern struct wv_real wv_real;
-
-/* For functions that sanitizers call before they can instrument calls. */
-#define WV_UNSANITIZED __attribute__((no_sanitize("thread")))
 
 /* The next function @name of libc; bound here if wv_real_bind_libc() was not called. */
 #define REAL(name)                                                                                 \

@@ -14,6 +14,7 @@
 #include <stdint.h>
 
 struct wv_fd_owner;
+struct wv_ring;
 
 /* For a thread that makes objects ahead, for another process. */
 struct wv_maker {
@@ -36,6 +37,10 @@ struct wv_scope {
 	const struct wv_maker *maker; /* NULL: the program makes objects for itself */
 	/* This library makes objects for the program that the program has not asked for yet. */
 	bool aside;
+	uint16_t why; /* enum wv_why: why a command is needed that a pair could have spared, or 0 */
+	bool data;    /* The provider allocates or frees memory for data, not for a queue. */
+	/* The provider is about to map this ring (core/provider.h). NULL: none that is wanted. */
+	struct wv_ring *ring;
 	/*
 	 * Answers commands of this thread in place of the kernel; returns what ioctl() would. NULL:
 	 * the kernel answers.

@@ -129,11 +129,11 @@ void wv_trace_command(uint64_t start, const struct ib_uverbs_ioctl_hdr *cmd, uin
 	put(start, &record);
 }
 
-void wv_trace_spare(uint64_t start, uint16_t state)
+void wv_trace_ahead(uint64_t start, enum wv_trace_how how, uint16_t state)
 {
 	struct wv_trace record = {
 	    .kind = WV_TRACE_COMMAND,
-	    .how = WV_HOW_SPARE,
+	    .how = (uint16_t)how,
 	    .object = UVERBS_OBJECT_QP,
 	    .method = UVERBS_METHOD_QP_CREATE,
 	    .write_cmd = WV_NO_WRITE_CMD,

@@ -18,8 +18,11 @@ void wv_trace_open(uint64_t start, int fd);
 void wv_trace_preforked(uint64_t start);
 void wv_trace_command(uint64_t start, const struct ib_uverbs_ioctl_hdr *cmd, uint32_t write_cmd,
 		      enum wv_trace_how how, int error, struct wv_difference why);
-/* A spare was given to the program (@state, enum ibv_qp_state: RESET), or was in @state already. */
-void wv_trace_spare(uint64_t start, uint16_t state);
+/*
+ * The program was given a queue pair that was made ahead (@state, enum ibv_qp_state: RESET), or one
+ * was in @state already. @how: from a spare, or from a pair.
+ */
+void wv_trace_ahead(uint64_t start, enum wv_trace_how how, uint16_t state);
 /* A post of registered memory of which this process has only a copy. */
 void wv_trace_copied(uint32_t lkey);
 /* WV_TRACE_ROLLBACK of a QP, or WV_TRACE_PURGE of an object of the kind @object. */

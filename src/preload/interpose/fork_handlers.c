@@ -12,7 +12,9 @@
 #include "preload/prefork/child.h"
 #include "preload/prefork/zygote.h"
 #include "preload/providers.h"
+#include "preload/spares/keeper.h"
 #include "preload/spares/maker.h"
+#include "preload/spares/pair_moves.h"
 
 #include <pthread.h>
 
@@ -23,11 +25,13 @@
 static const struct {
 	void (*before)(void), (*in_parent)(void), (*in_child)(void);
 } handlers[] = {
+    {wv_pairs_before_fork, wv_pairs_after_fork, wv_pairs_after_fork},
     {wv_maker_before_fork, wv_maker_after_fork, wv_maker_in_child},
     {wv_child_lock, wv_child_unlock, wv_child_unlock},
     {wv_zygote_before_fork, wv_zygote_after_fork, wv_zygote_in_child},
     {wv_lock, wv_unlock, wv_unlock},
     {wv_inherit_leases, NULL, NULL},
+    {NULL, NULL, wv_keeper_forked},
     {NULL, NULL, wv_client_pool_forked},
     {NULL, NULL, wv_open_outcome_forked},
     {NULL, NULL, wv_stale_mr_forked},

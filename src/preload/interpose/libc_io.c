@@ -35,7 +35,7 @@ WV_PUBLIC int ioctl(int fd, unsigned long request, ...)
 		return REAL(ioctl)(fd, request, arg);
 	if (wv_scope.answer)
 		return wv_scope.answer(arg);
-	return wv_scope.aside ? wv_aside_command(fd, arg) : wv_control_path(fd, arg);
+	return wv_scope.aside ? wv_aside_command(fd, arg, wv_scope.ring) : wv_control_path(fd, arg);
 }
 
 WV_PUBLIC ssize_t write(int fd, const void *buffer, size_t bytes)

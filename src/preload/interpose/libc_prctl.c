@@ -26,7 +26,7 @@ WV_PUBLIC int prctl(int option, ...)
 	va_end(list);
 	if (option == PR_SET_SECCOMP || option == PR_SET_NO_NEW_PRIVS) {
 		wv_lease_settle_all();
-		wv_maker_stop();
+		wv_maker_rest();
 	}
 	errno = saved;
 	return REAL(prctl)(option, args[0], args[1], args[2], args[3]);

@@ -11,11 +11,14 @@
 #include "preload/client/lease_request.h"
 #include "preload/core/context.h"
 #include "preload/core/counters.h"
+#include "preload/core/scope.h"
 #include "preload/core/trace.h"
 #include "preload/lease/capabilities.h"
+#include "preload/lease/connections.h"
 #include "preload/lease/inherit.h"
 #include "preload/lease/lease_end.h"
 #include "preload/lease/news.h"
+#include "preload/lease/paired.h"
 #include "preload/lease/passage.h"
 #include "preload/lease/rollback.h"
 
@@ -31,12 +34,22 @@ static int issue(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 }
 
 /* The step that answers the command, or NULL. Call with the lock held. */
-static struct wv_step *claim(struct wv_context *c, const struct wv_passage *p)
+static struct wv_step *claim(struct wv_context *c, struct wv_passage *p)
 {
+	if (c->pair.pair)
+		return wv_paired_claim(p);
 	if (c->mode != WV_LEASED)
 		return c->constants.cmdlog ? wv_lease_claim(&c->constants, p->cmd, p->write_cmd)
 					   : NULL;
 	return wv_context_is_followed(c) ? wv_lease_claim(&c->lease, p->cmd, p->write_cmd) : NULL;
+}
+
+/* The program has connected the pair's queue pair as it was. Call with the lock held. */
+static void connected_as_it_was(struct wv_context *c)
+{
+	wv_connections_used(c);
+	wv_paired_end(c);
+	wv_news_ready(c);
 }
 
 /* Answers from the lease. Returns 1 if it did, with the result of ioctl() in *@result. */
@@ -51,6 +64,8 @@ static int adopt(struct wv_passage *p, int *result)
 		c->report.adopted++;
 	if (step && wv_abi_creates(wv_step_row(step), UVERBS_OBJECT_DEVICE))
 		wv_lease_keep(c);
+	if (p->used)
+		connected_as_it_was(c);
 	wv_unlock();
 	if (!step)
 		return 0;
@@ -91,8 +106,13 @@ static void set_put_back(struct wv_context *c, uint32_t handle, bool value)
 static void put_back(struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
+	bool is_paired = c->pair.pair && p->target == c->pair_qp;
+	bool is_reset =
+	    wv_rollback_moves(p->fd, &c->lease, p->target, is_paired ? &c->pair_ring : NULL);
 
-	set_put_back(c, p->target, wv_rollback_moves(p->fd, &c->lease, p->target));
+	set_put_back(c, p->target, is_reset);
+	if (is_paired)
+		wv_paired_was_put_back(p);
 }
 
 /*
@@ -125,6 +145,8 @@ static struct wv_difference before_kernel(struct wv_passage *p)
 		stop_following(p);
 	else if (p->row->class_ == WV_DESTROY)
 		wv_lease_kill_handle(&c->lease, p->target);
+	else if (p->hides)
+		;
 	else if (p->target != WV_NONE && wv_lease_kill_moves(&c->lease, p->target))
 		put_back(p);
 	else
@@ -145,6 +167,8 @@ static void after_kernel(const struct wv_passage *p)
 
 	wv_lock();
 	wv_passage_note_move(p);
+	if (c->untold && p->row->class_ == WV_MODIFY)
+		wv_connections_note(p);
 	if (!is_put_back(c, p->target))
 		;
 	else if (p->row->class_ == WV_QUERY)
@@ -152,6 +176,18 @@ static void after_kernel(const struct wv_passage *p)
 	else if (p->row->class_ == WV_DESTROY || wv_command_qp_state(p->cmd) > IBV_QPS_RESET)
 		set_put_back(c, p->target, false);
 	wv_unlock();
+}
+
+/* The context has a pair, and the kernel has executed a command, perhaps about its queue pair. */
+static void end_of_pair(const struct wv_passage *p, bool failed)
+{
+	int saved = errno;
+
+	wv_lock();
+	if (p->row && p->target == p->context->pair_qp)
+		wv_paired_after_kernel(p, failed);
+	wv_unlock();
+	errno = saved;
 }
 
 /* What a lease still has could be adopted, but nothing works on a device that is gone. */
@@ -173,7 +209,7 @@ static int ask_kernel(struct wv_passage *p)
 	wv_unlock();
 	errno = saved;
 	wv_count(&wv_counters.commands_kernel);
-	result = issue(p->fd, p->cmd);
+	result = p->meets ? wv_paired_issue(p) : issue(p->fd, p->cmd);
 	if (is_busy(p, result)) {
 		wv_lock();
 		wv_rollback_purge(p->fd, &p->context->lease, p->target);
@@ -186,6 +222,8 @@ static int ask_kernel(struct wv_passage *p)
 		after_kernel(p);
 	else if (result < 0 && errno == EIO)
 		note_removal(p->context);
+	if (p->context->pair.pair)
+		end_of_pair(p, result < 0);
 	if (wv_passage_makes_ready(p)) {
 		wv_lock();
 		wv_news_ready(p->context);
@@ -295,6 +333,7 @@ int wv_control_path(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 	    .fd = fd,
 	    .cmd = cmd,
 	    .write_cmd = wv_abi_write_cmd(cmd),
+	    .why = wv_scope.why,
 	};
 	int result;
 

@@ -8,8 +8,10 @@
 #include "preload/core/context.h"
 #include "preload/core/fd_room.h"
 #include "preload/core/trace.h"
+#include "preload/lease/connections.h"
 #include "preload/lease/lease_end.h"
 #include "preload/lease/open_outcome.h"
+#include "preload/lease/paired.h"
 #include "preload/memory/shared_blocks.h"
 
 #include <errno.h>
@@ -32,10 +34,11 @@ static bool is_ufile(int fd)
 static bool lease_fits(const struct wv_context *c, struct wv_msg_lease *msg, const int *fds,
 		       unsigned int n_fds, dev_t rdev)
 {
-	const struct wv_cmdlog *cmdlog = (const struct wv_cmdlog *)(msg + 1);
+	struct wv_cmdlog *cmdlog = (struct wv_cmdlog *)(msg + 1);
 
 	if (wv_cmdlog_check(msg + 1, msg->msg.bytes - sizeof(*msg), WV_LEASE) ||
-	    msg->n_fds != cmdlog->n_fds || n_fds != 1u + cmdlog->n_fds + !!cmdlog->memory)
+	    msg->n_fds != cmdlog->n_fds || n_fds != 1u + cmdlog->n_fds + !!cmdlog->memory ||
+	    !wv_paired_fits(cmdlog, &msg->pair))
 		return false;
 	return rdev && msg->rdev == rdev && is_ufile(fds[0]) &&
 	       !memcmp(&c->provider, &msg->provider, sizeof(c->provider));
@@ -88,7 +91,8 @@ static bool place_memory(struct wv_context *c, const struct wv_scope *scope, int
  */
 static bool take_lease(struct wv_context *c, const struct wv_scope *scope, const int *fds)
 {
-	struct wv_cmdlog *cmdlog = (struct wv_cmdlog *)((struct wv_msg_lease *)c->message + 1);
+	const struct wv_msg_lease *message = (const void *)c->message;
+	struct wv_cmdlog *cmdlog = (struct wv_cmdlog *)(message + 1);
 
 	for (unsigned int i = 0; i <= cmdlog->n_fds; i++)
 		if (!wv_fd_can_be_tracked(fds[i]))
@@ -100,6 +104,9 @@ static bool take_lease(struct wv_context *c, const struct wv_scope *scope, const
 	if (cmdlog->memory && !place_memory(c, scope, fds[1 + cmdlog->n_fds]))
 		return false;
 	track_lease(c, fds);
+	wv_connections_begin(c, message->flags);
+	if (message->pair.pair)
+		wv_paired_begin(c, &message->pair);
 	c->mode = WV_LEASED;
 	c->stopped = false;
 	return true;
@@ -174,7 +181,9 @@ static int fill_context(struct wv_context *c, const struct wv_scope *scope,
 	int leased = r->sock >= 0 ? collect(c, scope, r) : -1;
 
 	c->open_number = r->open_number;
-	if (r->refused)
+	if (r->sock < 0 && wv_client_is_shut_out())
+		c->no_lease = WV_NO_LEASE_CLOSED;
+	else if (r->refused)
 		c->no_lease = WV_NO_LEASE_UNFIT;
 	if (leased >= 0) {
 		c->node = r->node;

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/lease/inherit.h"
 
-#include "preload/core/context.h"
-
 #include <string.h>
 #include <sys/mman.h>
 
@@ -31,6 +29,7 @@ static void inherit(struct wv_context *c)
 		return;
 	}
 	memcpy(shared->put_back, c->put_back, sizeof(c->put_back));
+	shared->progress = c->progress;
 	memcpy(shared->cmdlog, c->lease.cmdlog, c->lease.cmdlog->bytes);
 	wv_lease_move(&c->lease, (struct wv_cmdlog *)shared->cmdlog);
 	c->inheritance = shared;

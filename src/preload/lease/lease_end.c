@@ -4,6 +4,7 @@
 #include "preload/core/process.h"
 #include "preload/lease/inherit.h"
 #include "preload/lease/news.h"
+#include "preload/lease/paired.h"
 #include "preload/memory/shared_blocks.h"
 
 #include <fcntl.h>
@@ -49,6 +50,7 @@ static void stop(struct wv_context *c)
 void wv_lease_end(struct wv_context *c)
 {
 	stop(c);
+	wv_paired_end(c);
 	unmap_memory(c);
 	wv_inherit_end(c);
 	wv_fd_close_private(&c->node);

@@ -139,6 +139,9 @@ void wv_news_settle_at_exit(struct wv_context *c)
 
 void wv_news_recorded(struct wv_context *c, const struct wv_command_row *row, int error)
 {
+	/* A server that takes its connections down may be killed before it closes the device. */
+	if (row->class_ == WV_DESTROY && c->connected && c->unsent && c->sock >= 0)
+		send_news(c, true);
 	if (row->class_ == WV_DESTROY || row->class_ == WV_QUERY)
 		return;
 	c->unsent++;

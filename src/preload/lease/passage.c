@@ -62,7 +62,9 @@ struct wv_difference wv_passage_why_not(const struct wv_passage *p)
 
 	if (!p->row)
 		return d;
-	if (c->mode != WV_LEASED)
+	if (p->why)
+		d.why = p->why;
+	else if (c->mode != WV_LEASED)
 		d.why = WV_WHY_NO_LEASE;
 	else if (!is_divergence(p))
 		d.why = WV_WHY_PASS;
@@ -98,9 +100,12 @@ void wv_passage_count(const struct wv_passage *p, struct wv_difference why)
 
 static bool adopted_all_moves(const struct wv_context *c, uint32_t qp_handle)
 {
+	uint32_t left = c->lease.n_recipe;
 	bool any = false;
 
 	wv_each_step (c->lease.cmdlog, step) {
+		if (!left--)
+			break;
 		if (step->class_ != WV_MODIFY || step->target != qp_handle)
 			continue;
 		if (step->state != WV_TAKEN)

@@ -16,6 +16,12 @@ struct wv_passage {
 	const struct wv_command_row *row; /* looked up only if it was not adopted */
 	uint32_t target;
 	uint64_t start; /* for the trace */
+	/* Of a queue pair that was connected ahead (lease/paired.h): */
+	bool used;     /* it is connected now as it was */
+	bool meets;    /* the kernel is to connect it with the numbers of the pair */
+	bool hides;    /* the answer to the query is to show it in the state `shown` */
+	uint8_t shown; /* enum ibv_qp_state */
+	uint16_t why;  /* enum wv_why: why it is not connected as it was, or 0 */
 };
 
 /* Whether the program moves a QP further than a lease may: then it has a peer. */

@@ -7,6 +7,7 @@
 #include "cmdlog/rivals.h"
 #include "preload/core/trace.h"
 #include "preload/lease/put_back.h"
+#include "preload/providers.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>
@@ -119,41 +120,72 @@ struct leased_qp {
 	struct wv_lease *lease;
 	uint32_t handle;
 	struct wv_step *next; /* from which to look for moves */
+	const struct wv_receives *receives;
+	const struct wv_ring *ring;
+	void *saved; /* receives, until the QP is in INIT again */
 };
+
+static void save_receives(struct leased_qp *qp)
+{
+	if (qp->ring)
+		qp->receives = wv_provider_receives(qp->lease->cmdlog->driver_id);
+	if (qp->receives && qp->receives->save(qp->ring, &qp->saved))
+		qp->saved = NULL; /* the program has made the ring what no driver understands */
+}
+
+static void restore_receives(struct leased_qp *qp)
+{
+	if (qp->receives)
+		qp->receives->restore(qp->ring, qp->saved);
+	qp->saved = NULL;
+}
 
 static int take_to_reset(void *arg)
 {
-	const struct leased_qp *qp = arg;
+	struct leased_qp *qp = arg;
 	const struct wv_ahead_row *ahead = wv_cmdlog_ahead(qp->lease->cmdlog, qp->handle);
 	struct wv_step *create = creator(qp->lease, qp->handle);
 
 	if (ahead && !ahead->can_be_reset && create)
 		return remake(qp->ufile, qp->lease, create);
+	save_receives(qp);
 	return reset(qp->ufile, qp->lease->cmdlog->driver_id, qp->handle);
 }
 
 static int repeat_move(void *arg)
 {
 	struct leased_qp *qp = arg;
+	int err;
 
 	while (qp->next < wv_cmdlog_end(qp->lease->cmdlog)) {
 		struct wv_step *step = qp->next;
 
 		qp->next = wv_step_next(step);
 		if (step->class_ == WV_MODIFY && step->state == WV_TAKEN &&
-		    step->target == qp->handle)
-			return again(qp->ufile, qp->lease, step, NULL);
+		    step->target == qp->handle) {
+			err = again(qp->ufile, qp->lease, step, NULL);
+			restore_receives(qp);
+			return err;
+		}
 	}
 	return WV_NO_MOVE;
 }
 
-bool wv_rollback_moves(int ufile, struct wv_lease *lease, uint32_t qp_handle)
+bool wv_rollback_moves(int ufile, struct wv_lease *lease, uint32_t qp_handle,
+		       const struct wv_ring *ring)
 {
-	struct leased_qp qp = {ufile, lease, qp_handle, wv_cmdlog_first(lease->cmdlog)};
+	struct leased_qp qp = {
+	    .ufile = ufile,
+	    .lease = lease,
+	    .handle = qp_handle,
+	    .next = wv_cmdlog_first(lease->cmdlog),
+	    .ring = ring,
+	};
 	uint64_t start = wv_trace_now();
 	int error;
 	bool is_reset = wv_put_back(&(struct wv_put_back){&qp, take_to_reset, repeat_move}, &error);
 
+	restore_receives(&qp); /* if there was no move */
 	wv_trace_rollback(start, WV_TRACE_ROLLBACK, UVERBS_OBJECT_QP, error);
 	return is_reset;
 }

@@ -21,8 +21,10 @@ enum asked { NOT_PARTING, NOTHING, QUEUE, RECORDS };
 
 static __thread enum asked asked __attribute__((tls_model("initial-exec")));
 
-static pthread_mutex_t parting WV_HOT = PTHREAD_MUTEX_INITIALIZER;
-static unsigned int n_parted WV_HOT;	      /* contexts */
+static struct {
+	pthread_mutex_t lock;
+	unsigned int n; /* contexts */
+} parted WV_HOT = {.lock = PTHREAD_MUTEX_INITIALIZER};
 static uint8_t spare_queue[65536] WV_COLD(2); /* used by all spares; of a page of any size */
 
 /* By the index of the context. */
@@ -92,13 +94,13 @@ int wv_dbrec_part(struct wv_context *c)
 	if (!wv_context_is_shared(c) || __atomic_load_n(&of->is_parted, __ATOMIC_ACQUIRE))
 		return 0;
 	wv_guard_begin();
-	pthread_mutex_lock(&parting);
+	pthread_mutex_lock(&parted.lock);
 	if (!of->is_parted)
 		err = make_spares(c, of);
-	n_parted += !err && !of->is_parted;
+	parted.n += !err && !of->is_parted;
 	if (!err)
 		__atomic_store_n(&of->is_parted, true, __ATOMIC_RELEASE);
-	pthread_mutex_unlock(&parting);
+	pthread_mutex_unlock(&parted.lock);
 	wv_guard_end();
 	return err;
 }
@@ -106,10 +108,10 @@ int wv_dbrec_part(struct wv_context *c)
 /* Nothing is written that need not be: the child copies each page that it writes to. */
 void wv_dbrec_forked(void)
 {
-	for (unsigned int i = 0; n_parted && i < WV_MAX_CONTEXTS; i++) {
-		n_parted -= inherited[i].is_parted;
+	for (unsigned int i = 0; parted.n && i < WV_MAX_CONTEXTS; i++) {
+		parted.n -= inherited[i].is_parted;
 		inherited[i].is_parted = false;
 	}
-	pthread_mutex_init(&parting, NULL);
+	pthread_mutex_init(&parted.lock, NULL);
 	asked = NOT_PARTING;
 }

@@ -111,6 +111,14 @@ static void *new_block(size_t bytes)
 	return at;
 }
 
+/* As libmlx5 allocates it: private, and not cleared. */
+static void *new_data(size_t bytes)
+{
+	void *at;
+
+	return posix_memalign(&at, wv_page_size(), wv_whole_pages(bytes)) ? NULL : at;
+}
+
 /*
  * libmlx5 asks for no alignment, but masks addresses to pages (dbrec.c). An empty queue gets no
  * memory.
@@ -122,6 +130,8 @@ static void *alloc_queue(size_t bytes, void *context)
 
 	if (of(c)->from.alloc)
 		return from_program(of(c), bytes);
+	if (wv_scope.data)
+		return new_data(bytes);
 	if (wv_dbrec_is_parting())
 		return wv_dbrec_memory(bytes);
 	if (wv_dbrec_part(c) || !bytes)
@@ -143,6 +153,10 @@ static void free_queue(void *at, void *context)
 
 	if (of(c)->from.alloc && to_program(of(c), at))
 		return;
+	if (wv_scope.data) {
+		free(at);
+		return;
+	}
 	wv_lock();
 	leased =
 	    c->lease.memory && (uintptr_t)at - (uintptr_t)c->lease.memory < c->lease.cmdlog->memory;

@@ -2,10 +2,6 @@
 /*
  * The thread that makes spares, by the genuine verbs of libibverbs, and destroys those that are not
  * wanted any more.
- *
- * Two locks. The lock of the stock is held for moments only. The maker's lock is held for one verb
- * at a time; a fork takes it, and whoever destroys what spares use: then no spare is half made. It
- * is taken first.
  */
 #pragma once
 
@@ -20,15 +16,13 @@ void wv_maker_wake(void);
  */
 bool wv_maker_withdraw(const void *object);
 
-/*
- * From now on no spare is made, and no thread is started: the process ends, or enters a sandbox.
- */
+/* From now on no spare is made, and no thread is started: the process ends. Takes no lock. */
 void wv_maker_stop(void);
+
+/* The same for a process that enters a sandbox: nor are there pairs. */
+void wv_maker_rest(void);
 
 /* Around fork(2). */
 void wv_maker_before_fork(void);
 void wv_maker_after_fork(void);
 void wv_maker_in_child(void);
-
-void wv_stock_lock(void);
-void wv_stock_unlock(void);

@@ -10,7 +10,10 @@
 #include "preload/core/settings.h"
 #include "preload/core/trace.h"
 #include "preload/lease/aside.h"
+#include "preload/spares/locks.h"
 #include "preload/spares/maker.h"
+#include "preload/spares/pair_moves.h"
+#include "preload/spares/requests.h"
 #include "preload/spares/stock.h"
 #include "preload/spares/young.h"
 
@@ -36,7 +39,12 @@ static bool may_have_spares(const struct ibv_qp_init_attr *attr)
 /* Takes a spare of @shape, which is young from then on. */
 static bool take(struct wv_shape *shape, struct wv_spare *spare)
 {
-	struct wv_young_qp young = {.key = shape->key, .is_spare = true, .moves = shape->moves};
+	struct wv_young_qp young = {
+	    .key = shape->key,
+	    .is_spare = true,
+	    .moves = shape->moves,
+	    .connection.by_request = wv_request_current()->qp_num,
+	};
 
 	if (!wv_young_has_room() || !wv_stock_take(shape, spare))
 		return false;
@@ -52,7 +60,7 @@ static bool ask(const struct wv_qp_key *key, struct wv_spare *spare)
 
 	wv_stock_lock();
 	shape = wv_stock_ask(key, wv_clock_ms());
-	taken = shape && take(shape, spare);
+	taken = shape && (wv_pair_take(key, wv_request_current(), spare) || take(shape, spare));
 	is_low = shape && wv_stock_is_low(shape);
 	wv_stock_unlock();
 	if (is_low)
@@ -75,7 +83,8 @@ static struct ibv_qp *create(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 static void learn(const struct wv_qp_key *key, struct ibv_qp *qp)
 {
 	wv_stock_lock();
-	wv_young_add(&(struct wv_young_qp){.key = *key, .qp = qp});
+	wv_young_add(&(struct wv_young_qp){
+	    .key = *key, .qp = qp, .connection.by_request = wv_request_current()->qp_num});
 	wv_stock_unlock();
 }
 
@@ -94,7 +103,7 @@ struct ibv_qp *wv_spares_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a
 		attr->cap = spare.cap;
 		wv_count(&wv_counters.spares_taken);
 		wv_aside_count_spare(key.context->cmd_fd);
-		wv_trace_spare(start, IBV_QPS_RESET);
+		wv_trace_ahead(start, WV_HOW_SPARE, IBV_QPS_RESET);
 		return spare.qp;
 	}
 	qp = create(pd, attr);

@@ -34,10 +34,11 @@ static struct wv_shape *place(void)
 
 static struct wv_shape *add(const struct wv_qp_key *key)
 {
+	static uint64_t last_number;
 	struct wv_shape *shape = place();
 
 	if (shape)
-		*shape = (struct wv_shape){.is_used = true, .key = *key};
+		*shape = (struct wv_shape){.is_used = true, .key = *key, .number = ++last_number};
 	return shape;
 }
 
@@ -93,6 +94,35 @@ void wv_stock_differ(const struct wv_qp_key *key)
 
 	if (shape)
 		shape->agreed = 0;
+}
+
+static bool is_as_before(const struct wv_shape *shape, const struct wv_connection *connection)
+{
+	return shape->connected && shape->connection.by_request == connection->by_request &&
+	       wv_connect_steps_agree(&shape->connection.rtr, &connection->rtr) &&
+	       wv_connect_steps_agree(&shape->connection.rts, &connection->rts);
+}
+
+uint64_t wv_stock_connected(const struct wv_qp_key *key, const struct wv_connection *connection)
+{
+	struct wv_shape *shape = find(key);
+
+	if (!shape)
+		return 0;
+	if (!connection || !is_as_before(shape, connection))
+		shape->connected = 0;
+	if (!connection)
+		return 0;
+	shape->connection = *connection;
+	if (shape->connected < WV_STOCK_AGREE)
+		shape->connected++;
+	return shape->connected == WV_STOCK_AGREE && shape->wanted ? shape->number : 0;
+}
+
+struct wv_shape *wv_stock_numbered(uint64_t number)
+{
+	each_shape(shape) if (shape->number == number) return shape;
+	return NULL;
 }
 
 static uint32_t within(uint32_t least, uint32_t n, uint32_t most)

@@ -9,6 +9,8 @@
  */
 #pragma once
 
+#include "preload/core/provider.h"
+#include "preload/spares/connect_steps.h"
 #include "preload/spares/shape.h"
 
 #include <stdbool.h>
@@ -25,6 +27,7 @@
 struct wv_spare {
 	struct ibv_qp *qp;
 	struct ibv_qp_cap cap; /* as the verb returned it */
+	struct wv_ring ring;   /* of its receives */
 };
 
 struct wv_shape {
@@ -37,6 +40,9 @@ struct wv_shape {
 	uint32_t n;	   /* spares that are there */
 	uint32_t failures; /* of verbs, in a row */
 	uint64_t pause_until_ms, asked_ms;
+	uint64_t number;    /* of this shape and of none after it */
+	uint32_t connected; /* queue pairs in a row that were connected so: */
+	struct wv_connection connection;
 	struct wv_spare spares[WV_STOCK_SPARES];
 };
 
@@ -60,6 +66,15 @@ bool wv_stock_agree(const struct wv_qp_key *key, const struct wv_init_moves *mov
 
 /* A spare of this key was not moved as the queue pairs before it: the pattern must show again. */
 void wv_stock_differ(const struct wv_qp_key *key);
+
+/*
+ * A queue pair of this key was connected so (NULL: in a way that cannot be repeated). Returns the
+ * number of the shape if the next ones are likely to be, and it has spares; or 0.
+ */
+uint64_t wv_stock_connected(const struct wv_qp_key *key, const struct wv_connection *connection);
+
+/* NULL: there is no such shape any more. */
+struct wv_shape *wv_stock_numbered(uint64_t number);
 
 /* Looks how many spares each shape should have. */
 void wv_stock_plan(uint64_t now_ms);

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "preload/spares/connect_steps.h"
 #include "preload/spares/shape.h"
 
 #include <stdbool.h>
@@ -14,8 +15,10 @@ struct wv_young_qp {
 	struct wv_qp_key key;
 	bool is_spare;		    /* moved ahead as @moves say */
 	bool was_reset;		    /* a spare that was put back to RESET: no spare any more */
+	bool is_grown;		    /* all moves to INIT are made: it is about to be connected */
 	uint32_t n;		    /* moves that the program has made */
 	struct wv_init_moves moves; /* of a spare: all; otherwise those that the program has made */
+	struct wv_connection connection; /* once it is grown, as far as it was made */
 };
 
 /* Whether there is room for one more. One from which a shape is learned makes room. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Messages of several clients to a daemon in this process, and its answers. */
+/* Messages of several clients, and of a peer, to a daemon in this process, and its answers. */
 #include "fuzz.h"
 
+#include "daemon/pairs/pairs.h"
 #include "daemon_bench.h"
 #include "turns.h"
 
@@ -13,6 +14,7 @@ static struct daemon_bench *bench;
 static struct bench_answer answer;
 static int clients[N_CLIENTS] = {-1, -1, -1, -1};
 static int node;
+static struct wv_peer peer; /* that is not connected any more when it is to be answered */
 
 static void end_daemon(void)
 {
@@ -29,6 +31,9 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	(void)argv;
 	bench_set_up(&state);
 	bench = state;
+	bench_stop(bench);
+	bench->pairs = true;
+	bench_start(bench);
 	wv_log_init(WV_ERROR);
 	bench->server->planner.limits.user.bytes = MEMORY;
 	node = open(BENCH_NODE, O_RDWR | O_CLOEXEC);
@@ -65,6 +70,9 @@ static void check_answer(void)
 	case WV_MSG_CONTROL:
 		json_decref(bench_document(&answer));
 		break;
+	case WV_MSG_PAIR:
+	case WV_MSG_PAIR_GONE:
+		break;
 	default:
 		assert_int_equal(wv_msg_check(answer.data, (size_t)answer.bytes),
 				 WV_MSG_POOL_STATE);
@@ -100,6 +108,15 @@ static void say(int *client, const struct turn *turn, const uint8_t *data)
 	read_answers(client);
 }
 
+static void hear_peer(const uint8_t *data, size_t bytes)
+{
+	const struct wv_peers *peers = &bench->server->pairing.peers;
+	wv_auto_free void *note = copy_exactly(data, bytes);
+
+	peers->events->message(peers->arg, &peer, WV_FRAME_FIRST_MESSAGE, note, bytes);
+	bench_run(bench);
+}
+
 static void take(const struct turn *turn, const uint8_t *data)
 {
 	int *client = &clients[turn->client % N_CLIENTS];
@@ -112,9 +129,21 @@ static void take(const struct turn *turn, const uint8_t *data)
 	case TURN_FILL:
 		bench_fill(bench);
 		break;
+	case TURN_NOTE:
+		hear_peer(data, turn->bytes);
+		break;
 	default:
 		say(client, turn, data);
 	}
+}
+
+static void forget_pairs(void)
+{
+	struct wv_pairing *pairing = &bench->server->pairing;
+
+	pairing->peers.events->down(pairing->peers.arg, &peer);
+	wv_pairs_stop(&pairing->pairs);
+	assert_int_equal(wv_pairs_start(&pairing->pairs), 0);
 }
 
 /* Nothing may be left of an input. */
@@ -123,6 +152,7 @@ static void forget_all(void)
 	for (unsigned int i = 0; i < N_CLIENTS; i++)
 		wv_close_fd(&clients[i]);
 	bench_run(bench);
+	forget_pairs();
 	json_decref(bench_question(bench, "{\"op\": \"forget\", \"id\": \"all\"}"));
 	bench_rest(bench);
 	wv_handed_out_finish(&bench->server->handed_out); /* the programs are this process */

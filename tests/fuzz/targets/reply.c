@@ -137,7 +137,28 @@ static void *claim_memory(void *lease, size_t bytes)
 	return at || !bytes ? at : own;
 }
 
-static void use(int fd, struct wv_context *c, unsigned int number)
+/* Connects the queue pair that is connected already; whatever the kernel says. */
+static void connect_qp(struct program *program, const struct wv_context *c, uint8_t how)
+{
+	struct wv_qp_peer peer = {.qp_num = c->pair.peer_qp_num, .psn = 1, .peer_psn = 2};
+	struct ib_uverbs_modify_qp move;
+	struct command cmd;
+
+	memcpy(peer.gid, c->pair.peer_gid, sizeof(peer.gid));
+	peer.qp_num += !!(how & REPLY_ELSEWHERE);
+	for (enum ibv_qp_state to = IBV_QPS_RTR; to <= IBV_QPS_RTS; to++) {
+		if (how & REPLY_QUERIES)
+			program_query(program, c->pair_qp);
+		move = connecting_move(to, c->pair_qp, &peer);
+		if (how & REPLY_OTHERWISE)
+			move.path_mtu = move.timeout = 5;
+		command_legacy(&cmd, IB_USER_VERBS_CMD_MODIFY_QP, &move, sizeof(move), NULL, 0);
+		cmd.hdr.driver_id = c->lease.cmdlog->driver_id;
+		program->issue(program->kernel, &cmd.hdr);
+	}
+}
+
+static void use(int fd, struct wv_context *c, unsigned int number, uint8_t how)
 {
 	static struct program program;
 	struct mlx5_program on_mlx5;
@@ -150,6 +171,8 @@ static void use(int fd, struct wv_context *c, unsigned int number)
 	} else {
 		program_init(&program, through_control_path, &fd, 0x7f0000000000);
 		program_run(&program, programs[number]);
+		if (c->mode == WV_LEASED && c->pair.pair)
+			connect_qp(&program, c, how);
 	}
 }
 
@@ -159,7 +182,7 @@ static void close_as_program(int fd)
 	assert_int_equal(close(fd), 0);
 }
 
-static void open_device(unsigned int program)
+static void open_device(unsigned int program, uint8_t how)
 {
 	static const struct wv_scope opening = {.opening = true};
 	int given[WV_CMDLOG_MAX_FDS];
@@ -169,7 +192,7 @@ static void open_device(unsigned int program)
 	bool leased = c && c->mode == WV_LEASED; /* the program may give it back */
 
 	assert_true(fd >= 0 && c);
-	use(fd, c, program);
+	use(fd, c, program, how);
 	for (unsigned int i = 0; leased && i < c->lease.cmdlog->n_fds; i++)
 		if (c->lease.given & (1u << i))
 			given[n_given++] = c->lease.fds[i];
@@ -201,6 +224,11 @@ static void send_reply(int sock, const void *message, size_t bytes, unsigned int
 	wv_send(sock, message, bytes, NULL, 0, fds, n_fds);
 }
 
+static bool is_lease(const void *message, size_t bytes)
+{
+	return wv_msg_check(message, bytes) == WV_MSG_LEASE;
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {
 	unsigned int fds = count_fds();
@@ -210,15 +238,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 	if (bytes < sizeof(reply))
 		return 0;
 	memcpy(&reply, data, sizeof(reply));
-	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, pair), 0);
+	assert_int_equal(
+	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, pair), 0);
 	send_reply(pair[0], data + sizeof(reply), bytes - sizeof(reply),
 		   reply.n_fds % (WV_WIRE_MAX_FDS + 1));
 	waiting = pair[1];
 	if (reply.to_pool_request % 2) {
 		request_pool();
 	} else {
-		shutdown(pair[0], SHUT_WR); /* no wait for what will never come */
-		open_device(reply.program % (N_FIXTURES + 1));
+		if (!(reply.how & REPLY_ALIVE) ||
+		    !is_lease(data + sizeof(reply), bytes - sizeof(reply)))
+			shutdown(pair[0], SHUT_WR); /* no wait for what will never come */
+		open_device(reply.program % (N_FIXTURES + 1), reply.how);
 	}
 	wv_close_fd(&waiting);
 	close(pair[0]);

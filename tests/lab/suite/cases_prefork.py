@@ -248,14 +248,23 @@ def two_devices_of(lab, words):
     require_equal(started.end(), 0, "exit status of the zygote")
 
 
+REQUESTS = 8
+
+
+def ask_python(lab, way, **kwargs):
+    running = lab.start([PYTHON, "-B", ANSWER, way, str(REQUESTS)], **kwargs)
+    for _ in range(REQUESTS):
+        running.proceed()
+    return running.wait()
+
+
 def python(way):
     def run(lab):
         if subprocess.run([PYTHON, "-c", "import pyverbs"], check=False, capture_output=True).returncode:
             raise Skip("python3-pyverbs is not installed")
-        words = [PYTHON, "-B", ANSWER, way, "8"]
-        plain = lab.run(words)
+        plain = ask_python(lab, way)
         require_equal(plain.status, 0, "exit status without warmverbs")
-        warm = lab.run(words, warm=True, env={"WARMVERBS_PREFORK": str(SETS)})
+        warm = ask_python(lab, way, warm=True, env={"WARMVERBS_PREFORK": str(SETS)})
         same(plain, warm, "exact")
         require(trace.opens(warm.events, trace.PREFORKED), "nothing was ready")
     return run

@@ -90,16 +90,18 @@ PAIRS = [
 SINGLE = [["ibv_devices"], ["ibv_devinfo", "-v"], ["ibv_devinfo", "-l"]]
 
 
-def command(words):
+def command(words, device=places.DEVICE, host=None):
     if not shutil.which(words[0]):
         raise Skip(f"{words[0]} is not installed")
-    return [places.address() if word == "HOST" else word for word in words]
+    known = {"HOST": host or places.address(), places.DEVICE: device}
+    return [known.get(word, word) for word in words]
 
 
 def run_pair(lab, pair, warm):
-    results = lab.pair(command(pair.server), command(pair.client), warm, pair.ready, pair.endless)
-    if lab.daemon:
-        lab.daemon.settle()
+    words = zip((pair.server, pair.client), lab.devices)
+    server, client = (command(program, device, lab.host) for program, device in words)
+    results = lab.pair(server, client, warm, pair.ready, pair.endless)
+    lab.settle()
     return results
 
 
@@ -118,14 +120,28 @@ def compare(plain, warm):
         same(a, b)
 
 
+def plain_and_recorded(lab, run, statuses):
+    """The results of run(False), which has the exit statuses, if not None; those of run(True) are the same."""
+    plain = run(False)
+    if statuses is not None:
+        require_equal([result.status for result in plain], statuses, "exit statuses without warmverbs")
+    lab.start_daemon()
+    compare(plain, lab.run_answered(lambda: run(True)))
+    return plain
+
+
+def warm_at_last(lab, run, statuses, kernel):
+    """And the results with leases are the same too."""
+    plain = plain_and_recorded(lab, run, statuses)
+    results = lab.run_leased(lambda: run(True))
+    compare(plain, results)
+    check_adopted(results, kernel)
+
+
 def both_ways(pair):
     def run(lab):
-        plain = run_pair(lab, pair, (False, False))
-        if not pair.unsupported:
-            require_equal([r.status for r in plain], [-15 if pair.endless else 0, 0],
-                          "exit statuses without warmverbs")
-        lab.start_daemon()
-        compare(plain, run_pair(lab, pair, (True, True)))
+        statuses = None if pair.unsupported else [-15 if pair.endless else 0, 0]
+        plain = plain_and_recorded(lab, lambda warm: run_pair(lab, pair, (warm, warm)), statuses)
         if pair.unsupported:
             return
         for warm in ((True, True), (True, False), (False, True)):
@@ -187,7 +203,29 @@ def asyncwatch(lab):
         same(plain, watch(lab, True))
 
 
+LOADED = {"": "that loads libibverbs", "d": "that loads libibverbs with RTLD_DEEPBIND"}
+
+
+def loaded(mode):
+    """A program that is not linked with libibverbs (tests/programs/loaded_verbs.c)."""
+    def test(lab):
+        words = ("open pd cq srq qp:rc,srq move:init,rtr,rts traffic"
+                 " destroy:qps destroy:cqs destroy:srq destroy:pd close").split()
+        command, env = [lab.build.program("words-loaded"), *words], {"LOADED_MODE": mode}
+        plain = lab.run(command, env=env)
+        require(plain.status == 0, f"it fails without warmverbs: {plain.err}")
+        lab.start_daemon()
+        lab.run(command, warm=True, env=env)
+        [second] = lab.run_leased(lambda: [lab.run(command, warm=True, env=env)])
+        same(plain, second)
+        require(trace.opens(second.events, trace.ADOPTED), "there was no lease")
+        require(not trace.made(second.events, trace.KERNEL), "not all was adopted: "
+                f"{trace.made(second.events, trace.KERNEL)}")
+    return test
+
+
 def cases():
     return ([Case(TOPIC, pair.name, both_ways(pair)) for pair in PAIRS] +
             [Case(TOPIC, " ".join(words), alone(words)) for words in SINGLE] +
+            [Case(TOPIC, f"words, {how}", loaded(mode)) for mode, how in LOADED.items()] +
             [Case(TOPIC, "ucx_info -d", lists_in_vain), Case(TOPIC, "ibv_asyncwatch", asyncwatch)])

@@ -21,7 +21,7 @@ class Daemon:
         self.log = folder / "daemon.log"
         self._command = [*prefix, str(build.daemon), "--socket", str(self.socket),
                          "--state-dir", str(folder / "state"), "--log-level", "debug", *options]
-        self._command_line = build.command_line
+        self._command_line = [build.command_line]
         self._process = None
         self._other_descriptors = None
 
@@ -90,8 +90,17 @@ class Daemon:
         self.settle()
 
     def _recipes(self):
-        words = [self._command_line, "status", "--json", "--socket", self.socket]
-        return json.loads(subprocess.run(words, capture_output=True, check=True).stdout)["recipes"]
+        return self.status()["recipes"]
+
+    def status(self):
+        return self._ask("status")
+
+    def peers(self):
+        return self._ask("peers")["peers"]
+
+    def _ask(self, question):
+        words = [*self._command_line, question, "--json", "--socket", self.socket]
+        return json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
 
     def check_descriptors(self):
         """Checks that it holds no more descriptors than at its start, besides pooled leases."""
@@ -99,11 +108,11 @@ class Daemon:
                 f"descriptors of the daemon: {sorted(resources.descriptors(self.pid))}, "
                 f"{self._other_descriptors} of them at its start")
 
-    def check_ufiles(self, base):
+    def check_ufiles(self, base, objects=resources.counts):
         """Checks that only the daemon holds uverbs files."""
         def extra():
             self.settle()
-            return resources.counts().get("ctx", 0) - base.get("ctx", 0) - self.ufiles()
+            return objects().get("ctx", 0) - base.get("ctx", 0) - self.ufiles()
         require(resources.until(lambda: extra() == 0, 5), f"{extra()} leases are nobody's but open")
 
     def log_text(self):

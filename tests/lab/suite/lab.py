@@ -16,6 +16,8 @@ TRIES = 5
 
 
 class Lab:
+    devices = (places.DEVICE, places.DEVICE)  # of a server and its client
+
     def __init__(self, build, folder, base):
         self.build = build
         self.folder = pathlib.Path(folder)
@@ -33,6 +35,15 @@ class Lab:
         return self.daemon.start()
 
     @property
+    def host(self):
+        """The address where programs meet their server."""
+        return places.address()
+
+    def objects(self):
+        """The RDMA objects that exist."""
+        return resources.counts()
+
+    @property
     def socket(self):
         return self._socket_folder / "socket"
 
@@ -46,12 +57,21 @@ class Lab:
         env.update(extra or {})
         return env
 
+    @property
+    def trace_folder(self):
+        return self.folder
+
+    def launch(self, command, environment):
+        """What to execute, and with which environment, to run the command with that one."""
+        return command, environment
+
     def start(self, command, warm=False, env=None, name=None, user=False):
         """Starts a program; user: as an unprivileged user."""
         name = f"{len(self._running):02}-{name or pathlib.Path(command[0]).name}"
-        trace_path = self.folder / f"{name}.trace" if warm else None
+        trace_path = self.trace_folder / f"{name}.trace" if warm else None
         command = places.as_other_user(command) if user else command
-        running = Running(command, self.environment(warm, trace_path, env), self.folder, name, trace_path)
+        command, environment = self.launch(command, self.environment(warm, trace_path, env))
+        running = Running(command, environment, self.folder, name, trace_path)
         self._running.append(running)
         return running
 
@@ -68,23 +88,33 @@ class Lab:
     def run(self, command, warm=False, env=None, name=None, user=False, limit=60):
         return self.start(command, warm, env, name, user).wait(limit)
 
-    def run_leased(self, run):
-        """What run(), which returns a list of results, returns when there are leases. A program that the daemon does
-        not answer in time has none; then all are run again."""
+    def await_full(self):
+        self.daemon.await_full()
+
+    def settle(self):
+        """Waits until the daemon, if there is one, makes no more leases."""
+        if self.daemon:
+            self.daemon.settle()
+
+    def run_answered(self, run):
+        """What run() returns, a list of results, when the daemon answered all programs in time; else all are run
+        again."""
         for _ in range(TRIES):
-            self.daemon.await_full()
             results = run()
             if not any(trace.unanswered(result.events) for result in results):
                 break
         return results
 
+    def run_leased(self, run):
+        """The same where there are leases."""
+        def leased():
+            self.await_full()
+            return run()
+        return self.run_answered(leased)
+
     def pair(self, server, client, warm, ready, endless=False):
         """Runs a server and its client, with warmverbs as @warm says for each; returns their results."""
-        running = self.start(server, warm[0], name="server")
-        require(resources.until(lambda: ready(running) or running.process.poll() is not None, 20),
-                "the server does not listen")
-        result = self.run(client, warm[1], name="client")
-        return running.terminate() if endless else running.wait(), result
+        return serve((self, self), (server, client), warm, ready, endless)
 
     def end(self):
         """Ends everything that the case has started."""
@@ -92,12 +122,12 @@ class Lab:
             running.abort()
         if self.daemon and self.daemon.running:
             self.daemon.check_descriptors()
-            self.daemon.check_ufiles(self.base)
+            self.daemon.check_ufiles(self.base, self.objects)
             self.daemon.stop()
 
     def check_nothing_left(self):
-        require(resources.until(lambda: resources.counts() == self.base, 5),
-                f"RDMA objects are left: {resources.counts()}, at first {self.base}")
+        require(resources.until(lambda: self.objects() == self.base, 5),
+                f"RDMA objects are left: {self.objects()}, at first {self.base}")
 
     def remove(self):
         shutil.rmtree(self.folder)
@@ -111,6 +141,15 @@ class Lab:
                 yield f"  {line}"
         if self.daemon and self.daemon.running:
             self.daemon.kill()
+
+
+def serve(labs, commands, warm, ready, endless):
+    """Lab.pair(), where @labs say who starts the server, and who the client."""
+    running = labs[0].start(commands[0], warm[0], name="server")
+    require(resources.until(lambda: ready(running) or running.process.poll() is not None, 20),
+            "the server does not listen")
+    result = labs[1].run(commands[1], warm[1], name="client")
+    return running.terminate() if endless else running.wait(), result
 
 
 def listening(port):

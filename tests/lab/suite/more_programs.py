@@ -10,10 +10,14 @@ PYVERBS = f"""
 from pyverbs.addr import GlobalRoute, AHAttr
 from pyverbs.cq import CQ
 from pyverbs.device import Context
-from pyverbs.enums import IBV_ACCESS_LOCAL_WRITE, IBV_QPT_UD
 from pyverbs.mr import MR
 from pyverbs.pd import PD
 from pyverbs.qp import QP, QPAttr, QPCap, QPInitAttr
+try:
+    from pyverbs.enums import IBV_ACCESS_LOCAL_WRITE, IBV_QPT_UD
+except ImportError:  # since rdma-core 65, each enum is a class
+    from pyverbs.libibverbs_enums import ibv_access_flags, ibv_qp_type
+    IBV_ACCESS_LOCAL_WRITE, IBV_QPT_UD = ibv_access_flags.IBV_ACCESS_LOCAL_WRITE, ibv_qp_type.IBV_QPT_UD
 with Context(name="{places.DEVICE}") as context, PD(context) as pd, CQ(context, 16) as cq:
     with MR(pd, 4096, IBV_ACCESS_LOCAL_WRITE):
         init = QPInitAttr(qp_type=IBV_QPT_UD, scq=cq, rcq=cq, cap=QPCap(max_send_wr=16, max_recv_wr=16))
@@ -23,8 +27,13 @@ with Context(name="{places.DEVICE}") as context, PD(context) as pd, CQ(context, 
             pass
 """
 
+# What these need on soft-RoCE, plainly too. UCX would choose the IPv4 GID, with which none of its UD packets arrives;
+# libfabric would make CQs for a cluster, larger than the device has them.
+ENVIRONMENT = {"UCX_IB_GID_INDEX": "0", "FI_UNIVERSE_SIZE": "8"}
+
 # MPI may refuse root; shared memory would serve two ranks of one machine.
-MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", "--mca", "pml", "ucx", "-x"]
+MPIRUN = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "2", "--mca", "pml", "ucx", "-x", "UCX_IB_GID_INDEX",
+          "-x"]
 
 
 def uct(test, transport):

@@ -28,10 +28,11 @@ class Build:
 
     def publish(self, folder):
         """Copies what other users run to folder, and uses the copies: they may be unable to read the checkout."""
-        files = [self.preload, *(path for path in self.programs.iterdir() if path.is_file())]
+        files = [self.preload, self.command_line, *(path for path in self.programs.iterdir() if path.is_file())]
         for path in files:
             shutil.copy2(path, folder / path.name)
         self.preload = folder / self.preload.name
+        self.command_line = folder / self.command_line.name
         self.programs = folder
 
     def missing(self):

@@ -20,7 +20,8 @@ class Failure(Exception):
 class Case:
     topic: str
     name: str
-    run: Callable  # called with a lab.Lab
+    run: Callable  # called with a lab.Lab, or a nodes.Nodes
+    nodes: int = 1
 
     @property
     def title(self):

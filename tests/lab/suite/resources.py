@@ -13,9 +13,9 @@ NODE_PREFIX = "/dev/infiniband/uverbs"
 EVENTS = "anon_inode:[infinibandevent]"
 
 
-def counts():
+def counts(device=places.DEVICE, prefix=()):
     """{"qp": 1, ...} of the device, from `rdma resource show`; {} without a device."""
-    out = subprocess.run(["rdma", "resource", "show", places.DEVICE],
+    out = subprocess.run([*prefix, "rdma", "resource", "show", device],
                          capture_output=True, text=True, check=False).stdout.split()
     return {kind: int(n) for kind, n in zip(out[2::2], out[3::2])}
 

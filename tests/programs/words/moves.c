@@ -24,36 +24,49 @@ static const int masks[QP_KINDS][IBV_QPS_RTS + 1] = {
 	     [IBV_QPS_RTR] = IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_MIN_RNR_TIMER},
 };
 
+/* The peer of a connected queue pair. */
+static int set_peer(const struct program *p, const struct qp *qp, struct options o,
+		    struct ibv_qp_attr *attr)
+{
+	const struct qp *to = has(o, "peer") ? &p->qps[option(o, "peer", 0)] : qp;
+	struct ibv_global_route *route = &attr->ah_attr.grh;
+
+	route->sgid_index = (uint8_t)option(o, "gid", 1);
+	route->hop_limit = 1;
+	if (has(o, "met")) {
+		attr->dest_qp_num = met()->qpn;
+		attr->rq_psn = met()->psn;
+		route->dgid = met()->gid;
+		return 0;
+	}
+	attr->dest_qp_num = (uint32_t)option(o, "dest", to->qp->qp_num);
+	return ibv_query_gid(qp->qp->context, PORT, route->sgid_index, &route->dgid) ? errno : 0;
+}
+
 static int move(const struct program *p, const struct qp *qp, enum ibv_qp_state to,
 		struct options o)
 {
-	const struct qp *peer = has(o, "peer") ? &p->qps[option(o, "peer", 0)] : qp;
 	struct ibv_qp_attr attr = {
 	    .qp_state = to,
 	    .port_num = PORT,
 	    .pkey_index = (uint16_t)option(o, "pkey", 0),
 	    .qp_access_flags = (unsigned int)option(o, "access", IBV_ACCESS_REMOTE_WRITE),
 	    .path_mtu = (enum ibv_mtu)option(o, "mtu", IBV_MTU_1024),
-	    .dest_qp_num = peer->qp->qp_num,
 	    .min_rnr_timer = (uint8_t)option(o, "rnr", 12),
 	    .timeout = (uint8_t)option(o, "timeout", 14),
-	    .retry_cnt = 7,
-	    .rnr_retry = 7,
+	    .retry_cnt = (uint8_t)option(o, "retries", 7),
+	    .rnr_retry = (uint8_t)option(o, "rnr-retries", 7),
 	    .max_rd_atomic = 1,
 	    .max_dest_rd_atomic = 1,
 	    .qkey = (uint32_t)option(o, "qkey", 0x1111),
 	    .sq_psn = (uint32_t)option(o, "psn", 0),
+	    .rq_psn = (uint32_t)option(o, "rq", 0),
 	    .ah_attr = {.is_global = 1, .port_num = PORT},
 	};
+	int mask = to <= IBV_QPS_RTS ? masks[qp->kind][to] : 0;
+	int error = mask & IBV_QP_AV ? set_peer(p, qp, o, &attr) : 0;
 
-	attr.ah_attr.grh.sgid_index = (uint8_t)option(o, "gid", 1);
-	attr.ah_attr.grh.hop_limit = 1;
-	if (masks[qp->kind][to] & IBV_QP_AV &&
-	    ibv_query_gid(qp->qp->context, PORT, attr.ah_attr.grh.sgid_index,
-			  &attr.ah_attr.grh.dgid))
-		return errno;
-	return ibv_modify_qp(qp->qp, &attr,
-			     IBV_QP_STATE | (to <= IBV_QPS_RTS ? masks[qp->kind][to] : 0));
+	return error ?: ibv_modify_qp(qp->qp, &attr, IBV_QP_STATE | mask);
 }
 
 static const struct {
@@ -76,7 +89,8 @@ static int move_one(const struct program *p, const struct qp *qp, struct options
 
 /*
  * "move:init,rtr" moves to these states, in their order: "all" queue pairs, or one. The peer of a
- * connected queue pair is "peer=N", or itself.
+ * connected queue pair is "peer=N", the one that was "met", or itself; or that with the number
+ * "dest=N", in whatever process.
  */
 int do_move(struct program *p, struct options o)
 {

@@ -76,6 +76,11 @@ int do_query(struct program *p, struct options o);
 
 int do_traffic(struct program *p, struct options o);
 
+int do_receives(struct program *p, struct options o);
+int do_push(struct program *p, struct options o);
+int do_pull(struct program *p, struct options o);
+int do_listen(struct program *p, struct options o);
+
 int do_async(struct program *p, struct options o);
 int do_attributes(struct program *p, struct options o);
 int do_allocators(struct program *p, struct options o);
@@ -91,6 +96,12 @@ int do_buffer(struct program *p, struct options o);
 int do_send(struct program *p, struct options o);
 int do_receive(struct program *p, struct options o);
 int do_see(struct program *p, struct options o);
+
+int do_address(struct program *p, struct options o);
+int do_meet(struct program *p, struct options o);
+int do_post(struct program *p, struct options o);
+int do_await(struct program *p, struct options o);
+int do_arrived(struct program *p, struct options o);
 
 int do_fork_init(struct program *p, struct options o);
 
@@ -128,6 +139,14 @@ unsigned int run_words(struct program *p, char *const *list, int n);
 
 /* The queue pair that "qp=N" says, or the last. */
 struct qp *chosen_qp(struct program *p, struct options o);
+
+/* The peer in another program; all zero before "meet". */
+struct peer {
+	union ibv_gid gid;
+	uint32_t qpn, psn, rkey;
+	uint64_t memory;
+};
+const struct peer *met(void);
 
 /* Adds to a word's line. */
 void say(const char *format, ...) __attribute__((format(printf, 1, 2)));

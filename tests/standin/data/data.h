@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * What the data path keeps about each object of the model, in its ->data. Used with hca->lock held.
+ * What the data path keeps about each object of the model, in its ->data. Used with net->lock held.
  */
 #pragma once
 

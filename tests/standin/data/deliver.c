@@ -3,18 +3,32 @@
 
 #include "cq.h"
 #include "recv.h"
+#include "route.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
+#include <errno.h>
 #include <infiniband/mlx5dv.h>
 #include <string.h>
 
-#define QKEY_OWN    (1u << 31) /* send with the queue pair's own key instead of the request's */
 #define GRH_BYTES   40
+#define PSN_MASK    0xffffff
 #define GRH_VERSION 6
 #define GRH_IBA	    0x1b /* next header: a base transport header */
 
 static const struct answer done = {ANSWER_DONE}, none = {ANSWER_NONE}, local = {ANSWER_LOCAL};
+
+/*
+ * The process of this memory has ended. On a real node its queue pair goes away before its memory
+ * does; here it goes a moment later, and answers nothing until then.
+ */
+static bool has_ended(const struct pieces *pieces)
+{
+	uint8_t byte;
+
+	return pieces->n &&
+	       hca_mem_read(pieces->at[0].mem, pieces->at[0].offset, &byte, 1) == -ESRCH;
+}
 
 static struct answer refuse(uint8_t syndrome)
 {
@@ -42,46 +56,6 @@ static void responder_error(struct hca_qp *qp)
 {
 	if (qp->type != HCA_DCT)
 		deliver_error(qp);
-}
-
-static bool receives(const struct hca_qp *qp)
-{
-	return qp->state == IBV_QPS_RTR || qp->state == IBV_QPS_RTS || qp->state == IBV_QPS_SQD ||
-	       qp->state == IBV_QPS_SQE;
-}
-
-static bool is_connected(const struct hca_qp *from, const struct hca_qp *peer)
-{
-	return peer->type == from->type && peer->attr.dest_qpn == from->qpn;
-}
-
-static bool may_send_datagram(const struct message *msg, const struct hca_qp *peer)
-{
-	uint32_t qkey = msg->wqe->to.qkey & QKEY_OWN ? msg->from->attr.qkey : msg->wqe->to.qkey;
-
-	return peer->type == HCA_UD && peer->attr.qkey == qkey;
-}
-
-static bool may_connect_dc(const struct message *msg, const struct hca_qp *peer)
-{
-	return peer->type == HCA_DCT && peer->attr.dc_key == msg->wqe->to.dc_key;
-}
-
-static struct hca_qp *find_peer(struct hca *hca, const struct message *msg)
-{
-	const struct hca_qp *from = msg->from;
-	bool connected = from->type == HCA_RC || from->type == HCA_UC;
-	struct hca_qp *peer = hca_qp_at(hca, connected ? from->attr.dest_qpn : msg->wqe->to.qpn);
-	bool wanted;
-
-	if (!peer || !receives(peer))
-		return NULL;
-	if (connected)
-		wanted = is_connected(from, peer);
-	else
-		wanted =
-		    from->type == HCA_UD ? may_send_datagram(msg, peer) : may_connect_dc(msg, peer);
-	return wanted ? peer : NULL;
 }
 
 /* Completes a receive that was used up. */
@@ -135,6 +109,8 @@ static struct answer next_receive(struct hca_qp *peer, struct recv_wqe *wqe)
 		return done;
 	case -EAGAIN:
 		return (struct answer){ANSWER_NOT_READY, .min_rnr_timer = peer->attr.min_rnr_timer};
+	case -ESRCH:
+		return none;
 	default:
 		responder_error(peer);
 		return refuse(MLX5_CQE_SYNDROME_REMOTE_OP_ERR);
@@ -142,8 +118,9 @@ static struct answer next_receive(struct hca_qp *peer, struct recv_wqe *wqe)
 }
 
 /* The global route that is put in front of a datagram. */
-static void make_grh(uint8_t grh[GRH_BYTES], const struct send_wqe *wqe)
+static void make_grh(uint8_t grh[GRH_BYTES], const struct message *msg)
 {
+	const struct send_wqe *wqe = msg->wqe;
 	uint32_t first = htonl((uint32_t)GRH_VERSION << 28 | (uint32_t)wqe->to.tclass << 20 |
 			       wqe->to.flow_label);
 	uint16_t payload = htons(wqe->length);
@@ -153,7 +130,7 @@ static void make_grh(uint8_t grh[GRH_BYTES], const struct send_wqe *wqe)
 	memcpy(grh + 4, &payload, sizeof payload);
 	grh[6] = GRH_IBA;
 	grh[7] = wqe->to.hop_limit;
-	hca_gid(wqe->to.sgid_index, grh + 8);
+	memcpy(grh + 8, hca_gid_at(msg->hca, wqe->to.sgid_index)->raw, 16);
 	memcpy(grh + 24, wqe->to.dgid, sizeof wqe->to.dgid);
 }
 
@@ -177,6 +154,8 @@ static struct answer move_to_receive(struct hca *hca, struct hca_qp *peer,
 								     : MLX5_CQE_RESP_SEND_IMM,
 				from->length);
 	case COPY_TO_FAILED:
+		if (has_ended(&to))
+			return none;
 		return fail_receive(peer, wqe, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR,
 				    MLX5_CQE_SYNDROME_REMOTE_OP_ERR);
 	case COPY_FROM_FAILED:
@@ -196,7 +175,7 @@ static struct answer deliver_send(struct hca *hca, struct hca_qp *peer, const st
 		return answer;
 	if (peer->type != HCA_UD)
 		return move_to_receive(hca, peer, msg, &wqe, &msg->local);
-	make_grh(grh, msg->wqe);
+	make_grh(grh, msg);
 	pieces_add_bytes(&from, grh, sizeof grh);
 	memcpy(from.at + from.n, msg->local.at, msg->local.n * sizeof *from.at);
 	from.n += msg->local.n;
@@ -214,8 +193,10 @@ static int find_remote(struct hca *hca, struct hca_qp *peer, const struct messag
 				msg->local.length, access);
 }
 
-static struct answer refuse_access(struct hca_qp *peer)
+static struct answer refuse_access(struct hca_qp *peer, const struct pieces *remote)
 {
+	if (has_ended(remote))
+		return none;
 	if (peer->type == HCA_RC) {
 		deliver_error(peer);
 		hca_qp_async(peer, IBV_EVENT_QP_ACCESS_ERR);
@@ -233,12 +214,12 @@ static struct answer deliver_write(struct hca *hca, struct hca_qp *peer, const s
 	if (answer.kind != ANSWER_DONE)
 		return answer;
 	if (find_remote(hca, peer, msg, IBV_ACCESS_REMOTE_WRITE, &remote))
-		return refuse_access(peer);
+		return refuse_access(peer, &remote);
 	switch (pieces_copy(&remote, &msg->local)) {
 	case COPIED:
 		break;
 	case COPY_TO_FAILED:
-		return refuse_access(peer);
+		return refuse_access(peer, &remote);
 	case COPY_FROM_FAILED:
 		return local;
 	}
@@ -251,12 +232,14 @@ static struct answer deliver_read(struct hca *hca, struct hca_qp *peer, const st
 	struct pieces remote = {0};
 
 	if (find_remote(hca, peer, msg, IBV_ACCESS_REMOTE_READ, &remote))
-		return refuse_access(peer);
+		return refuse_access(peer, &remote);
+	if (!route_hears(msg->from, peer))
+		return done;
 	switch (pieces_copy(&msg->local, &remote)) {
 	case COPIED:
 		return done;
 	case COPY_FROM_FAILED:
-		return refuse_access(peer);
+		return refuse_access(peer, &remote);
 	case COPY_TO_FAILED:
 		break;
 	}
@@ -274,20 +257,22 @@ static struct answer deliver_atomic(struct hca *hca, struct hca_qp *peer, const 
 		return refuse(MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR);
 	if (find_remote(hca, peer, msg, IBV_ACCESS_REMOTE_ATOMIC, &remote) ||
 	    hca_mem_read(remote.at[0].mem, remote.at[0].offset, &was, sizeof was))
-		return refuse_access(peer);
+		return refuse_access(peer, &remote);
 	if (wqe->opcode == MLX5_OPCODE_ATOMIC_FA)
 		is = was + wqe->swap_add;
 	else
 		is = was == wqe->compare ? wqe->swap_add : was;
 	if (hca_mem_write(remote.at[0].mem, remote.at[0].offset, &is, sizeof is))
-		return refuse_access(peer);
+		return refuse_access(peer, &remote);
+	if (!route_hears(msg->from, peer))
+		return done;
 	pieces_add_bytes(&before, &was, sizeof was);
 	return pieces_copy(&msg->local, &before) == COPIED ? done : local;
 }
 
 typedef struct answer (*delivery)(struct hca *, struct hca_qp *, const struct message *);
 
-struct answer deliver(struct hca *hca, const struct message *msg)
+static struct answer carry(struct hca *hca, struct hca_qp *peer, const struct message *msg)
 {
 	static const delivery deliveries[] = {
 	    [MLX5_OPCODE_SEND] = deliver_send,	      [MLX5_OPCODE_SEND_IMM] = deliver_send,
@@ -295,7 +280,68 @@ struct answer deliver(struct hca *hca, const struct message *msg)
 	    [MLX5_OPCODE_RDMA_READ] = deliver_read,   [MLX5_OPCODE_ATOMIC_CS] = deliver_atomic,
 	    [MLX5_OPCODE_ATOMIC_FA] = deliver_atomic,
 	};
-	struct hca_qp *peer = find_peer(hca, msg);
 
-	return peer ? deliveries[msg->wqe->opcode](hca, peer, msg) : none;
+	return deliveries[msg->wqe->opcode](hca, peer, msg);
+}
+
+/* By how much @msg moves the packet sequence numbers on. */
+static uint32_t packets(const struct message *msg)
+{
+	uint32_t mtu = 128u << msg->from->attr.path_mtu;
+
+	return msg->wqe->length ? (msg->wqe->length - 1) / mtu + 1 : 1;
+}
+
+/* All packets but the last are as long as the path MTU, which both must know. */
+static bool fits(const struct hca_qp *peer, const struct message *msg)
+{
+	uint32_t mtu = 128u << peer->attr.path_mtu;
+
+	return msg->wqe->opcode == MLX5_OPCODE_RDMA_READ ||
+	       peer->attr.path_mtu == msg->from->attr.path_mtu ||
+	       (packets(msg) == 1 && msg->wqe->length <= mtu);
+}
+
+static struct answer refuse_request(struct hca_qp *peer)
+{
+	deliver_error(peer);
+	hca_qp_async(peer, IBV_EVENT_QP_REQ_ERR);
+	return refuse(MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR);
+}
+
+static void advance(uint32_t *psn, const struct message *msg)
+{
+	*psn = (*psn + packets(msg)) & PSN_MASK;
+}
+
+/*
+ * A packet that is not the expected one is dropped. What the peer answers goes to the queue pair
+ * that the peer is connected to: if that is not the sender, the sender hears nothing.
+ */
+static struct answer carry_reliably(struct hca *hca, struct hca_qp *peer, const struct message *msg)
+{
+	/* As on an adapter, a query shows the numbers that come next. */
+	uint32_t *next = &msg->from->attr.sq_psn, *expected = &peer->attr.rq_psn;
+	struct answer answer;
+
+	if (*next != *expected)
+		return none;
+	answer = fits(peer, msg) ? carry(hca, peer, msg) : refuse_request(peer);
+	if (answer.kind == ANSWER_DONE)
+		advance(expected, msg);
+	if (!route_hears(msg->from, peer) && answer.kind != ANSWER_LOCAL)
+		return none;
+	if (answer.kind == ANSWER_DONE)
+		advance(next, msg);
+	return answer;
+}
+
+struct answer deliver(const struct message *msg)
+{
+	struct hca *hca;
+	struct hca_qp *peer = route_find(msg, &hca);
+
+	if (!peer)
+		return none;
+	return peer->type == HCA_RC ? carry_reliably(hca, peer, msg) : carry(hca, peer, msg);
 }

@@ -8,6 +8,7 @@
 #include "data.h"
 
 struct message {
+	struct hca *hca; /* the sender's */
 	struct hca_qp *from;
 	const struct send_wqe *wqe;
 	struct pieces local; /* the sender's memory: what is sent, or where a READ puts it */
@@ -16,9 +17,9 @@ struct message {
 enum answer_kind {
 	ANSWER_DONE,
 	ANSWER_NOT_READY, /* no receive is posted */
-	ANSWER_NONE,	  /* no queue pair, or not one that accepts this sender */
-	ANSWER_ERROR,	  /* refused */
-	ANSWER_LOCAL,	  /* the sender's own memory is not there */
+	ANSWER_NONE,  /* no queue pair, not one that accepts this, or its answer went elsewhere */
+	ANSWER_ERROR, /* refused */
+	ANSWER_LOCAL, /* the sender's own memory is not there */
 };
 
 struct answer {
@@ -28,10 +29,10 @@ struct answer {
 };
 
 /*
- * Delivers all of @msg. An error of the receiver is completed at the receiver and puts it in error;
- * the caller acts on the answer for the sender.
+ * Delivers all of @msg, to whichever adapter has the address. An error of the receiver is completed
+ * at the receiver and puts it in error; the caller acts on the answer for the sender.
  */
-struct answer deliver(struct hca *hca, const struct message *msg);
+struct answer deliver(const struct message *msg);
 
 /* Puts @qp in error, once, and raises the events for it. */
 void deliver_error(struct hca_qp *qp);

@@ -49,14 +49,13 @@ static bool is_live(const struct hca_qp *qp)
 	return qp->state > IBV_QPS_INIT && qp->state <= IBV_QPS_ERR;
 }
 
-/* One round over all queues. @live says whether there is reason for another. */
+/* One round over the queues of an adapter. Sets @live if there is reason for another. */
 static bool go_round(struct hca *hca, bool *live)
 {
 	struct hca_qp *qp;
 	struct hca_cq *cq;
 	bool moved = false;
 
-	*live = false;
 	LIST_FOREACH (qp, &hca->qps, of_hca) {
 		if (is_live(qp)) {
 			*live = true;
@@ -68,34 +67,45 @@ static bool go_round(struct hca *hca, bool *live)
 	return moved;
 }
 
+static bool go_round_all(struct hca_net *net, bool *live)
+{
+	struct hca *hca;
+	bool moved = false;
+
+	*live = false;
+	LIST_FOREACH (hca, &net->hcas, of_net)
+		moved |= go_round(hca, live);
+	return moved;
+}
+
 static void *run(void *arg)
 {
-	struct hca *hca = arg;
+	struct hca_net *net = arg;
 	uint64_t last_moved = data_now(), now;
 	bool live;
 
 	prctl(PR_SET_TIMERSLACK, 1);
 	pthread_setname_np(pthread_self(), "data");
 	while (true) {
-		pthread_mutex_lock(&hca->lock);
-		if (go_round(hca, &live))
+		pthread_mutex_lock(&net->lock);
+		if (go_round_all(net, &live))
 			last_moved = data_now();
 		if (!live)
-			pthread_cond_wait(&awake, &hca->lock);
-		hca_unlock(hca);
+			pthread_cond_wait(&awake, &net->lock);
+		pthread_mutex_unlock(&net->lock);
 		now = data_now();
 		/* The mutex is not fair: a thread that waits would hardly ever get it. */
-		while (hca_is_wanted(hca) && data_now() - now < 1000000)
+		while (hca_is_wanted(net) && data_now() - now < 1000000)
 			sched_yield();
 		pause_for(now - last_moved);
 	}
 	return NULL;
 }
 
-int hca_data_start(struct hca *hca)
+int hca_data_start(struct hca_net *net)
 {
 	pthread_t thread;
-	int ret = pthread_create(&thread, NULL, run, hca);
+	int ret = pthread_create(&thread, NULL, run, net);
 
 	if (!ret)
 		pthread_detach(thread);

@@ -166,10 +166,9 @@ static bool gather(struct hca *hca, struct message *msg)
 		fail(msg->from, wqe, MLX5_CQE_SYNDROME_LOCAL_LENGTH_ERR);
 		return false;
 	}
-	if (wqe->inlined) {
-		pieces_add_bytes(&msg->local, wqe->data, wqe->length);
-	} else if (pieces_add_sges(&msg->local, hca, msg->from->pd, wqe->sge, wqe->num_sge,
-				   wqe->length, access)) {
+	pieces_add_bytes(&msg->local, wqe->data, wqe->inlined);
+	if (pieces_add_sges(&msg->local, hca, msg->from->pd, wqe->sge, wqe->num_sge,
+			    wqe->length - wqe->inlined, access)) {
 		fail(msg->from, wqe, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR);
 		return false;
 	}
@@ -178,7 +177,7 @@ static bool gather(struct hca *hca, struct message *msg)
 
 static void carry_out(struct hca *hca, struct hca_qp *qp, const struct send_wqe *wqe)
 {
-	struct message msg = {.from = qp, .wqe = wqe};
+	struct message msg = {.hca = hca, .from = qp, .wqe = wqe};
 	struct answer answer;
 
 	if (wqe->opcode > MLX5_OPCODE_MMO || !(allowed[qp->type] >> wqe->opcode & 1)) {
@@ -187,7 +186,7 @@ static void carry_out(struct hca *hca, struct hca_qp *qp, const struct send_wqe 
 	}
 	if (!gather(hca, &msg))
 		return;
-	answer = wqe->opcode == MLX5_OPCODE_NOP ? (struct answer){ANSWER_DONE} : deliver(hca, &msg);
+	answer = wqe->opcode == MLX5_OPCODE_NOP ? (struct answer){ANSWER_DONE} : deliver(&msg);
 	if (answer.kind == ANSWER_LOCAL)
 		fail(qp, wqe, MLX5_CQE_SYNDROME_LOCAL_PROT_ERR);
 	else if (answer.kind == ANSWER_DONE || !is_reliable(qp))

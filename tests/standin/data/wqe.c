@@ -90,7 +90,7 @@ static int read_inline(struct cursor *rest, uint32_t count, struct send_wqe *wqe
 		return -EINVAL;
 	memcpy(wqe->data + wqe->length, bytes + sizeof count, len);
 	wqe->length += len;
-	wqe->inlined = true;
+	wqe->inlined += (uint32_t)len;
 	return 0;
 }
 
@@ -100,7 +100,7 @@ static int read_pointer(struct cursor *rest, struct send_wqe *wqe)
 	struct wqe_sge *sge = &wqe->sge[wqe->num_sge];
 	uint32_t len;
 
-	if (!seg || wqe->inlined)
+	if (!seg)
 		return -EINVAL;
 	len = be32toh(seg->byte_count) ?: WHOLE_2GB;
 	*sge = (struct wqe_sge){be64toh(seg->addr), len, be32toh(seg->lkey)};

@@ -53,8 +53,8 @@ struct send_wqe {
 	uint64_t swap_add; /* an atomic's: what is put there, or added */
 	uint64_t compare;
 	struct wqe_address to;
-	uint32_t length; /* of the message */
-	bool inlined;	 /* the message is in data, not in sge */
+	uint32_t length;  /* of the message */
+	uint32_t inlined; /* so many of its bytes are in data; the rest, after them, in sge */
 	size_t num_sge;
 	struct wqe_sge sge[WQE_MAX_SGE];
 	uint8_t data[WQE_MAX_INLINE];

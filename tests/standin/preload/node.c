@@ -42,6 +42,12 @@ static const char *moved(const char *path)
 	return beside_socket(STANDIN_NODES);
 }
 
+/* The file that exists as long as the node does. NULL if its path is too long. */
+static const char *node_file(void)
+{
+	return beside_socket(STANDIN_NODES "/" STANDIN_NODE_NAME);
+}
+
 /* Sends only the request; a descriptor, if the answer has one. */
 static int ask(enum standin_op op, int *fd)
 {
@@ -138,9 +144,9 @@ static void fill_in(struct stat *st)
 
 static int describe_node(struct stat *st)
 {
-	const char *path = beside_socket(STANDIN_NODES "/" STANDIN_NODE_NAME);
+	const char *path = node_file();
 
-	if (!path || access(path, F_OK))
+	if (!path || NEXT(access)(path, F_OK))
 		return -1;
 	fill_in(st);
 	return 0;
@@ -214,6 +220,12 @@ STANDIN_PUBLIC int statx(int dir, const char *restrict path, int flags, unsigned
 		st->stx_rdev_minor = STANDIN_MINOR;
 	}
 	return result;
+}
+
+/* Everybody may read and write the node. */
+STANDIN_PUBLIC int access(const char *path, int how)
+{
+	return is_node(path) ? NEXT(access)(node_file(), how & X_OK) : NEXT(access)(path, how);
 }
 
 /* Programs built with an older libc call these, and sanitizers do for all programs. */

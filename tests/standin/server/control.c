@@ -2,12 +2,15 @@
 #include "control.h"
 
 #include "kernel.h"
+#include "port.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
+
+#define NODE_FILE STANDIN_NODES "/" STANDIN_NODE_NAME
 
 static const char *const kind_names[HCA_KINDS] = {
     [HCA_PD] = "pd", [HCA_CQ] = "cq", [HCA_SRQ] = "srq", [HCA_QP] = "qp",
@@ -131,6 +134,18 @@ static json_t *list_objects(struct hca *hca, const char *words)
 	return objects(hca);
 }
 
+/* A queue pair's state, enum ibv_qp_state; -1: there is none of that number. */
+static json_t *state(struct hca *hca, const char *words)
+{
+	unsigned int qpn;
+	struct hca_qp *qp;
+
+	if (sscanf(words, "%u", &qpn) != 1)
+		return refuse("state QPN");
+	qp = hca_qp_at(hca, qpn);
+	return json_pack("{s:i}", "state", qp ? (int)qp->state : -1);
+}
+
 /* An event as if the adapter had it: of the QP or the first CQ of a number. */
 static json_t *event(struct hca *hca, const char *words)
 {
@@ -169,7 +184,7 @@ static json_t *remove_device(struct hca *hca, const char *words)
 	struct hca_ufile *ufile;
 
 	(void)words;
-	if (hca->nodes < 0 || unlinkat(hca->nodes, STANDIN_NODE_NAME, 0))
+	if (unlinkat(hca->folder, NODE_FILE, 0))
 		return refuse("there is no node to remove");
 	hca->removed = true;
 	LIST_FOREACH (ufile, &hca->ufiles, of_hca)
@@ -183,10 +198,40 @@ static json_t *return_device(struct hca *hca, const char *words)
 
 	(void)words;
 	hca->removed = false;
-	fd = openat(hca->nodes, STANDIN_NODE_NAME, O_CREAT | O_WRONLY | O_CLOEXEC, 0666);
+	fd = openat(hca->folder, NODE_FILE, O_CREAT | O_WRONLY | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return refuse("the node cannot be made");
 	close(fd);
+	return json_object();
+}
+
+/* The adapter's policy for numbers of queue pairs. */
+static json_t *reuse(struct hca *hca, const char *words)
+{
+	if (strcmp(words, " on") != 0 && strcmp(words, " off") != 0)
+		return refuse("reuse on|off");
+	hca->qpns.reuse = !strcmp(words, " on");
+	return json_object();
+}
+
+static json_t *address(struct hca *hca, const char *words)
+{
+	int error;
+
+	if (!strcmp(words, " remove"))
+		error = hca_address_remove(hca);
+	else if (!strcmp(words, " add"))
+		error = hca_address_add(hca);
+	else
+		return refuse("address remove|add");
+	return error ? refuse(strerror(-error)) : json_object();
+}
+
+static json_t *set_link(struct hca *hca, const char *words)
+{
+	if (strcmp(words, " down") != 0 && strcmp(words, " up") != 0)
+		return refuse("link down|up");
+	hca_link_set(hca, !strcmp(words, " up"));
 	return json_object();
 }
 
@@ -196,7 +241,8 @@ static const struct {
 } verbs[] = {
     {"counts", counts},	       {"objects", list_objects}, {"fail", fail},
     {"clear", clear},	       {"event", event},	  {"notify", notify},
-    {"remove", remove_device}, {"return", return_device},
+    {"remove", remove_device}, {"return", return_device}, {"reuse", reuse},
+    {"address", address},      {"link", set_link},	  {"state", state},
 };
 
 json_t *hca_control(struct hca *hca, const char *line)
@@ -213,5 +259,6 @@ json_t *hca_control(struct hca *hca, const char *line)
 		return answer;
 	}
 	return refuse("counts [--reset] | objects | fail NAME ERRNO [NTH [TIMES [PID]]] | clear | "
-		      "event QPN TYPE | notify CQN | remove | return");
+		      "state QPN | event QPN TYPE | notify CQN | remove | return | reuse on|off | "
+		      "address remove|add | link down|up");
 }

@@ -2,7 +2,6 @@
 /* Attributes of adapter and port: a ConnectX-5 on Ethernet, with the link up. */
 #include "commands.h"
 
-#include <arpa/inet.h>
 #include <endian.h>
 #include <errno.h>
 #include <string.h>
@@ -36,17 +35,17 @@ static const struct ib_uverbs_query_device_resp device_resp = {
     .phys_port_cnt = 1,
 };
 
-static struct ib_uverbs_query_device_resp device(void)
+static struct ib_uverbs_query_device_resp device(const struct hca *hca)
 {
 	struct ib_uverbs_query_device_resp resp = device_resp;
 
-	resp.node_guid = resp.sys_image_guid = htobe64(HCA_GUID);
+	resp.node_guid = resp.sys_image_guid = htobe64(0x0200000000000000ull + hca->number);
 	return resp;
 }
 
 int hca_query_device(struct hca_call *call)
 {
-	struct ib_uverbs_query_device_resp resp = device();
+	struct ib_uverbs_query_device_resp resp = device(call->hca);
 	int error = call->ufile->has_context ? hca_call_firmware(call) : -EINVAL;
 
 	if (!error)
@@ -57,7 +56,7 @@ int hca_query_device(struct hca_call *call)
 int hca_query_device_ex(struct hca_call *call)
 {
 	struct ib_uverbs_ex_query_device_resp resp = {
-	    .base = device(),
+	    .base = device(call->hca),
 	    .response_length = sizeof(resp),
 	    .timestamp_mask = UINT64_MAX >> 1,
 	    .hca_core_clock = 78125,
@@ -99,48 +98,43 @@ int hca_query_port(struct hca_call *call)
 	if ((uint8_t)hca_call_number(call, UVERBS_ATTR_QUERY_PORT_PORT_NUM, 0) != HCA_PORT)
 		return -EINVAL;
 	error = hca_call_firmware(call);
+	if (call->hca->link_down) {
+		resp.legacy_resp.state = IBV_PORT_DOWN;
+		resp.legacy_resp.phys_state = 3; /* disabled, as Ethernet has it */
+	}
 	if (!error)
 		HCA_CALL_OUT(call, UVERBS_ATTR_QUERY_PORT_RESP, &resp);
 	return error;
 }
 
-/* Link-local and IPv4-mapped, each for RoCE v1 and v2, as a port with one IPv4 address has them. */
-#define N_USED_GIDS 4
-
-void hca_gid(unsigned int index, uint8_t gid[16])
-{
-	memset(gid, 0, 16);
-	if (index < 2) {
-		inet_pton(AF_INET6, "fe80::200:ff:fe00:1", gid);
-	} else if (index < N_USED_GIDS) {
-		inet_pton(AF_INET6, "::ffff:192.0.2.1", gid);
-	}
-}
-
-static struct ib_uverbs_gid_entry gid_entry(unsigned int index)
+static struct ib_uverbs_gid_entry gid_entry(const struct hca *hca, unsigned int index)
 {
 	struct ib_uverbs_gid_entry entry = {.gid_index = index, .port_num = HCA_PORT};
 
-	hca_gid(index, (uint8_t *)entry.gid);
-	entry.gid_type = index % 2 ? IB_UVERBS_GID_TYPE_ROCE_V2 : IB_UVERBS_GID_TYPE_ROCE_V1;
+	memcpy(entry.gid, hca->gids[index].raw, sizeof(entry.gid));
+	entry.gid_type = hca->gids[index].type;
 	return entry;
 }
 
+/* The valid entries, without the gaps between them. */
 int hca_query_gid_table(struct hca_call *call)
 {
-	struct ib_uverbs_gid_entry entries[N_USED_GIDS];
+	struct ib_uverbs_gid_entry entries[HCA_N_GIDS];
 	uint32_t room = hca_call_length(call, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES);
-	uint64_t n = N_USED_GIDS;
+	uint64_t n = 0;
 
 	if (hca_call_number(call, UVERBS_ATTR_QUERY_GID_TABLE_FLAGS, 0))
 		return -EINVAL;
 	if (hca_call_number(call, UVERBS_ATTR_QUERY_GID_TABLE_ENTRY_SIZE, 0) != sizeof(entries[0]))
 		return -EOPNOTSUPP;
-	if (room < sizeof(entries))
+	for (unsigned int i = 0; i < HCA_N_GIDS; i++) {
+		if (hca_gid_at(call->hca, i))
+			entries[n++] = gid_entry(call->hca, i);
+	}
+	if (room < n * sizeof(entries[0]))
 		return -EINVAL;
-	for (unsigned int i = 0; i < N_USED_GIDS; i++)
-		entries[i] = gid_entry(i);
-	HCA_CALL_OUT(call, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, &entries);
+	hca_call_out(call, UVERBS_ATTR_QUERY_GID_TABLE_RESP_ENTRIES, entries,
+		     n * sizeof(entries[0]));
 	HCA_CALL_OUT(call, UVERBS_ATTR_QUERY_GID_TABLE_RESP_NUM_ENTRIES, &n);
 	return 0;
 }
@@ -154,9 +148,9 @@ int hca_query_gid_entry(struct hca_call *call)
 	if (hca_call_number(call, UVERBS_ATTR_QUERY_GID_ENTRY_FLAGS, 0) || port != HCA_PORT ||
 	    index >= HCA_N_GIDS)
 		return -EINVAL;
-	if (index >= N_USED_GIDS)
+	if (!hca_gid_at(call->hca, (unsigned int)index))
 		return -ENODATA;
-	entry = gid_entry((unsigned int)index);
+	entry = gid_entry(call->hca, (unsigned int)index);
 	HCA_CALL_OUT(call, UVERBS_ATTR_QUERY_GID_ENTRY_RESP_ENTRY, &entry);
 	return 0;
 }

@@ -19,7 +19,7 @@
 
 struct hca_record {
 	const void *owner;
-	uint32_t *reported; /* the owner's count of what programs have read */
+	uint32_t *reported; /* the owner's count of what programs have read; NULL: nobody counts */
 	union {
 		struct ib_uverbs_comp_event_desc comp;
 		struct ib_uverbs_async_event_desc async;
@@ -66,7 +66,8 @@ static void pop(struct hca_events *events, unsigned int n)
 
 		TAILQ_REMOVE(&events->records, record, next);
 		events->n_sent--;
-		(*record->reported)++;
+		if (record->reported)
+			(*record->reported)++;
 		free(record);
 	}
 }
@@ -252,4 +253,9 @@ void hca_qp_async(struct hca_qp *qp, enum ibv_event_type type)
 void hca_srq_async(struct hca_srq *srq, enum ibv_event_type type)
 {
 	post_async(srq->async, srq, &srq->async_events_reported, srq->user_handle, type);
+}
+
+void hca_port_async(struct hca_ufile *ufile, enum ibv_event_type type)
+{
+	post_async(ufile->async, NULL, NULL, HCA_PORT, type);
 }

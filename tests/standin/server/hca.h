@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The stand-in's model of an mlx5 adapter and of the kernel objects in front of it: plain
+ * The stand-in's model of mlx5 adapters and of the kernel objects in front of them: plain
  * structures and functions, without sockets, so that the tests can use them without a server.
  *
- * Unless a comment says otherwise, everything here is read and written with hca->lock held.
+ * Unless a comment says otherwise, everything here is read and written with net->lock held.
  * Functions that can fail return 0 or -errno.
  *
  * Numbers of objects (cqn, qpn, srqn, pdn, memory keys) are unique on the adapter; handles are
@@ -14,6 +14,7 @@
 
 #include <infiniband/verbs.h>
 #include <pthread.h>
+#include <rdma/ib_user_ioctl_verbs.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +23,7 @@
 #include <sys/types.h>
 
 #define HCA_PAGE      4096u
-#define HCA_N_GIDS    8u /* entries of the port's table; the first four are used */
+#define HCA_N_GIDS    8u /* entries of the port's table */
 #define HCA_N_VECTORS 4u /* completion vectors */
 #define HCA_MAX_WQEBB 32768u
 #define HCA_SQ_STRIDE 64u /* bytes of one basic block of a send queue */
@@ -30,11 +31,18 @@
 #define HCA_NO_UIDX   0xffffffu
 #define HCA_PORT      1
 #define HCA_MTU	      IBV_MTU_1024 /* of the port, active */
-#define HCA_GUID      0x0200000000000001ull
 #define HCA_PKEY      0xffff
 
 struct hca;
 struct hca_ufile;
+
+/* An entry of the port's table. */
+struct hca_gid {
+	uint8_t raw[16]; /* network order */
+	enum ib_uverbs_gid_type type;
+	bool valid;	/* programs see it, and the adapter sends and receives with it */
+	uint32_t users; /* address handles and queue pairs; the entry is not free before they end */
+};
 
 /* Memory of a client: pinned queues, doorbell records, memory regions. */
 
@@ -104,7 +112,7 @@ struct hca_mr {
 struct hca_ah {
 	struct hca_object object;
 	struct hca_pd *pd;
-	struct ibv_ah_attr attr;
+	struct hca_gid *gid; /* of this side; NULL without a global address */
 };
 
 struct hca_uar {
@@ -189,6 +197,7 @@ struct hca_qp {
 	struct hca_srq *srq;		  /* or NULL */
 	struct hca_mem buf, db;		  /* db: receive counter, send counter; a DCT has neither */
 	struct hca_qp_attr attr;
+	struct hca_gid *gid; /* of this side, as attr.ah says; NULL before */
 	struct hca_events *async;
 	uint32_t async_events_reported;
 	void *data;
@@ -201,25 +210,40 @@ LIST_HEAD(hca_qps, hca_qp);
 LIST_HEAD(hca_ufiles, hca_ufile);
 LIST_HEAD(hca_objects, hca_object);
 
-/* Numbers of one kind, given in turn, so that a number just freed is not used again soon. */
+/*
+ * Numbers of one kind, given in turn, so that a number just freed is not used again soon; with
+ * @reuse, it is the next one.
+ */
 #define HCA_N_NUMBERS (1u << 16)
 struct hca_numbers {
 	uint32_t first, next;
+	bool reuse;
 	void *at[HCA_N_NUMBERS];
 };
 
-struct hca {
+/* The Ethernet that the adapters are on, and their lock. */
+struct hca_net {
 	pthread_mutex_t lock;
 	atomic_uint wanted; /* how many wait in hca_lock() */
+	LIST_HEAD(, hca) hcas;
+};
+
+struct hca {
+	struct hca_net *net;
+	unsigned int number; /* from 1; in the GUID, the MAC address and the IP address */
+	struct hca_gid gids[HCA_N_GIDS];
+	LIST_ENTRY(hca) of_net;
 	struct hca_ufiles ufiles;
 	struct hca_cqs cqs; /* all that live, of all ufiles */
 	struct hca_srqs srqs;
 	struct hca_qps qps;
 	struct hca_numbers cqns, srqns, qpns, pdns, keys;
 	LIST_HEAD(, hca_file) files; /* pinned ones */
-	int epoll;		     /* of the server's main thread */
-	int nodes;		     /* the folder STANDIN_NODES; -1: there is none */
+	int listener;		     /* the server's socket of this adapter */
+	int epoll;		     /* of the thread that waits for events of its files */
+	int folder;		     /* where the socket is: of sysfs and STANDIN_NODES */
 	bool removed;		     /* the device is gone, until it returns */
+	bool link_down;		     /* no packet comes or goes */
 	uint32_t next_uar_page;
 	uint32_t n_contexts;	   /* with a transport domain */
 	struct hca_oracle *oracle; /* counts, faults and delays; oracle.h */
@@ -227,28 +251,30 @@ struct hca {
 
 static inline void hca_lock(struct hca *hca)
 {
-	atomic_fetch_add(&hca->wanted, 1);
-	pthread_mutex_lock(&hca->lock);
-	atomic_fetch_sub(&hca->wanted, 1);
+	atomic_fetch_add(&hca->net->wanted, 1);
+	pthread_mutex_lock(&hca->net->lock);
+	atomic_fetch_sub(&hca->net->wanted, 1);
 }
 
 /* The lock is not fair: a thread that takes it again and again must yield while others wait. */
-static inline bool hca_is_wanted(struct hca *hca)
+static inline bool hca_is_wanted(struct hca_net *net)
 {
-	return atomic_load(&hca->wanted);
+	return atomic_load(&net->wanted);
 }
 
 static inline void hca_unlock(struct hca *hca)
 {
-	pthread_mutex_unlock(&hca->lock);
+	pthread_mutex_unlock(&hca->net->lock);
 }
 
 /* NULL if there is none of that number now. @key: lkey or rkey. A DCT is found by its dctn. */
 struct hca_qp *hca_qp_at(struct hca *hca, uint32_t qpn);
 struct hca_mr *hca_mr_at(struct hca *hca, uint32_t key);
 
-/* The port's GID of @index (network order), all zero beyond the used ones. */
-void hca_gid(unsigned int index, uint8_t gid[16]);
+/* The valid entry of @index in the port's table; NULL if there is none. */
+struct hca_gid *hca_gid_at(struct hca *hca, unsigned int index);
+/* The adapter that has a valid entry of this GID and type; NULL if there is none. */
+struct hca *hca_at_gid(struct hca_net *net, const uint8_t gid[16], enum ib_uverbs_gid_type type);
 
 /* What the adapter tells. */
 
@@ -268,10 +294,10 @@ void hca_qp_error(struct hca_qp *qp);
 /*
  * The data path (tests/standin/data/), which moves what programs post.
  *
- * hca_data_start: once, before any object exists. Makes a thread, which takes hca->lock for each
- * round over hca->qps, hca->srqs and hca->cqs and gives it up between rounds.
+ * hca_data_start: once, before any object exists. Makes a thread, which takes net->lock for each
+ * round over the queues of all adapters and gives it up between rounds.
  */
-int hca_data_start(struct hca *hca);
+int hca_data_start(struct hca_net *net);
 /* @qp has entered RESET: its counters start from zero. Also called right after its creation. */
 void hca_data_reset_qp(struct hca *hca, struct hca_qp *qp);
 /* The object is about to be freed: drop ->data, and completions that no one will poll. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The kernel's side of the stand-in, which the data path does not use: ufiles, handles, event
- * files, pins. Everything here is called with hca->lock held.
+ * files, pins. Everything here is called with net->lock held.
  */
 #pragma once
 
@@ -61,6 +61,8 @@ struct hca_events *hca_events_use(struct hca_events *events);
  * are counted where the object said when it posted them. NULL is allowed.
  */
 void hca_events_unuse(struct hca_events *events, const void *owner);
+/* Posts an async event of the port to @ufile. */
+void hca_port_async(struct hca_ufile *ufile, enum ibv_event_type type);
 /* The last reader has gone. */
 void hca_events_close(struct hca_events *events);
 /* There is room in the pipe again. */
@@ -130,4 +132,5 @@ enum hca_watch { HCA_WATCH_LISTEN, HCA_WATCH_UFILE, HCA_WATCH_EVENTS };
 #define HCA_WATCH_ID(kind, id) ((uint64_t)(kind) << 60 | (id))
 int hca_watch(struct hca *hca, int fd, uint32_t events, uint64_t id);
 
-void hca_init(struct hca *hca, struct hca_oracle *oracle);
+/* Adapter @number of @net. Its ->folder is open already. */
+void hca_init(struct hca *hca, struct hca_net *net, unsigned int number, struct hca_oracle *oracle);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * standin-hca serve --socket PATH [--model FILE]: plays the kernel and an mlx5 adapter to processes
- * that have libstandin.so preloaded. Prints "ready" when it can be asked.
+ * standin-hca serve --socket PATH... [--model FILE]: plays the kernel and an mlx5 adapter to
+ * processes that have libstandin.so preloaded; with several sockets, a kernel and an adapter behind
+ * each, on one network. Prints "ready" when it can be asked.
  * standin-hca ctl WORDS...: asks the server at $STANDIN_SOCKET and prints its answer, JSON.
  */
 #include "ask.h"
@@ -12,24 +13,27 @@
 #include <fcntl.h>
 #include <getopt.h>
 #include <limits.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
-/* The tables of numbers are large. */
-static struct hca hca;
+static struct hca_net net = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 /* How often ufiles are checked that only mappings keep: no event tells when the last one goes. */
 #define REAP_MS 1
 
-static struct hca_events *find_events(uint64_t inode)
+#define MAX_ADAPTERS 8
+
+static struct hca_events *find_events(struct hca *hca, uint64_t inode)
 {
 	struct hca_ufile *ufile;
 
-	LIST_FOREACH (ufile, &hca.ufiles, of_hca) {
+	LIST_FOREACH (ufile, &hca->ufiles, of_hca) {
 		struct hca_events *events = hca_events_by_inode(ufile, inode, true);
 
 		if (!events)
@@ -41,7 +45,7 @@ static struct hca_events *find_events(uint64_t inode)
 }
 
 /* The object of the event may be gone by now, so the event has its name, not a pointer. */
-static void handle(const struct epoll_event *event)
+static void handle(struct hca *hca, const struct epoll_event *event)
 {
 	uint64_t id = event->data.u64 & (HCA_WATCH_ID(1, 0) - 1);
 	struct hca_ufile *ufile;
@@ -49,15 +53,15 @@ static void handle(const struct epoll_event *event)
 
 	switch (event->data.u64 >> 60) {
 	case HCA_WATCH_LISTEN:
-		hca_accept(&hca);
+		hca_accept(hca);
 		break;
 	case HCA_WATCH_UFILE:
-		ufile = hca_ufile_by_cookie(&hca, id);
+		ufile = hca_ufile_by_cookie(hca, id);
 		if (ufile && event->events & (EPOLLHUP | EPOLLRDHUP))
 			hca_ufile_close(ufile);
 		break;
 	case HCA_WATCH_EVENTS:
-		events = find_events(id);
+		events = find_events(hca, id);
 		if (events && event->events & (EPOLLERR | EPOLLHUP))
 			hca_events_close(events);
 		else if (events)
@@ -66,64 +70,78 @@ static void handle(const struct epoll_event *event)
 	}
 }
 
-static int run(void)
+static void *run(void *arg)
 {
+	struct hca *hca = arg;
 	bool lingering = false;
 
 	for (;;) {
 		struct epoll_event event;
-		int n = epoll_wait(hca.epoll, &event, 1, lingering ? REAP_MS : -1);
+		int n = epoll_wait(hca->epoll, &event, 1, lingering ? REAP_MS : -1);
 
-		if (n < 0 && errno != EINTR)
-			return -errno;
-		hca_lock(&hca);
+		hca_lock(hca);
 		if (n > 0)
-			handle(&event);
-		lingering = hca_reap(&hca);
-		hca_unlock(&hca);
+			handle(hca, &event);
+		lingering = hca_reap(hca);
+		hca_unlock(hca);
 	}
+	return NULL;
 }
 
-static int open_nodes(const char *socket_path)
+static int open_folder(const char *socket_path)
 {
 	const char *slash = strrchr(socket_path, '/');
 	char path[PATH_MAX];
 
-	snprintf(path, sizeof(path), "%.*s/" STANDIN_NODES, slash ? (int)(slash - socket_path) : 0,
-		 socket_path);
+	snprintf(path, sizeof(path), "%.*s/", slash ? (int)(slash - socket_path) : 1,
+		 slash ? socket_path : ".");
 	return open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-static int serve(const char *socket_path, const char *model)
+static int add_adapter(unsigned int number, const char *socket_path, const char *model)
 {
+	struct hca *hca = calloc(1, sizeof(*hca));
 	struct hca_oracle *oracle = hca_oracle_new();
+	pthread_t thread;
 	int error = 0;
 
-	if (!oracle)
+	if (!hca || !oracle)
 		return -ENOMEM;
-	/* Ends with the process that started it. */
-	prctl(PR_SET_PDEATHSIG, SIGTERM);
-	signal(SIGPIPE, SIG_IGN);
 	if (model)
 		error = hca_oracle_load_model(oracle, model);
 	if (error)
 		return error;
-	hca_init(&hca, oracle);
-	hca.nodes = open_nodes(socket_path);
-	hca.epoll = epoll_create1(EPOLL_CLOEXEC);
-	error = hca_listen(&hca, socket_path);
+	hca->folder = open_folder(socket_path);
+	pthread_mutex_lock(&net.lock);
+	hca_init(hca, &net, number, oracle);
+	pthread_mutex_unlock(&net.lock);
+	hca->epoll = epoll_create1(EPOLL_CLOEXEC);
+	error = hca_listen(hca, socket_path);
+	return error ? error : -pthread_create(&thread, NULL, run, hca);
+}
+
+static int serve(char *const *socket_paths, unsigned int n, const char *model)
+{
+	int error = 0;
+
+	/* Ends with the process that started it. */
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	signal(SIGPIPE, SIG_IGN);
+	for (unsigned int i = 0; !error && i < n; i++)
+		error = add_adapter(i + 1, socket_paths[i], model);
 	if (!error)
-		error = hca_data_start(&hca);
+		error = hca_data_start(&net);
 	if (error)
 		return error;
 	puts("ready");
 	fflush(stdout);
-	return run();
+	for (;;)
+		pause();
 }
 
 static int usage(void)
 {
-	fputs("usage: standin-hca serve --socket PATH [--model FILE]\n"
+	fputs("usage: standin-hca serve --socket PATH... [--model FILE]\n"
 	      "       standin-hca ctl WORDS...\n",
 	      stderr);
 	return 2;
@@ -133,7 +151,9 @@ int main(int argc, char **argv)
 {
 	static const struct option options[] = {
 	    {"socket", required_argument, NULL, 's'}, {"model", required_argument, NULL, 'm'}, {0}};
-	const char *socket_path = NULL, *model = NULL;
+	char *socket_paths[MAX_ADAPTERS];
+	const char *model = NULL;
+	unsigned int n = 0;
 	int option, error;
 
 	if (argc > 2 && !strcmp(argv[1], "ctl"))
@@ -141,16 +161,16 @@ int main(int argc, char **argv)
 	if (argc < 2 || strcmp(argv[1], "serve") != 0)
 		return usage();
 	while ((option = getopt_long(argc - 1, argv + 1, "", options, NULL)) != -1) {
-		if (option == 's')
-			socket_path = optarg;
+		if (option == 's' && n < MAX_ADAPTERS)
+			socket_paths[n++] = optarg;
 		else if (option == 'm')
 			model = optarg;
 		else
 			return usage();
 	}
-	if (!socket_path)
+	if (!n)
 		return usage();
-	error = serve(socket_path, model);
+	error = serve(socket_paths, n, model);
 	fprintf(stderr, "standin-hca: %s\n", strerror(-error));
 	return 1;
 }

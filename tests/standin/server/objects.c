@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "kernel.h"
+#include "port.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -7,9 +8,12 @@
 /* First number of each kind: far apart, so that one kind is not taken for another by mistake. */
 enum { FIRST_CQN = 0x20, FIRST_SRQN = 0x8000, FIRST_QPN = 0x100, FIRST_PDN = 0x10, FIRST_KEY = 2 };
 
-void hca_init(struct hca *hca, struct hca_oracle *oracle)
+void hca_init(struct hca *hca, struct hca_net *net, unsigned int number, struct hca_oracle *oracle)
 {
-	pthread_mutex_init(&hca->lock, NULL);
+	hca->net = net;
+	hca->number = number;
+	LIST_INSERT_HEAD(&net->hcas, hca, of_net);
+	hca_address_init(hca);
 	hca->oracle = oracle;
 	hca->cqns.first = hca->cqns.next = FIRST_CQN;
 	hca->srqns.first = hca->srqns.next = FIRST_SRQN;
@@ -39,6 +43,8 @@ uint32_t hca_number_take(struct hca_numbers *numbers, void *object)
 void hca_number_free(struct hca_numbers *numbers, uint32_t number)
 {
 	numbers->at[number - numbers->first] = NULL;
+	if (numbers->reuse)
+		numbers->next = number;
 }
 
 static void *number_find(const struct hca_numbers *numbers, uint32_t number)
@@ -124,6 +130,7 @@ static int ah_fini(struct hca_object *object, struct hca_work *work)
 {
 	(void)work;
 	((struct hca_ah *)object)->pd->object.users--;
+	hca_gid_release(((struct hca_ah *)object)->gid);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Protection domains, memory regions and address handles. */
-#include "address.h"
 #include "commands.h"
+#include "port.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -114,14 +114,24 @@ static struct ibv_ah_attr ah_attr_of(const struct ib_uverbs_ah_attr *from)
 	return attr;
 }
 
-static int add_ah(struct hca_call *call, struct hca_ah *ah)
+/* As neighbour discovery finds it; zero if nobody answers. */
+static void resolve(struct hca *hca, const struct ibv_ah_attr *attr, uint8_t mac[6])
 {
-	struct mlx5_ib_create_ah_resp driver = {.response_length = sizeof(driver),
-						.dmac = {2, 0, 0, 0, 0, 1}};
+	const struct hca_gid *own = hca_gid_at(hca, attr->grh.sgid_index);
+	const struct hca *peer = hca_at_gid(hca->net, attr->grh.dgid.raw, own->type);
+
+	if (peer)
+		hca_mac(peer->number, mac);
+}
+
+static int add_ah(struct hca_call *call, const struct ibv_ah_attr *attr, struct hca_ah *ah)
+{
+	struct mlx5_ib_create_ah_resp driver = {.response_length = sizeof(driver)};
 	struct ib_uverbs_create_ah_resp resp;
 	int error = hca_object_add(call->ufile, HCA_AH, &ah->object);
 
 	ah->pd->object.users++;
+	resolve(call->hca, attr, driver.dmac);
 	resp.ah_handle = ah->object.handle;
 	HCA_CALL_OUT(call, UVERBS_ATTR_CORE_OUT, &resp);
 	HCA_CALL_OUT(call, UVERBS_ATTR_UHW_OUT, &driver);
@@ -140,13 +150,13 @@ int hca_create_ah(struct hca_call *call)
 	attr = ah_attr_of(&req.attr);
 	error = hca_object_get(call->ufile, req.pd_handle, HCA_PD, &pd);
 	if (!error)
-		error = hca_check_address(&attr, true);
+		error = hca_check_address(call->hca, &attr, true);
 	if (error)
 		return error;
 	ah = calloc(1, sizeof(*ah));
 	if (!ah)
 		return -ENOMEM;
-	ah->attr = attr;
+	ah->gid = hca_gid_hold(call->hca, &attr);
 	ah->pd = pd;
-	return add_ah(call, ah);
+	return add_ah(call, &attr, ah);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Queue pairs: creation and end. */
 #include "commands.h"
+#include "port.h"
 #include "uar.h"
 
 #include <errno.h>
@@ -260,6 +261,7 @@ int hca_qp_fini(struct hca_object *object, struct hca_work *work)
 	if (error)
 		return error;
 	hca_data_forget_qp(hca, qp);
+	hca_gid_release(qp->gid);
 	hca_events_unuse(qp->async, qp);
 	work->async_events = qp->async_events_reported;
 	hca_mem_unpin(&qp->buf);

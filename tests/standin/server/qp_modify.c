@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* MODIFY_QP and QUERY_QP. */
-#include "address.h"
 #include "commands.h"
+#include "port.h"
 #include "transitions.h"
 
 #include <errno.h>
@@ -53,11 +53,11 @@ static int check_values(const struct hca_call *call, const struct hca_qp *qp,
 	if (req->attr_mask & IBV_QP_QKEY && req->qkey & PRIVILEGED_QKEY &&
 	    !hca_call_is_capable(call, CAP_NET_RAW))
 		return -EPERM;
-	return req->attr_mask & IBV_QP_AV ? hca_check_address(&address, has_peer) : 0;
+	return req->attr_mask & IBV_QP_AV ? hca_check_address(call->hca, &address, has_peer) : 0;
 }
 
 /* Attribute by attribute: which bit brings which field. */
-static void take_values(struct hca_qp *qp, const struct ib_uverbs_modify_qp *req)
+static void take_values(struct hca *hca, struct hca_qp *qp, const struct ib_uverbs_modify_qp *req)
 {
 	struct hca_qp_attr *attr = &qp->attr;
 
@@ -81,8 +81,11 @@ static void take_values(struct hca_qp *qp, const struct ib_uverbs_modify_qp *req
 	TAKE(IBV_QP_MAX_QP_RD_ATOMIC, max_rd_atomic, max_rd_atomic);
 	TAKE(IBV_QP_MAX_DEST_RD_ATOMIC, max_dest_rd_atomic, max_dest_rd_atomic);
 #undef TAKE
-	if (req->attr_mask & IBV_QP_AV)
-		attr->ah = address_of(&req->dest);
+	if (!(req->attr_mask & IBV_QP_AV))
+		return;
+	attr->ah = address_of(&req->dest);
+	hca_gid_release(qp->gid);
+	qp->gid = hca_gid_hold(hca, &attr->ah);
 }
 
 static const struct hca_transition *find(const struct hca_qp *qp,
@@ -139,7 +142,7 @@ static int modify(struct hca_call *call, struct hca_qp *qp, const struct ib_uver
 		error = hca_fw(&call->work, t->fw);
 	if (error)
 		return error;
-	take_values(qp, req);
+	take_values(call->hca, qp, req);
 	if (t->fw == FW_CREATE_DCT)
 		qp->qpn = hca_number_take(&call->hca->qpns, qp);
 	enter(call->hca, qp, t->to);

@@ -17,8 +17,6 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-static int listener = -1;
-
 struct connection {
 	struct hca *hca;
 	int sock;
@@ -47,11 +45,12 @@ int hca_listen(struct hca *hca, const char *path)
 	if (strlen(path) >= sizeof(address.sun_path))
 		return -ENAMETOOLONG;
 	strcpy(address.sun_path, path);
-	listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-	if (listener < 0 || bind(listener, (struct sockaddr *)&address, sizeof(address)) < 0 ||
-	    chmod(path, 0666) < 0 || listen(listener, SOMAXCONN) < 0)
+	hca->listener = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (hca->listener < 0 ||
+	    bind(hca->listener, (struct sockaddr *)&address, sizeof(address)) < 0 ||
+	    chmod(path, 0666) < 0 || listen(hca->listener, SOMAXCONN) < 0)
 		return -errno;
-	return hca_watch(hca, listener, EPOLLIN, HCA_WATCH_ID(HCA_WATCH_LISTEN, 0));
+	return hca_watch(hca, hca->listener, EPOLLIN, HCA_WATCH_ID(HCA_WATCH_LISTEN, 0));
 }
 
 static void close_all(int *fds, unsigned int *n)
@@ -239,7 +238,7 @@ static void *serve(void *connection)
 
 void hca_accept(struct hca *hca)
 {
-	int sock = accept4(listener, NULL, NULL, SOCK_CLOEXEC);
+	int sock = accept4(hca->listener, NULL, NULL, SOCK_CLOEXEC);
 	struct connection *c = malloc(sizeof(*c));
 	struct ucred peer;
 	socklen_t length = sizeof(peer);

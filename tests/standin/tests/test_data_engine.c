@@ -28,6 +28,7 @@
 #define ALIGNED	   __attribute__((aligned(64)))
 
 struct end {
+	struct hca *hca;
 	struct hca_qp qp;
 	struct hca_cq cq;
 	struct hca_srq srq;
@@ -39,7 +40,9 @@ struct end {
 	unsigned int events, async[32];
 };
 
-static struct hca hca;
+static struct hca_net net;
+static struct hca hca = {.net = &net, .gids = {{.valid = true}}};
+static struct hca other_hca = {.net = &net, .gids = {{.valid = true, .raw = {1}}}};
 static struct hca_pd pd, other_pd;
 static struct hca_mr mr;
 static uint8_t data[DATA];
@@ -79,9 +82,8 @@ int hca_mem_read_be32(const struct hca_mem *mem, uint64_t offset, uint32_t *valu
 
 struct hca_qp *hca_qp_at(struct hca *model, uint32_t qpn)
 {
-	(void)model;
 	for (size_t i = 0; i < 2; i++)
-		if (ends[i].qp.qpn == qpn)
+		if (ends[i].qp.qpn == qpn && ends[i].hca == model)
 			return &ends[i].qp;
 	return NULL;
 }
@@ -92,9 +94,19 @@ struct hca_mr *hca_mr_at(struct hca *model, uint32_t key)
 	return key == KEY ? &mr : NULL;
 }
 
-void hca_gid(unsigned int index, uint8_t gid[16])
+struct hca_gid *hca_gid_at(struct hca *model, unsigned int index)
 {
-	memset(gid, index, 16);
+	return &model->gids[index];
+}
+
+struct hca *hca_at_gid(struct hca_net *model, const uint8_t gid[16], enum ib_uverbs_gid_type type)
+{
+	(void)model;
+	if (type != hca.gids[0].type)
+		return NULL;
+	if (!memcmp(gid, hca.gids[0].raw, 16))
+		return &hca;
+	return !memcmp(gid, other_hca.gids[0].raw, 16) ? &other_hca : NULL;
 }
 
 void hca_qp_error(struct hca_qp *qp)
@@ -129,7 +141,7 @@ static void make_end(struct end *end, enum hca_qp_type type, uint32_t qpn, uint3
 	static uint8_t ALIGNED bytes[2][RQ_BYTES + SQ_BYTES];
 	uint8_t *buf = bytes[end == b];
 
-	*end = (struct end){0};
+	*end = (struct end){.hca = &hca};
 	end->cq = (struct hca_cq){
 	    .n_cqe = N_CQE,
 	    .cqe_size = 64,
@@ -165,6 +177,7 @@ static void make_end(struct end *end, enum hca_qp_type type, uint32_t qpn, uint3
 		     .rnr_retry = 7,
 		     .min_rnr_timer = 1,
 		     .dc_key = 5},
+	    .gid = &hca.gids[0],
 	};
 	for (uint16_t i = 0; i < N_WQE; i++)
 		((struct mlx5_wqe_srq_next_seg *)(end->srq_buf + i * 32))->next_wqe_index =
@@ -317,8 +330,8 @@ static void settle(void)
 	bool moved;
 
 	do {
-		moved = send_serve(&hca, &a->qp);
-		moved |= send_serve(&hca, &b->qp);
+		moved = send_serve(a->hca, &a->qp);
+		moved |= send_serve(b->hca, &b->qp);
 	} while (moved);
 }
 
@@ -697,6 +710,137 @@ static void test_nobody_answers(void **state)
 	expect_error(a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR);
 }
 
+/* A write whose packets @b does not take. */
+static void expect_dropped(void)
+{
+	post(a, MLX5_OPCODE_RDMA_WRITE, 0, 64, 128);
+	settle_waiting(a);
+	expect_error(a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR);
+	assert_int_equal(data[128], (uint8_t)(128 * 7));
+	assert_int_equal(b->qp.state, IBV_QPS_RTS);
+}
+
+static void test_wrong_packet_number(void **state)
+{
+	(void)state;
+	b->qp.attr.rq_psn = 1;
+	expect_dropped();
+}
+
+static void test_wrong_address(void **state)
+{
+	(void)state;
+	b->qp.attr.ah.grh.dgid.raw[0] = 1;
+	expect_dropped();
+}
+
+static void test_address_of_nobody(void **state)
+{
+	(void)state;
+	a->qp.attr.ah.grh.dgid.raw[0] = 2;
+	expect_dropped();
+}
+
+/* Gone from the port, although the queue pair keeps the entry. */
+static void test_address_is_removed(void **state)
+{
+	struct hca_gid removed = {.users = 1};
+
+	(void)state;
+	b->qp.gid = &removed;
+	expect_dropped();
+}
+
+static void expect_numbers(uint32_t psn)
+{
+	assert_int_equal(a->qp.attr.sq_psn, psn);
+	assert_int_equal(b->qp.attr.rq_psn, psn);
+}
+
+/* One for each packet; what a READ brings counts as well. */
+static void test_packet_numbers(void **state)
+{
+	(void)state;
+	a->qp.attr.path_mtu = b->qp.attr.path_mtu = IBV_MTU_1024;
+	a->qp.attr.sq_psn = b->qp.attr.rq_psn = 0xfffffe;
+	post(a, MLX5_OPCODE_RDMA_WRITE, 0, 1, 1000);
+	settle();
+	expect_numbers(0xffffff);
+	post(a, MLX5_OPCODE_RDMA_WRITE, 0, 1024, 1024);
+	settle();
+	expect_numbers(0);
+	post(a, MLX5_OPCODE_RDMA_WRITE, 0, 1025, 2048);
+	settle();
+	expect_numbers(2);
+	post(a, MLX5_OPCODE_RDMA_READ, 0, 1025, 2048);
+	settle();
+	expect_numbers(4);
+	/* A receiver that is not ready has taken nothing. */
+	post(a, MLX5_OPCODE_SEND, 0, 64, 0);
+	settle();
+	expect_numbers(4);
+}
+
+/* A message of one packet is the same to both; a longer one is cut in another way. */
+static void test_wrong_mtu(void **state)
+{
+	(void)state;
+	a->qp.attr.path_mtu = IBV_MTU_256;
+	b->qp.attr.path_mtu = IBV_MTU_1024;
+	post(a, MLX5_OPCODE_RDMA_WRITE, 0, 256, 1024);
+	settle();
+	expect(a, MLX5_CQE_REQ, 0);
+	post(a, MLX5_OPCODE_RDMA_WRITE, 0, 257, 1024);
+	settle();
+	expect_error(a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_REMOTE_INVAL_REQ_ERR);
+	assert_int_equal(b->qp.state, IBV_QPS_ERR);
+	assert_int_equal(b->async[IBV_EVENT_QP_REQ_ERR], 1);
+}
+
+/* Packets don't name the sender: the data arrives, and another queue pair hears of it. */
+static void test_answer_goes_elsewhere(void **state)
+{
+	(void)state;
+	b->qp.attr.dest_qpn = 99;
+	post(a, MLX5_OPCODE_RDMA_WRITE, 0, 64, 1024);
+	settle_waiting(a);
+	expect_error(a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR);
+	assert_memory_equal(data + 1024, data, 64);
+	assert_int_equal(b->qp.attr.rq_psn, 1);
+}
+
+static void test_read_by_another(void **state)
+{
+	(void)state;
+	b->qp.attr.dest_qpn = 99;
+	post(a, MLX5_OPCODE_RDMA_READ, 1024, 64, 0);
+	settle_waiting(a);
+	expect_error(a, MLX5_CQE_REQ_ERR, MLX5_CQE_SYNDROME_TRANSPORT_RETRY_EXC_ERR);
+	assert_int_equal(data[1024 + 1], (uint8_t)(1025 * 7));
+}
+
+/* Each adapter counts its queue pairs on its own: both have number 10 here. */
+static void test_other_adapter(void **state)
+{
+	(void)state;
+	b->hca = &other_hca;
+	b->qp.qpn = a->qp.attr.dest_qpn = b->qp.attr.dest_qpn = 10;
+	b->qp.uidx = 1010;
+	b->qp.gid = &other_hca.gids[0];
+	a->qp.attr.ah.grh.dgid.raw[0] = 1;
+	post_receive(b, 2048, 64);
+	post(a, MLX5_OPCODE_SEND, 0, 64, 0);
+	post_receive(a, 3072, 64);
+	post(b, MLX5_OPCODE_SEND, 0, 64, 0);
+	settle();
+	for (size_t i = 0; i < 2; i++) {
+		expect(&ends[i], i ? MLX5_CQE_RESP_SEND : MLX5_CQE_REQ, 0);
+		expect(&ends[i], i ? MLX5_CQE_REQ : MLX5_CQE_RESP_SEND, 0);
+	}
+	assert_memory_equal(data + 2048, data, 64);
+	assert_memory_equal(data + 3072, data, 64);
+}
+
 static void test_unreliable_loses(void **state)
 {
 	(void)state;
@@ -837,6 +981,15 @@ int main(void)
 	    WITH(set_up_rc, test_receiver_not_ready),
 	    WITH(set_up_rc, test_receiver_never_ready),
 	    WITH(set_up_rc, test_nobody_answers),
+	    WITH(set_up_rc, test_wrong_packet_number),
+	    WITH(set_up_rc, test_wrong_address),
+	    WITH(set_up_rc, test_address_of_nobody),
+	    WITH(set_up_rc, test_address_is_removed),
+	    WITH(set_up_rc, test_packet_numbers),
+	    WITH(set_up_rc, test_wrong_mtu),
+	    WITH(set_up_rc, test_answer_goes_elsewhere),
+	    WITH(set_up_rc, test_read_by_another),
+	    WITH(set_up_rc, test_other_adapter),
 	    WITH(set_up_uc, test_unreliable_loses),
 	    WITH(set_up_rc, test_process_ends),
 	    WITH(set_up_rc, test_nonsense_counter),

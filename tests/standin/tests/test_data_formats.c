@@ -117,9 +117,27 @@ static void test_inline_in_two_segments(void **state)
 	add_inline(&built, " to be", 6);
 	finish(&built, MLX5_OPCODE_SEND, 0, 0);
 	assert_int_equal(parse(&built, false, &wqe), 0);
-	assert_true(wqe.inlined);
+	assert_int_equal(wqe.inlined, 18);
 	assert_int_equal(wqe.length, 18);
 	assert_memory_equal(wqe.data, "to be or not to be", 18);
+}
+
+/* As UCX sends: a header of its own, then the data of its user. */
+static void test_inline_before_pointers(void **state)
+{
+	struct send_wqe wqe;
+	struct built built;
+
+	(void)state;
+	begin(&built);
+	add_inline(&built, "to be", 5);
+	add_pointer(&built, 100, 7, 0x1000);
+	finish(&built, MLX5_OPCODE_SEND, 0, 0);
+	assert_int_equal(parse(&built, false, &wqe), 0);
+	assert_int_equal(wqe.inlined, 5);
+	assert_int_equal(wqe.length, 105);
+	assert_int_equal(wqe.num_sge, 1);
+	assert_int_equal(wqe.sge[0].lkey, 7);
 }
 
 static void add_address(struct built *built)
@@ -330,6 +348,7 @@ int main(void)
 	    cmocka_unit_test(test_send_with_pointers),
 	    cmocka_unit_test(test_write_and_read),
 	    cmocka_unit_test(test_inline_in_two_segments),
+	    cmocka_unit_test(test_inline_before_pointers),
 	    cmocka_unit_test(test_addressed),
 	    cmocka_unit_test(test_malformed),
 	    cmocka_unit_test(test_inline_too_long),

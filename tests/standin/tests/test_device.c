@@ -37,6 +37,8 @@ static void test_node(void **state)
 	(void)state;
 	assert_int_equal(stat(NODE, &st), 0);
 	assert_true(S_ISCHR(st.st_mode));
+	assert_int_equal(access(NODE, R_OK | W_OK), 0);
+	assert_int_equal(access(NODE, X_OK), -1);
 	fd = open(NODE, O_RDWR | O_CLOEXEC);
 	assert_true(fd >= 0);
 	assert_int_equal(fcntl(fd, F_GETFD), FD_CLOEXEC);

@@ -98,6 +98,41 @@ class Run(unittest.TestCase):
         self.assertIn("does not start", done.stderr)
 
 
+class Nodes(unittest.TestCase):
+    """Node 1 is the command's; its environment names another."""
+
+    ON_2 = "SYSFS_PATH=$STANDIN_FOLDER/2/sys STANDIN_SOCKET=$STANDIN_FOLDER/2/socket"
+
+    def guids(self, prefix=""):
+        done = run("sh", "-c", f"{prefix} ibv_devinfo", options=["--nodes", "2"])
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return re.findall(r"node_guid:\s+(\S+)", done.stdout)
+
+    def test_each_sees_its_own_adapter(self):
+        self.assertEqual(self.guids(), ["0200:0000:0000:0001"])
+        self.assertEqual(self.guids(self.ON_2), ["0200:0000:0000:0002"])
+
+    def test_each_counts_its_own_commands(self):
+        done = run("sh", "-c", f'{self.ON_2} ibv_devinfo >&2; "$STANDIN_HCA" ctl counts', options=["--nodes", "2"])
+        self.assertEqual(json.loads(done.stdout), {})
+
+    def test_a_removed_adapter_leaves_the_other(self):
+        done = run("sh", "-c", f'{self.ON_2} "$STANDIN_HCA" ctl remove >&2; ibv_devinfo; {self.ON_2} ibv_devinfo >&2',
+                   options=["--nodes", "2"])
+        self.assertIn("mlx5_0", done.stdout)
+        self.assertNotEqual(done.returncode, 0)
+
+    def test_each_has_an_address(self):
+        if subprocess.run(["unshare", "--net", "true"], stderr=subprocess.DEVNULL, check=False).returncode:
+            self.skipTest("only root may make a network")
+        bind = "import socket; socket.socket().bind(('192.0.2.2', 0)); socket.socket().bind(('192.0.2.1', 0))"
+        self.assertEqual(run(sys.executable, "-c", bind, options=["--nodes", "2"]).returncode, 0)
+
+    def test_refuses(self):
+        for number in ("0", "9", "two", ""):
+            self.assertEqual(run("true", options=["--nodes", number]).returncode, 2)
+
+
 class Model(unittest.TestCase):
     def run_with(self, text, *command):
         with tempfile.NamedTemporaryFile("w", suffix=".conf") as model:

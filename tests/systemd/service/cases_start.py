@@ -1,20 +1,25 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The service starts, serves its users, and has what the unit gives it."""
 
+import contextlib
 import grp
+import json
 import os
 import pathlib
 import pwd
 import shutil
 import stat
 import subprocess
+import tempfile
 
 from suite import places, resources
 from suite.lab import accepting
 from suite.report import Case, require, require_equal
+from support.authority import Authority
 
 from . import units
 from .node import CONFIG, LIMIT_S, LISTENING, PROVIDERS, RUN_DIR, STATE_DIR, check_plain
+from .places import DAEMON
 from .units import SERVICE, SOCKET, show, systemctl
 
 OTHER_USER = 65534
@@ -169,6 +174,44 @@ def less_memory(node):
     require_equal(node.status()["budgets"]["memory_out"], 32 << 20, "memory for leases that programs have")
 
 
+def states_of_peers():
+    words = ["warmverbs", "peers", "--json"]
+    document = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
+    return [peer["state"] for peer in document["peers"]]
+
+
+@contextlib.contextmanager
+def daemon_at(address, ca, *options):
+    """A daemon that is no service, leases nothing and is a node of the cluster, for as long as the block lasts."""
+    certificate, key = ca.give(f"node-{address}", f"IP:{address}")
+    with tempfile.TemporaryDirectory() as folder:
+        words = [DAEMON, "--socket", f"{folder}/socket", "--state-dir", folder, "--devices", "none", "--peer-listen",
+                 address, "--peer-ca", ca.certificate, "--peer-certificate", certificate, "--peer-key", key, *options]
+        process = subprocess.Popen(words)
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def peers(node):
+    """With the drop-in of docs/operations.md, the daemon reaches its peers, and systemd gives it the files."""
+    CONFIG.parent.mkdir(exist_ok=True)
+    ca = Authority(CONFIG.parent, "peer-ca")
+    certificate, key = ca.give("peer-certificate", "IP:127.0.0.1")
+    CONFIG.write_text("peers = 127.0.0.2\npeer-listen = 127.0.0.1\n")
+    units.drop_in("RestrictAddressFamilies=AF_INET AF_INET6", "IPAddressAllow=127.0.0.0/8",
+                  f"LoadCredential=peer-ca.pem:{ca.certificate}", f"LoadCredential=peer-certificate.pem:{certificate}",
+                  f"LoadCredential=peer-key.pem:{key}")
+    for file in (ca.certificate, certificate, key):
+        file.chmod(0o600)
+    node.start_service()
+    with daemon_at("127.0.0.2", ca, "--peers", "127.0.0.1"):
+        require(resources.until(lambda: states_of_peers() == ["up"], LIMIT_S, 0.2),
+                f"peers: {states_of_peers()}, {node.journal.messages()}")
+
+
 def cases():
     for name, run in [
         ("the account and the group exist", accounts),
@@ -182,6 +225,7 @@ def cases():
         ("limits", limits),
         ("a lower MemoryMax=", less_memory),
         ("metrics for node_exporter", metrics),
+        ("peers, with the drop-in of the documentation", peers),
     ]:
         yield Case("start", name, run)
 

@@ -72,7 +72,7 @@ def one_run(suite, node, program):
     """What happened in all processes of a run: trace.Events."""
     with tempfile.TemporaryDirectory() as folder:
         trace = pathlib.Path(folder, "trace")
-        environment = node.environment("warm", WARMVERBS_TRACE=trace)
+        environment = node.environment("warm", WARMVERBS_TRACE=trace, **suite.more_programs.ENVIRONMENT)
         running = []
         try:
             for words in map(suite.cases_programs.command, program.commands):

@@ -67,7 +67,7 @@ def measure_way(node, runs, port, way, at_a_time, requests, suffix):
 
 
 def in_turn(node, runs, once):
-    """The launcher begins with requests that are not counted, from which daemon and zygote learn."""
+    """Each run begins with requests that are not counted, from which daemon and zygote learn."""
     samples = {mode: [] for mode in MODES}
     for _ in range(runs):
         for mode in MODES:

@@ -6,6 +6,8 @@ import contextlib
 import functools
 import json
 import os
+import socket
+import struct
 import subprocess
 import time
 
@@ -132,6 +134,16 @@ def ask(*words):
     """The answer of the stand-in to a control command."""
     command = [os.environ["STANDIN_HCA"], "ctl", *words]
     return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+
+
+def pid():
+    """The process that plays kernel and adapter; None without the stand-in."""
+    path = os.environ.get("STANDIN_SOCKET")
+    if not path:
+        return None
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as each:
+        each.connect(path)
+        return struct.unpack("3i", each.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i")))[0]
 
 
 def counts():

@@ -18,7 +18,7 @@ from .report import LabError, Progress
 META_PACKAGE = "linux-image-amd64"
 BUSYBOX = pathlib.Path("/bin/busybox")
 GUEST = pathlib.Path(__file__).parent / "guest"
-GUEST_FILES = [GUEST / name for name in ("init", "session", "lab.service")]
+GUEST_FILES = [GUEST / name for name in ("init", "session", "lab.service", "agent", "lab-peer")]
 
 # What the guest loads before it sees the host's files; what these need is found with modprobe.
 MODULES = (

@@ -1,8 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """One virtual machine: its QEMU command line, and the run of a job in it."""
 
+import contextlib
 import dataclasses
+import functools
 import itertools
+import os
 import pathlib
 import secrets
 import socket
@@ -10,12 +13,18 @@ import sys
 
 from . import cache, process
 from .job import below, forwarded_environment, guest_script, lab_environment
+from .peer import Peer
 from .report import LabError, warn
 from .session import PORTS, Session
+from .wire import Wire
 
 QEMU = "qemu-system-x86_64"
 DEVICE = "rxe0"
 GUEST_OUT = "/run/lab/out"
+GUEST_BIN = "/run/lab/bin"
+AGENT = f"{GUEST_BIN}/agent"
+REQUESTS = "requests"  # a port of the first machine of two
+PEER = "-peer"
 GUEST_OWN = ("/dev", "/proc", "/run", "/sys")
 BOOT_SECONDS = 300
 CONSOLE_TAIL_LINES = 80  # A panic message takes up to 50 lines.
@@ -59,15 +68,82 @@ def counting(memory):
     )
 
 
-def run(image, job, settings):
-    """Boot, run the job, return its status. The machine is gone when this returns or raises."""
+class Machine:
+    """One that runs, until stop(). `ports` are our ends of its serial ports."""
+
+    def __init__(self, image, settings, shares, console, node=None, names=PORTS, wires=()):
+        """`wires` are the sockets of its Ethernet devices; node 1 or 2 has them."""
+        self.ports, theirs = zip(*(socket.socketpair() for _ in names))
+        devices = [
+            *map(port_options, range(1, len(names) + 1), names, [end.fileno() for end in theirs]),
+            *(wire_options(number, node, end.fileno()) for number, end in enumerate(wires)),
+        ]
+        with open(console, "ab") as log:  # For the messages of QEMU itself and of the guest.
+            self.process = process.start(
+                qemu_command(image, settings, shares, console, devices),
+                pass_fds=[end.fileno() for end in (*theirs, *wires)],
+                stdout=log,
+                stderr=log,
+            )
+        for end in theirs:
+            end.close()
+
+    @property
+    def pid(self):
+        return self.process.pid
+
+    def stop(self):
+        process.stop(self.process)
+
+
+def run(image, job, settings, nodes=1):
+    """Boot, run the job, return its status. All machines are gone when this returns or raises."""
     process.require(QEMU)
     check_visible(job.cwd)
-    with cache.temporary_folder() as folder:
-        mark = secrets.token_hex(16)
-        write_job(pathlib.Path(folder), job, mark)
-        shares = {"host": "/", "job": folder, "modules": image.modules, "out": job.out}
-        return boot(image, job, settings, shares, mark.encode())
+    with contextlib.ExitStack() as stack:
+        folder = stack.enter_context(cache.temporary_folder())
+        return (run_one if nodes == 1 else run_two)(image, job, settings, pathlib.Path(folder), stack)
+
+
+def run_one(image, job, settings, folder, stack):
+    session, _ = first_machine(image, job, settings, folder, stack)
+    return session.follow()
+
+
+def run_two(image, job, settings, folder, stack):
+    wires = Wire(), Wire()
+    session, machine = first_machine(
+        image, job, settings, folder, stack, 1, (*PORTS, REQUESTS), [wire.ends[0] for wire in wires]
+    )
+    agent = dataclasses.replace(job, command=[AGENT])
+    shares, _ = prepare(folder / "peer", image, agent, 2)
+    console = console_log(job, PEER)
+    console.write_bytes(b"")
+    log = stack.enter_context(open(console, "ab", buffering=0))
+    start = functools.partial(Machine, image, settings, shares, console, 2, wires=[wire.ends[1] for wire in wires])
+    peer = Peer(start, wires, session, machine.ports[-1], log.fileno())
+    stack.callback(peer.stop)
+    return session.follow()
+
+
+def first_machine(image, job, settings, folder, stack, node=None, names=PORTS, wires=()):
+    """The machine that runs the job, and the session that follows it."""
+    shares, mark = prepare(folder / "job", image, job, node)
+    console = console_log(job)
+    console.write_bytes(b"")
+    machine = Machine(image, settings, shares, console, node, names, wires)
+    stack.callback(machine.stop)
+    session = Session(machine.ports, mark.encode(), settings.boot_seconds, job.timeout)
+    stack.callback(session.flush)
+    return session, machine
+
+
+def prepare(folder, image, job, node):
+    """The shares of a machine, whose job is written to the folder, and the mark at the end of the job's output."""
+    mark = secrets.token_hex(16)
+    folder.mkdir()
+    write_job(folder, job, mark, node)
+    return {"host": "/", "job": folder, "modules": image.modules, "out": job.out}, mark
 
 
 def check_visible(cwd):
@@ -76,12 +152,15 @@ def check_visible(cwd):
             raise LabError(f"the guest has its own {folder}, so this folder is not there: {cwd}")
 
 
-def console_log(job):
-    return job.out / "console.log"
+def console_log(job, which=""):
+    return job.out / f"console{which}.log"
 
 
-def write_job(folder, job, mark):
+def write_job(folder, job, mark, node):
     environment = {**forwarded_environment(), **lab_environment("vm", DEVICE, GUEST_OUT)}
+    if node:
+        environment |= node_environment(node, environment.get("PATH", os.defpath))
+        (folder / "node").write_text(f"{node}\n")
     (folder / "run").write_text(guest_script(job, environment), errors="surrogateescape")
     (folder / "mark").write_text(mark)
     if below(job.cwd, "/tmp"):
@@ -90,27 +169,17 @@ def write_job(folder, job, mark):
         (folder / "systemd").touch()
 
 
-def boot(image, job, settings, shares, mark):
-    ours, theirs = zip(*(socket.socketpair() for _ in PORTS))
-    descriptors = [end.fileno() for end in theirs]
-    console = console_log(job)
-    console.write_bytes(b"")
-    with open(console, "ab") as log:  # For the messages of QEMU itself and of the guest.
-        command = qemu_command(image, settings, shares, console, descriptors)
-        qemu = process.start(command, pass_fds=descriptors, stdout=log, stderr=log)
-    try:
-        for end in theirs:
-            end.close()
-        session = Session(ours, mark, settings.boot_seconds, job.timeout)
-        try:
-            return session.follow()
-        finally:
-            session.flush()
-    finally:
-        process.stop(qemu)
+def node_environment(node, path):
+    """As guest/session gives addresses."""
+    return {
+        "PATH": f"{GUEST_BIN}:{path}",
+        "LAB_ADDRESS": f"10.77.0.{node}",
+        "LAB_PEER_ADDRESS": f"10.77.0.{3 - node}",
+        "LAB_CONTROL_ADDRESS": f"10.76.0.{node}",
+    }
 
 
-def qemu_command(image, settings, shares, console, descriptors):
+def qemu_command(image, settings, shares, console, devices):
     return [
         process.find(QEMU),
         *("-nodefaults", "-no-user-config", "-no-reboot", "-display", "none", "-machine", "q35"),
@@ -121,7 +190,7 @@ def qemu_command(image, settings, shares, console, descriptors):
         *("-chardev", f"file,id=console,path={quote(console)},append=on"),
         *("-serial", "chardev:console"),
         *("-device", "virtio-serial-pci"),
-        *flatten(map(port_options, range(1, len(PORTS) + 1), PORTS, descriptors)),
+        *flatten(devices),
         *flatten(map(share_options, shares.keys(), shares.values())),
     ]
 
@@ -130,6 +199,15 @@ def port_options(number, name, descriptor):
     return (
         *("-chardev", f"socket,id={name},fd={descriptor}"),
         *("-device", f"virtserialport,nr={number},chardev={name},name=lab.{name}"),
+    )
+
+
+def wire_options(number, node, descriptor):
+    mac = f"52:54:00:77:0{number}:0{node}"
+    return (
+        *("-netdev", f"dgram,id=wire{number},local.type=fd,local.str={descriptor}"),
+        # Without its ROM, which boots from a network. Of a device without a speed the kernel complains at each query.
+        *("-device", f"virtio-net-pci,netdev=wire{number},mac={mac},speed=10000,duplex=full,romfile="),
     )
 
 
@@ -150,10 +228,10 @@ def quote(path):
     return str(path).replace(",", ",,")
 
 
-def show_console_tail(job):
-    log = console_log(job)
+def show_console_tail(job, which=""):
+    log = console_log(job, which)
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     if lines:
-        warn("the end of the guest's console:")
+        warn(f"the end of {log.name}:")
     for line in lines[-CONSOLE_TAIL_LINES:]:
         print(f"    {line}", file=sys.stderr)

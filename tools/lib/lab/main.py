@@ -35,6 +35,9 @@ environment of COMMAND:
   LAB_DEVICE   name of the RDMA device: rxe0, or the first there is with
                --native; GID index 1 of rxe0 is an IPv4 address
   LAB_OUT      folder whose files stay: DIR of --out, else a temporary one
+  LAB_ADDRESS, LAB_PEER_ADDRESS
+               with --nodes 2: the address of LAB_DEVICE, and that of the other
+               machine's device
   A virtual machine also has PATH, HOME, CI, WARMVERBS_*, MESON_*, LAB_*,
   BENCH_*, ASAN_OPTIONS, UBSAN_OPTIONS and TSAN_OPTIONS from here, and nothing
   else.
@@ -48,6 +51,8 @@ exit status:
 files in DIR, besides those of COMMAND:
   console.log  warnings and errors of the guest's kernel; run dmesg as part of
                COMMAND to have everything
+  console-peer.log
+               with --nodes 2: those of the second machine
 
 what is special in a virtual machine:
   /dev, /proc, /run and /sys are its own, and so is /tmp, unless the current
@@ -56,11 +61,25 @@ what is special in a virtual machine:
   memory. None of the units that are enabled here is started, and there is
   neither udev nor D-Bus. COMMAND begins after multi-user.target.
 
+two machines (--nodes 2):
+  COMMAND runs on the first. The RDMA devices are joined by an Ethernet of QEMU,
+  eth0 of both machines; each machine has its own /tmp, and both see LAB_OUT.
+  COMMAND uses the second machine by lab-peer (lab-peer --help):
+    lab-peer run COMMAND...  runs it there, with its output and exit status
+    lab-peer pause, resume   stops the machine as a whole; lets it go on
+    lab-peer kill, reboot    switches it off; and on again
+    lab-peer partition, heal loses all packets between eth0 of both; not those
+                             of lab-peer, which have a network of their own
+  Delay and loss: tc qdisc add dev eth0 root netem delay 1ms loss 1%
+  A link that goes down: ip link set eth0 down
+
 examples:
   tools/lab run -- ibv_devinfo
   tools/lab run --out results -- sh -c 'ibv_devinfo -v >$LAB_OUT/devinfo'
   tools/lab run --count-instructions -- ibv_devices
   tools/lab run --systemd -- systemctl status
+  tools/lab run --nodes 2 -- sh -c 'ibv_rc_pingpong -g 1 & sleep 5;
+      lab-peer run ibv_rc_pingpong -g 1 $LAB_ADDRESS'
 """
 
 
@@ -100,9 +119,9 @@ def add_run(commands):
     flag("--native", help="on this machine, as the caller; adds rxe0 if there is no device")
     flag("--count-instructions", help="one CPU, 1 ns an instruction: repeatable times")
     flag("--systemd", help="boot systemd, and run COMMAND as its service lab.service")
-    number("--nodes", metavar="N", default=1, help="number of machines; only 1 for now")
-    run.add_argument("--mem", metavar="M", default="3G", help="memory (default: %(default)s)")
-    number("--cpus", metavar="N", help="CPUs (default: as many as here, at most 2)")
+    number("--nodes", metavar="N", default=1, help="number of machines: 1 or 2 (default: %(default)s)")
+    run.add_argument("--mem", metavar="M", default="3G", help="memory of each (default: %(default)s)")
+    number("--cpus", metavar="N", help="CPUs of each (default: as many as here, at most 2)")
     number("--timeout", metavar="S", default=1800, help="in seconds (default: %(default)s)")
     run.add_argument("--out", metavar="DIR", type=pathlib.Path, help="folder for results")
     flag("--quiet", help="say nothing about progress")
@@ -129,17 +148,20 @@ def run(options):
 def run_in_machine(job, options):
     ready = image.ready()
     settings = accelerator.choose(ready, options.count_instructions, cpus(options), options.mem)
-    Progress.say(f"booting Linux {ready.version} ({settings})")
+    Progress.say(f"booting Linux {ready.version} ({'two machines, each ' if options.nodes > 1 else ''}{settings})")
     try:
-        return machine.run(ready, job, settings)
+        return machine.run(ready, job, settings, options.nodes)
     except GuestError:
-        machine.show_console_tail(job)
+        for which in ("", machine.PEER)[: options.nodes]:
+            machine.show_console_tail(job, which)
         raise
 
 
 def check(options):
-    if options.nodes != 1:
-        raise LabError("a lab of more than one node does not exist yet; use --nodes 1")
+    if options.nodes > 2:
+        raise LabError("a lab has at most two machines: --nodes 2")
+    if options.nodes == 2 and (options.native or options.count_instructions):
+        raise LabError("--nodes 2 goes neither with --native nor with --count-instructions, whose clocks differ")
     if options.count_instructions and (options.native or options.cpus not in (None, 1)):
         raise LabError("--count-instructions needs a virtual machine with one CPU")
     if options.systemd and options.native:

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The output of a guest: its reports, and the job's two outputs, which are passed on to ours."""
 
-import collections
 import os
 import selectors
 import signal
@@ -46,16 +45,18 @@ class Stream:
         self.held = b""
 
 
-class Control:
-    """The guest's reports: ready, exit STATUS, fail REASON; one per line."""
+class Lines:
+    """Calls handle(word, rest) for each line. A guest's reports are: ready, exit STATUS, fail REASON."""
 
-    def __init__(self):
+    def __init__(self, handle):
+        self.handle = handle
         self.partial = b""
-        self.reports = collections.deque()
 
     def feed(self, data):
         *lines, self.partial = (self.partial + data).split(b"\n")
-        self.reports.extend(line.decode(errors="replace").partition(" ")[::2] for line in lines)
+        for line in lines:
+            word, _, rest = line.decode(errors="replace").partition(" ")
+            self.handle(word, rest)
 
 
 class Session:
@@ -63,13 +64,19 @@ class Session:
 
     def __init__(self, sockets, mark, boot_seconds, job_seconds):
         self.selector = selectors.DefaultSelector()
-        self.control = Control()
         self.streams = [Stream(STDOUT, mark), Stream(STDERR, mark)]
-        for end, sink in zip(sockets, (self.control, *self.streams)):
-            self.selector.register(end, selectors.EVENT_READ, sink)
+        for end, sink in zip(sockets, (Lines(self.handle), *self.streams)):
+            self.watch(end, sink)
         self.job_seconds = job_seconds
         self.status = None
         self.allow(boot_seconds, GuestError(f"the guest was not ready after {boot_seconds} s"))
+
+    def watch(self, end, sink, whose="the guest"):
+        """Calls sink.feed() with what arrives there, until ignore()."""
+        self.selector.register(end, selectors.EVENT_READ, (sink, whose))
+
+    def ignore(self, end):
+        self.selector.unregister(end)
 
     def allow(self, seconds, otherwise):
         """Set the deadline of the phase that begins, and the exception to raise when it passes."""
@@ -82,16 +89,15 @@ class Session:
             if left <= 0:
                 raise self.otherwise
             for key, _ in self.selector.select(left):
-                self.receive(key.fileobj, key.data)
+                if key.fileobj in self.selector.get_map():  # What came before may have ended a machine.
+                    self.receive(key.fileobj, *key.data)
         return self.status
 
-    def receive(self, end, sink):
+    def receive(self, end, sink, whose):
         data = receive_some(end)
         if not data:
-            raise GuestError("the guest died before the command had ended")
+            raise GuestError(f"{whose} died before the command had ended")
         sink.feed(data)
-        while self.control.reports:
-            self.handle(*self.control.reports.popleft())
 
     def handle(self, report, detail):
         if report == "fail":

@@ -27,6 +27,9 @@ BOOTSTRAP_OPTIONS = (
 )
 
 
+children = set()  # the programs that run
+
+
 class Unavailable(Exception):
     """This machine cannot have the root; the text says why."""
 
@@ -71,7 +74,7 @@ class Root:
         if not self.path.exists():
             self._check_mirror()
             self._make()
-        self.run("tools/install-deps", "--tests")
+        self.fetch("tools/install-deps", "--tests")
 
     def _check_mirror(self):
         url = f"{self.mirror}/dists/{self.release.name}/InRelease"
@@ -90,6 +93,14 @@ class Root:
     def run(self, *command):
         """Run a command in the source tree, as it is in the root, and return what it prints. Raises Failed."""
         return succeed([sys.executable, ENTER, self.path, products.ROOT, *command])
+
+    def fetch(self, *command):
+        """Run a command that may download something. Raises Unavailable if the mirror does not answer, else Failed."""
+        try:
+            self.run(*command)
+        except Failed:
+            self._check_mirror()
+            raise
 
     def attempt(self, *command):
         """The same, whatever its exit status: (status, output)."""
@@ -113,11 +124,19 @@ def outcome(command):
     child = process.start(
         [str(word) for word in command], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, errors="replace"
     )
+    children.add(child)
     try:
         said, _ = child.communicate()
     finally:
         process.stop(child)
+        children.discard(child)
     return child.returncode, said
+
+
+def stop_all():
+    """Stop what other threads wait for, and all that it has started."""
+    for child in tuple(children):
+        process.stop(child)
 
 
 def succeed(command):

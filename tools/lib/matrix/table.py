@@ -23,6 +23,11 @@ class Row:
         return f"| {self.title} | {self.rdma_core} | {kernel} | {leased(self.rxe)} | {leased(self.mlx5)} |"
 
 
+def of(rows):
+    """The lines of a table of these rows; none if there are none."""
+    return [HEAD, RULE, *map(str, rows)] if rows else []
+
+
 def leased(results):
     if not results.passed:
         return "not tested"

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/doctor.h"
+
+#include "cli/arguments.h"
+#include "cli/ask.h"
+#include "cli/complain.h"
+#include "cli/doctor/checks.h"
+#include "cli/doctor/doctor_report.h"
+#include "cli/doctor/findings.h"
+#include "cli/doctor/listener.h"
+#include "cli/doctor/netns_mode.h"
+#include "cli/doctor/seen_devices.h"
+#include "cli/doctor/surroundings.h"
+#include "cli/library.h"
+#include "store/json_memory.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct options {
+	bool json;
+	const char *socket;
+};
+
+static const struct argp_option argp_options[] = {
+    WV_JSON_OPTION,
+    WV_SOCKET_OPTION,
+    {0},
+};
+
+static error_t parse(int key, char *arg, struct argp_state *state)
+{
+	struct options *options = state->input;
+
+	switch (key) {
+	case WV_OPTION_JSON:
+		options->json = true;
+		return 0;
+	case WV_OPTION_SOCKET:
+		options->socket = arg;
+		return 0;
+	case ARGP_KEY_ARG:
+		argp_error(state, "unexpected argument '%s'", arg);
+		return 0;
+	default:
+		return ARGP_ERR_UNKNOWN;
+	}
+}
+
+static const struct argp argp = {
+    .options = argp_options,
+    .parser = parse,
+    .doc = "Look at devices, permissions, limits, the daemon and the environment, and print what "
+	   "is well, what is not, and the command that mends it.\v"
+	   "Exit status: 0 all is well, 1 something keeps programs from leases, 2 wrong usage.",
+};
+
+/* The path of the libibverbs that programs load; NULL: there is none. It stays loaded. */
+static const char *find_verbs(void)
+{
+	void *verbs = dlopen("libibverbs.so.1", RTLD_LAZY);
+	struct link_map *map;
+
+	return verbs && !dlinfo(verbs, RTLD_DI_LINKMAP, &map) ? map->l_name : NULL;
+}
+
+struct answers {
+	struct wv_answer status, peers;
+};
+
+static int ask(const char *socket, const char *op, struct wv_answer *answer)
+{
+	return wv_ask_quietly(socket, json_pack("{s:s}", "op", op), answer);
+}
+
+/* What the daemon says, if it does. */
+static void ask_daemon(struct wv_doctor *d, struct answers *answers)
+{
+	d->status_error =
+	    wv_stopped_listener(d) ? -ETIMEDOUT : ask(d->socket, "status", &answers->status);
+	if (d->status_error)
+		return;
+	d->status = answers->status.document;
+	if (!ask(d->socket, "peers", &answers->peers))
+		d->peers = answers->peers.document;
+}
+
+/* Everything that several checks need, or that no check is to do again. */
+static void look(struct wv_doctor *d, const struct options *options, struct answers *answers,
+		 char library[static PATH_MAX])
+{
+	const char *sysfs = getenv("SYSFS_PATH");
+
+	d->root = "";
+	d->sysfs = sysfs && *sysfs ? sysfs : "/sys";
+	d->verbs = find_verbs();
+	d->socket = wv_ask_path(options->socket);
+	d->library_error = wv_library_find(library);
+	d->library = library;
+	ask_daemon(d, answers);
+	d->netns_exclusive = wv_netns_is_exclusive();
+	d->in_container = wv_is_contained(d);
+	wv_see_devices(d);
+}
+
+static int print_json(const struct wv_doctor *d)
+{
+	json_t *document;
+	int failed;
+
+	wv_json_begin();
+	document = wv_doctor_json(d);
+	failed = wv_json_was_short() ? -1 : json_dumpf(document, stdout, JSON_INDENT(2));
+	json_decref(document);
+	putchar('\n');
+	return failed ? -ENOMEM : 0;
+}
+
+static int main_of_doctor(int argc, char **argv)
+{
+	static struct wv_doctor d;
+	struct options options = {0};
+	struct answers answers = {0};
+	char library[PATH_MAX];
+	int err = 0;
+
+	wv_arguments_parse(&argp, argc, argv, 0, &options);
+	look(&d, &options, &answers, library);
+	wv_run_checks(&d);
+	if (options.json)
+		err = print_json(&d);
+	else
+		wv_doctor_text(&d, stdout);
+	wv_answer_finish(&answers.status);
+	wv_answer_finish(&answers.peers);
+	if (!err && fflush(stdout))
+		err = -errno;
+	if (err)
+		wv_complain(NULL, "cannot print what was found: %s", strerror(-err));
+	return err || wv_count_findings(&d, WV_MARK_FAIL) ? WV_EXIT_FAILED : 0;
+}
+
+const struct wv_subcommand wv_cli_doctor = {
+    .name = "doctor",
+    .summary = "find out what keeps programs from leases",
+    .usage_exit = WV_EXIT_USAGE,
+    .main = main_of_doctor,
+};

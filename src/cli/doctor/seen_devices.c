@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/doctor/seen_devices.h"
+
+#include "abi/drivers.h"
+#include "base/base.h"
+#include "cli/doctor/small_file.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <sys/sysmacros.h>
+
+#define CLASS "class/infiniband_verbs"
+
+/* Software devices have no parent with a driver. */
+static uint32_t driver_of_parent(const struct wv_doctor *d, const char *node)
+{
+	char link[PATH_MAX], target[PATH_MAX];
+	const char *base;
+	ssize_t got;
+
+	snprintf(link, sizeof(link), "%s/" CLASS "/%s/device/driver", d->sysfs, node);
+	got = readlink(link, target, sizeof(target) - 1);
+	target[got > 0 ? got : 0] = '\0';
+	base = strrchr(target, '/');
+	return wv_driver_of_parent(base ? base + 1 : target);
+}
+
+static bool read_device(const struct wv_doctor *d, const char *node, struct wv_seen_device *device)
+{
+	unsigned int major, minor;
+	char dev[32];
+
+	*device = (struct wv_seen_device){0};
+	if (!wv_copy_string(device->node, sizeof(device->node), node) ||
+	    !wv_read_line(device->ibdev, sizeof(device->ibdev), "%s/" CLASS "/%s/ibdev", d->sysfs,
+			  node) ||
+	    !wv_read_line(dev, sizeof(dev), "%s/" CLASS "/%s/dev", d->sysfs, node) ||
+	    sscanf(dev, "%u:%u", &major, &minor) != 2)
+		return false;
+	/* It is a part of paths; the kernel allows neither. */
+	if (!*device->ibdev || strchr(device->ibdev, '/') || *device->ibdev == '.')
+		return false;
+	device->rdev = makedev(major, minor);
+	device->driver_id = driver_of_parent(d, node);
+	return true;
+}
+
+void wv_see_devices(struct wv_doctor *d)
+{
+	char path[PATH_MAX];
+	struct dirent *entry;
+	DIR *folder;
+
+	snprintf(path, sizeof(path), "%s/" CLASS, d->sysfs);
+	folder = opendir(path);
+	if (!folder)
+		return;
+	for (unsigned int i = 0;
+	     i < WV_MAX_ENTRIES && d->n_devices < WV_MAX_DEVICES && (entry = readdir(folder)); i++)
+		if (!strncmp(entry->d_name, "uverbs", strlen("uverbs")) &&
+		    read_device(d, entry->d_name, &d->devices[d->n_devices]))
+			d->n_devices++;
+	closedir(folder);
+}
+
+json_t *wv_seen_device_status(const struct wv_doctor *d, const struct wv_seen_device *device)
+{
+	json_t *entry;
+	size_t i;
+
+	json_array_foreach (json_object_get(d->status, "devices"), i, entry) {
+		const char *name = json_string_value(json_object_get(entry, "name"));
+
+		if (name && !strcmp(name, device->ibdev))
+			return entry;
+	}
+	return NULL;
+}
+
+const char *wv_seen_device_driver(const struct wv_doctor *d, const struct wv_seen_device *device)
+{
+	json_t *status = wv_seen_device_status(d, device);
+
+	return json_string_value(json_object_get(status, "driver"))
+		   ?: wv_provider_name(device->driver_id);
+}

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cli/supervise.h"
+
+#include "base/base.h"
+#include "cli/complain.h"
+#include "cli/subcommand.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+/* Of errors in this process itself: blocking them would only hide where they come from. */
+static const int own_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
+
+static void block_signals(sigset_t *signals, sigset_t *before)
+{
+	sigfillset(signals);
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(own_signals); i++)
+		sigdelset(signals, own_signals[i]);
+	sigprocmask(SIG_BLOCK, signals, before);
+}
+
+/*
+ * Stops as the program did: a shell then takes its terminal back. A shell continues both; whoever
+ * continues this process alone means the program.
+ */
+static void stop_alike(pid_t child, int signal_number)
+{
+	siginfo_t continued = {0};
+	sigset_t stop;
+
+	sigemptyset(&stop);
+	sigaddset(&stop, signal_number);
+	raise(signal_number);
+	sigprocmask(SIG_UNBLOCK, &stop, NULL); /* stops here; SIGSTOP did above */
+	sigprocmask(SIG_BLOCK, &stop, NULL);
+	if (waitid(P_PID, (id_t)child, &continued, WCONTINUED | WNOHANG) || !continued.si_pid)
+		kill(child, SIGCONT);
+}
+
+/*
+ * Whether the program did not get the signal itself. The terminal sends its signals to both
+ * processes, except that of a hangup, which it sends to the leader of the session. A signal from
+ * the program is not sent back: it went to their process group.
+ */
+static bool is_for_program(const siginfo_t *info, pid_t child)
+{
+	switch (info->si_signo) {
+	case SIGCHLD: /* this process's own */
+	case SIGCONT: /* stop_alike() knows who was continued */
+		return false;
+	default:
+		break;
+	}
+	if (info->si_code == SI_KERNEL)
+		return info->si_signo == SIGHUP && getsid(0) == getpid();
+	return info->si_pid != child;
+}
+
+/* Waits with @signals blocked until the program has ended. 0 or an exit code. */
+static int await(pid_t child, const sigset_t *signals, int *status)
+{
+	for (;;) {
+		siginfo_t info;
+		pid_t changed = waitpid(child, status, WNOHANG | WUNTRACED);
+
+		if (changed < 0)
+			return WV_EXIT_NOT_STARTED;
+		if (changed && !WIFSTOPPED(*status))
+			return 0;
+		if (changed)
+			stop_alike(child, WSTOPSIG(*status));
+		else if (sigwaitinfo(signals, &info) > 0 && is_for_program(&info, child))
+			kill(child, info.si_signo);
+	}
+}
+
+/* In the child. The end of this process by SIGKILL, which cannot be passed on, is the program's. */
+static void become_program(const struct wv_launch *launch, const sigset_t *before, pid_t parent)
+{
+	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != parent)
+		_exit(WV_EXIT_NOT_STARTED);
+	sigprocmask(SIG_SETMASK, before, NULL);
+	_exit(wv_launch_exec(launch));
+}
+
+int wv_supervise(const struct wv_launch *launch, int *status)
+{
+	struct sigaction of_children, tell = {.sa_handler = SIG_DFL};
+	sigset_t signals, before;
+	pid_t parent = getpid(), child;
+
+	block_signals(&signals, &before);
+	/* A process that ignores SIGCHLD is not told that a child ended. */
+	sigaction(SIGCHLD, &tell, &of_children);
+	child = fork();
+	if (child < 0) {
+		wv_complain("see 'ulimit -a' for limits of processes and memory",
+			    "cannot start %s: %s", launch->program[0], strerror(errno));
+		return WV_EXIT_NOT_STARTED;
+	}
+	if (!child) {
+		sigaction(SIGCHLD, &of_children, NULL);
+		become_program(launch, &before, parent);
+	}
+	return await(child, &signals, status);
+}
+
+int wv_supervise_exit_code(int status)
+{
+	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+}
+
+int wv_supervise_end_alike(int status)
+{
+	const struct rlimit no_core = {0};
+	sigset_t one;
+
+	if (WIFSIGNALED(status)) {
+		sigemptyset(&one);
+		sigaddset(&one, WTERMSIG(status));
+		setrlimit(RLIMIT_CORE, &no_core);
+		signal(WTERMSIG(status), SIG_DFL);
+		raise(WTERMSIG(status));
+		sigprocmask(SIG_UNBLOCK, &one, NULL);
+	}
+	return wv_supervise_exit_code(status);
+}

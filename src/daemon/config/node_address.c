@@ -1,0 +1,144 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/config/node_address.h"
+
+#include "base/base.h"
+
+#include <arpa/inet.h>
+#include <ctype.h>
+#include <errno.h>
+
+#define SEPARATORS ", \t"
+
+int wv_ip_parse(const char *text, struct in6_addr *ip)
+{
+	struct in_addr v4;
+
+	if (inet_pton(AF_INET6, text, ip) == 1)
+		return 0;
+	if (inet_pton(AF_INET, text, &v4) != 1)
+		return -EINVAL;
+	*ip = (struct in6_addr){.s6_addr = {[10] = 0xff, [11] = 0xff}};
+	memcpy(&ip->s6_addr[12], &v4, sizeof(v4));
+	return 0;
+}
+
+const char *wv_ip_format(const struct in6_addr *ip, char text[static INET6_ADDRSTRLEN])
+{
+	if (IN6_IS_ADDR_V4MAPPED(ip))
+		inet_ntop(AF_INET, &ip->s6_addr[12], text, INET6_ADDRSTRLEN);
+	else
+		inet_ntop(AF_INET6, ip, text, INET6_ADDRSTRLEN);
+	return text;
+}
+
+static int parse_port(const char *text, uint16_t *port)
+{
+	unsigned long number;
+	char *end;
+
+	if (!isdigit((unsigned char)*text))
+		return -EINVAL;
+	number = strtoul(text, &end, 10);
+	if (*end || !number || number > UINT16_MAX)
+		return -EINVAL;
+	*port = (uint16_t)number;
+	return 0;
+}
+
+/* Letters, digits, hyphens, dots (RFC 1123), and underscores, which private zones have. */
+static bool is_name(const char *name)
+{
+	if (!isalnum((unsigned char)*name))
+		return false;
+	for (; *name; name++)
+		if (!isalnum((unsigned char)*name) && !strchr("-._", *name))
+			return false;
+	return true;
+}
+
+/* Cuts @text in two. @port is what follows the colon before the port, or NULL. */
+static int split(char *text, char **host, char **port)
+{
+	char *close = *text == '[' ? strchr(text, ']') : NULL;
+	char *colon = strrchr(text, ':');
+
+	*host = text;
+	*port = NULL;
+	if (*text == '[') {
+		if (!close || (close[1] && close[1] != ':'))
+			return -EINVAL;
+		*host = text + 1;
+		*port = close[1] ? close + 2 : NULL;
+		*close = '\0';
+	} else if (colon && strchr(text, ':') == colon) { /* else it is an IPv6 address */
+		*colon = '\0';
+		*port = colon + 1;
+	}
+	return 0;
+}
+
+int wv_node_address_parse(const char *text, uint16_t port, struct wv_node_address *node)
+{
+	char copy[WV_LIST_ITEM], *host, *own_port;
+
+	*node = (struct wv_node_address){.port = port};
+	if (!wv_copy_string(copy, sizeof(copy), text) || split(copy, &host, &own_port))
+		return -EINVAL;
+	if (own_port && parse_port(own_port, &node->port))
+		return -EINVAL;
+	node->numeric = !wv_ip_parse(host, &node->ip);
+	if (node->numeric) {
+		wv_ip_format(&node->ip, node->name);
+		return 0;
+	}
+	/* An address that was mistyped is no name: no domain is a number. */
+	if (*text == '[' || !is_name(host) ||
+	    !strpbrk(host, "abcdefghijklmnopqrstuvwxyz"
+			   "ABCDEFGHIJKLMNOPQRSTUVWXYZ"))
+		return -EINVAL;
+	return wv_copy_string(node->name, sizeof(node->name), host) ? 0 : -EINVAL;
+}
+
+int wv_gid_row_parse(const char *text, struct wv_gid_row *row)
+{
+	char copy[WV_LIST_ITEM], *node, *slash, *end;
+
+	if (!wv_copy_string(copy, sizeof(copy), text) || !(node = strchr(copy, '=')))
+		return -EINVAL;
+	*node++ = '\0';
+	row->bits = 128;
+	slash = strchr(copy, '/');
+	if (slash) {
+		*slash++ = '\0';
+		if (!isdigit((unsigned char)*slash))
+			return -EINVAL;
+		row->bits = (unsigned int)strtoul(slash, &end, 10);
+		if (*end || !row->bits || row->bits > 128)
+			return -EINVAL;
+	}
+	if (inet_pton(AF_INET6, copy, row->gid) != 1)
+		return -EINVAL;
+	return wv_node_address_parse(node, 0, &row->node);
+}
+
+bool wv_gid_row_covers(const struct wv_gid_row *row, const uint8_t gid[static 16])
+{
+	unsigned int whole = row->bits / 8, rest = row->bits % 8;
+
+	if (memcmp(row->gid, gid, whole))
+		return false;
+	return !rest || (row->gid[whole] ^ gid[whole]) >> (8 - rest) == 0;
+}
+
+const char *wv_list_next(const char *list, char item[static WV_LIST_ITEM])
+{
+	size_t bytes;
+
+	list += strspn(list, SEPARATORS);
+	bytes = strcspn(list, SEPARATORS);
+	if (!bytes)
+		return NULL;
+	memcpy(item, list, bytes < WV_LIST_ITEM ? bytes : WV_LIST_ITEM - 1);
+	item[bytes < WV_LIST_ITEM ? bytes : WV_LIST_ITEM - 1] = '\0';
+	return list + bytes;
+}

@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/pairs/edges.h"
+
+#include "base/backoff.h"
+#include "base/base.h"
+
+#include <rdma/ib_user_verbs.h>
+#include <string.h>
+
+#define US		 1000000
+#define FIRST_PAUSE_US	 100000
+#define LONGEST_PAUSE_US (60 * US)
+
+void wv_edges_init(struct wv_edges *e)
+{
+	TAILQ_INIT(&e->all);
+	e->n = 0;
+}
+
+static void drop(struct wv_edges *e, struct wv_edge *edge)
+{
+	TAILQ_REMOVE(&e->all, edge, link);
+	e->n--;
+	free(edge);
+}
+
+void wv_edges_finish(struct wv_edges *e)
+{
+	while (!TAILQ_EMPTY(&e->all))
+		drop(e, TAILQ_FIRST(&e->all));
+}
+
+/* Clears what differs between two connections that are made in the same way. */
+static void clear_numbers(struct wv_cmdlog *moves)
+{
+	wv_each_step (moves, step) {
+		const struct wv_attr *in = wv_step_attr(step, UVERBS_ATTR_CORE_IN);
+		struct ib_uverbs_modify_qp *modify = (void *)wv_attr_bytes(step, in);
+
+		step->target = WV_NONE;
+		modify->qp_handle = modify->dest_qp_num = 0;
+		modify->rq_psn = modify->sq_psn = 0;
+		memset(modify->dest.dgid, 0, sizeof(modify->dest.dgid));
+		modify->dest.flow_label = 0;
+	}
+}
+
+static struct wv_edge *find(struct wv_edges *e, const struct wv_edge_report *r)
+{
+	struct wv_edge *edge;
+
+	TAILQ_FOREACH (edge, &e->all, link)
+		if (edge->recipe == r->recipe && edge->create == r->create)
+			return edge;
+	return NULL;
+}
+
+static struct wv_edge *oldest_idle(struct wv_edges *e)
+{
+	struct wv_edge *edge;
+
+	TAILQ_FOREACH_REVERSE(edge, &e->all, wv_edge_list, link)
+	if (!edge->n_pairs)
+		return edge;
+	return NULL;
+}
+
+static struct wv_edge *add(struct wv_edges *e)
+{
+	struct wv_edge *edge;
+
+	if (e->n == WV_EDGES_MOST) {
+		edge = oldest_idle(e);
+		if (!edge)
+			return NULL;
+		drop(e, edge);
+	}
+	edge = calloc(1, sizeof(*edge));
+	if (!edge)
+		return NULL;
+	TAILQ_INSERT_HEAD(&e->all, edge, link);
+	e->n++;
+	return edge;
+}
+
+static bool is_same_way(const struct wv_edge *edge, const struct wv_edge_report *r)
+{
+	return edge->peer == r->peer && !memcmp(edge->gid, r->gid, sizeof(r->gid)) &&
+	       !memcmp(edge->peer_gid, r->peer_gid, sizeof(r->peer_gid)) &&
+	       !memcmp(edge->moves, r->moves, r->moves->bytes);
+}
+
+static void learn(struct wv_edge *edge, const struct wv_edge_report *r)
+{
+	edge->recipe = r->recipe;
+	edge->uid = r->uid;
+	edge->create = r->create;
+	edge->peer = r->peer;
+	edge->agreed = 0;
+	memcpy(edge->gid, r->gid, sizeof(edge->gid));
+	memcpy(edge->peer_gid, r->peer_gid, sizeof(edge->peer_gid));
+	memcpy(edge->moves, r->moves, r->moves->bytes);
+}
+
+struct wv_edge *wv_edges_note(struct wv_edges *e, const struct wv_edge_report *r, int64_t now_us)
+{
+	struct wv_edge *edge = find(e, r);
+
+	clear_numbers(r->moves);
+	if (!edge)
+		edge = add(e);
+	if (!edge)
+		return NULL;
+	if (!is_same_way(edge, r)) {
+		if (edge->n_pairs) { /* these are of another kind; let them go first */
+			edge->agreed = 0;
+			return NULL;
+		}
+		learn(edge, r);
+	}
+	edge->qp_num = r->qp_num;
+	edge->peer_qp_num = r->peer_qp_num;
+	edge->flow_label = r->flow_label;
+	edge->used_us = now_us;
+	TAILQ_REMOVE(&e->all, edge, link);
+	TAILQ_INSERT_HEAD(&e->all, edge, link);
+	return edge;
+}
+
+void wv_edges_answer(struct wv_edges *e, struct wv_peer *from, const struct wv_pair_note *note)
+{
+	struct wv_edge *edge;
+
+	TAILQ_FOREACH (edge, &e->all, link)
+		if (edge->peer == from && edge->qp_num == note->qp_num &&
+		    edge->peer_qp_num == note->peer_qp_num && edge->peer_qp_num)
+			break;
+	if (!edge || memcmp(edge->gid, note->gid, sizeof(note->gid)) != 0)
+		return;
+	edge->qp_num = edge->peer_qp_num = 0; /* one answer for each question */
+	if (edge->keeper != note->keeper || edge->shape != note->shape)
+		edge->agreed = 0;
+	edge->keeper = note->keeper;
+	edge->shape = note->shape;
+	edge->by_request = note->by_request;
+	if (edge->agreed < WV_EDGE_AGREE)
+		edge->agreed++;
+}
+
+bool wv_edge_is_in_use(const struct wv_edge *edge, int64_t now_us)
+{
+	return edge->agreed == WV_EDGE_AGREE &&
+	       now_us - edge->used_us < (int64_t)WV_EDGE_IDLE_S * US;
+}
+
+bool wv_edge_is_good(const struct wv_edge *edge, int64_t now_us)
+{
+	return wv_edge_is_in_use(edge, now_us) && now_us >= edge->pause_until_us;
+}
+
+void wv_edge_fail(struct wv_edge *edge, int64_t now_us)
+{
+	edge->pause_until_us =
+	    now_us + (int64_t)wv_backoff(FIRST_PAUSE_US, LONGEST_PAUSE_US, ++edge->failures);
+}
+
+bool wv_edges_see(struct wv_edges *e, const uint8_t gid[16], const uint8_t at[WV_LINK_ADDRESS])
+{
+	static const uint8_t never[WV_LINK_ADDRESS];
+	struct wv_edge *edge;
+	bool moved = false;
+
+	TAILQ_FOREACH (edge, &e->all, link) {
+		if (memcmp(edge->peer_gid, gid, sizeof(edge->peer_gid)) != 0)
+			continue;
+		moved = moved || (memcmp(edge->link_address, never, sizeof(never)) != 0 &&
+				  memcmp(edge->link_address, at, WV_LINK_ADDRESS) != 0);
+		memcpy(edge->link_address, at, WV_LINK_ADDRESS);
+	}
+	return moved;
+}
+
+void wv_edge_differ(struct wv_edge *edge)
+{
+	edge->agreed = 0;
+}

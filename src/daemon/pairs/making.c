@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/pairs/making.h"
+
+#include "base/base.h"
+#include "cmdlog/qp_steps.h"
+#include "daemon/loop/loop.h"
+
+#include <sys/random.h>
+
+#define US	  1000000
+#define TICK_US	  50000
+#define QUIET_US  US
+#define PSN_MASK  0xffffffu
+#define ANSWER_US (2 * US)  /* a server that has not answered by then will not */
+#define IDLE_US	  (60 * US) /* of a pair that nobody claimed */
+
+/* The pool of which one lease is taken has another one left. */
+#define LEASES_WANTED 2
+
+static uint32_t random_psn(void)
+{
+	uint32_t psn = 0;
+
+	getrandom(&psn, sizeof(psn), GRND_NONBLOCK);
+	return psn & PSN_MASK;
+}
+
+static int ask(struct wv_pairs *p, const struct wv_pair *pair)
+{
+	const struct wv_edge *edge = pair->edge;
+	struct wv_lease_pair *own = &pair->lease->pair;
+	struct wv_step *create = wv_cmdlog_nth(pair->lease->cmdlog, edge->create);
+
+	*own = (struct wv_lease_pair){
+	    .pair = pair->id,
+	    .create = edge->create,
+	    .psn = random_psn(),
+	    .peer_psn = random_psn(),
+	};
+	return wv_pair_ask(p, edge,
+			   (struct wv_pair_note){
+			       .word = WV_PAIR_ASK,
+			       .keeper = edge->keeper,
+			       .pair = pair->id,
+			       .shape = edge->shape,
+			       .qp_num = create ? wv_step_qp_num(create) : 0,
+			       .psn = own->peer_psn,
+			       .peer_psn = own->psn,
+			   });
+}
+
+static void make_one(struct wv_pairs *p, struct wv_edge *edge, struct wv_pool *pool)
+{
+	struct wv_pooled_lease *lease = wv_pool_take(pool);
+	struct wv_pair *pair = wv_pair_add(p, edge, pool, lease);
+
+	if (!pair) {
+		wv_pool_put(pool, lease);
+		return;
+	}
+	if (ask(p, pair)) {
+		wv_pair_put_into_pool(p, pair);
+		wv_edge_fail(edge, wv_pairs_now(p));
+	}
+}
+
+/* A server that must guess serves one claim at a time. */
+static uint32_t wanted(const struct wv_edge *edge, const struct wv_pool *pool)
+{
+	uint32_t n = edge->by_request ? pool->target : pool->target / 2;
+	uint32_t most = edge->by_request ? WV_PAIRS_PER_EDGE : WV_PAIRS_GUESSED;
+
+	return n < 1 ? 1 : n > most ? most : n;
+}
+
+static bool is_lacking(const struct wv_pairs *p, const struct wv_edge *edge,
+		       const struct wv_pool *pool)
+{
+	return pool && p->n < WV_PAIRS_MOST &&
+	       edge->n_pairs - edge->n_claimed < wanted(edge, pool) &&
+	       wv_edge_is_good(edge, wv_pairs_now(p));
+}
+
+static void make_pairs(struct wv_pairs *p)
+{
+	struct wv_edge *edge;
+
+	TAILQ_FOREACH (edge, &p->edges.all, link) {
+		struct wv_pool *pool = wv_pair_pool(p, edge);
+
+		if (is_lacking(p, edge, pool) && pool->n_ready >= LEASES_WANTED)
+			make_one(p, edge, pool);
+	}
+}
+
+uint32_t wv_pairs_requested(const struct wv_pairs *p, const struct wv_recipe *recipe)
+{
+	const struct wv_edge *edge;
+
+	TAILQ_FOREACH (edge, &p->edges.all, link)
+		if (edge->recipe == recipe->id && is_lacking(p, edge, recipe->pool))
+			return LEASES_WANTED;
+	return 0;
+}
+
+static void review(struct wv_pairs *p, struct wv_pair *pair)
+{
+	int64_t age_us = wv_pairs_now(p) - pair->since_us;
+
+	if (pair->state == WV_PAIR_ASKED && age_us > ANSWER_US) {
+		wv_pair_say(p, pair, WV_PAIR_DROP, WV_PAIR_IDLE);
+		wv_edge_fail(pair->edge, wv_pairs_now(p));
+		wv_pair_put_into_pool(p, pair);
+	} else if (pair->state == WV_PAIR_READY && age_us > IDLE_US) {
+		p->tally.idle++;
+		wv_pair_drop(p, pair, WV_PAIR_IDLE);
+	} else if (pair->state == WV_PAIR_LEFT && age_us > ANSWER_US) {
+		wv_pair_forget(p, pair);
+	}
+}
+
+/* Whether something is to happen soon: an answer, or another pair. */
+static bool is_busy(const struct wv_pairs *p)
+{
+	const struct wv_edge *edge;
+	const struct wv_pair *pair;
+
+	LIST_FOREACH (pair, &p->all, link)
+		if (pair->state != WV_PAIR_READY && pair->state != WV_PAIR_HANDED_OUT)
+			return true;
+	TAILQ_FOREACH (edge, &p->edges.all, link)
+		if (is_lacking(p, edge, wv_pair_pool(p, edge)))
+			return true;
+	return false;
+}
+
+/* Whether a pair waits, or an edge that was used lately may get pairs again. */
+static bool is_in_use(const struct wv_pairs *p)
+{
+	const struct wv_edge *edge;
+
+	TAILQ_FOREACH (edge, &p->edges.all, link)
+		if (edge->n_pairs || wv_edge_is_in_use(edge, wv_pairs_now(p)))
+			return true;
+	return false;
+}
+
+/* A node on which nothing is connected has no timer. */
+static void look_again(struct wv_pairs *p)
+{
+	if (is_busy(p))
+		wv_timer_arm(p->timer, wv_pairs_now(p) + TICK_US);
+	else if (is_in_use(p))
+		wv_timer_arm(p->timer, wv_pairs_now(p) + QUIET_US);
+}
+
+int wv_pairs_tick(sd_event_source *timer, uint64_t unused, void *data)
+{
+	struct wv_pairs *p = data;
+	struct wv_pair *pair, *next;
+
+	(void)timer;
+	(void)unused;
+	for (pair = LIST_FIRST(&p->all); pair; pair = next) {
+		next = LIST_NEXT(pair, link);
+		review(p, pair);
+	}
+	make_pairs(p);
+	look_again(p);
+	return 0;
+}
+
+void wv_pairs_wake(struct wv_pairs *p)
+{
+	uint64_t soon = (uint64_t)wv_pairs_now(p) + TICK_US, due = UINT64_MAX;
+	int enabled = SD_EVENT_OFF;
+
+	sd_event_source_get_enabled(p->timer, &enabled);
+	if (enabled != SD_EVENT_OFF)
+		sd_event_source_get_time(p->timer, &due);
+	if (due > soon)
+		wv_timer_arm(p->timer, (int64_t)soon);
+}

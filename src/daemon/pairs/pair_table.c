@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/pairs/pair_table.h"
+
+#include "base/base.h"
+#include "daemon/loop/loop.h"
+
+#include <errno.h>
+#include <string.h>
+
+int64_t wv_pairs_now(const struct wv_pairs *p)
+{
+	return wv_now(p->event);
+}
+
+struct wv_pool *wv_pair_pool(const struct wv_pairs *p, const struct wv_edge *edge)
+{
+	const struct wv_recipe *recipe = wv_catalog_find(p->catalog, edge->uid, edge->recipe);
+
+	return recipe ? recipe->pool : NULL;
+}
+
+int wv_pair_ask(struct wv_pairs *p, const struct wv_edge *edge, struct wv_pair_note note)
+{
+	const char *user = wv_user_name(p->names, edge->uid);
+
+	if (!user)
+		return -EAGAIN;
+	memcpy(note.gid, edge->gid, sizeof(note.gid));
+	memcpy(note.peer_gid, edge->peer_gid, sizeof(note.peer_gid));
+	strcpy(note.user, user);
+	return wv_pair_send(p->links, edge->peer, &note);
+}
+
+void wv_pair_say(struct wv_pairs *p, const struct wv_pair *pair, enum wv_pair_word word,
+		 enum wv_pair_why why)
+{
+	const struct wv_pair_note note = {
+	    .word = (uint16_t)word,
+	    .why = (uint16_t)why,
+	    .keeper = pair->edge->keeper,
+	    .pair = pair->id,
+	};
+
+	wv_pair_send(p->links, pair->edge->peer, &note);
+}
+
+void wv_pair_enter(struct wv_pairs *p, struct wv_pair *pair, enum wv_pair_state state)
+{
+	pair->state = state;
+	pair->since_us = wv_pairs_now(p);
+}
+
+struct wv_pair *wv_pair_find(struct wv_pairs *p, uint64_t id)
+{
+	struct wv_pair *pair;
+
+	LIST_FOREACH (pair, &p->all, link)
+		if (pair->id == id)
+			return pair;
+	return NULL;
+}
+
+bool wv_pair_is_claimed(const struct wv_pair *pair)
+{
+	return pair->state == WV_PAIR_HANDED_OUT || pair->state == WV_PAIR_LEFT;
+}
+
+void wv_pair_forget(struct wv_pairs *p, struct wv_pair *pair)
+{
+	if (wv_pair_is_claimed(pair))
+		pair->edge->n_claimed--;
+	if (pair->holder)
+		pair->holder->pair = NULL;
+	if (pair->lease)
+		wv_reaper_give(p->reaper, pair->lease);
+	if (pair->fd >= 0)
+		wv_closer_give(p->closer, pair->tenant, pair->fd);
+	pair->edge->n_pairs--;
+	wv_tenant_put(pair->tenant);
+	LIST_REMOVE(pair, link);
+	p->n--;
+	free(pair);
+}
+
+void wv_pair_drop(struct wv_pairs *p, struct wv_pair *pair, enum wv_pair_why why)
+{
+	wv_pair_say(p, pair, WV_PAIR_DROP, why);
+	if (pair->state == WV_PAIR_CONNECTING)
+		wv_pair_enter(p, pair, WV_PAIR_CANCELLED);
+	else if (pair->state != WV_PAIR_CANCELLED)
+		wv_pair_forget(p, pair);
+}
+
+void wv_pair_put_into_pool(struct wv_pairs *p, struct wv_pair *pair)
+{
+	struct wv_pool *pool = wv_pair_pool(p, pair->edge);
+
+	if (pool && pair->lease) {
+		pair->lease->pair = (struct wv_lease_pair){.pair = 0};
+		wv_pool_put(pool, pair->lease);
+		pair->lease = NULL;
+	}
+	wv_pair_forget(p, pair);
+}
+
+struct wv_pair *wv_pair_add(struct wv_pairs *p, struct wv_edge *edge, struct wv_pool *pool,
+			    struct wv_pooled_lease *lease)
+{
+	struct wv_pair *pair = calloc(1, sizeof(*pair));
+
+	if (!pair)
+		return NULL;
+	*pair = (struct wv_pair){
+	    .id = ++p->last_id,
+	    .edge = edge,
+	    .tenant = wv_tenant_keep(pool->tenant),
+	    .lease = lease,
+	    .fd = -1,
+	};
+	wv_pair_enter(p, pair, WV_PAIR_ASKED);
+	LIST_INSERT_HEAD(&p->all, pair, link);
+	edge->n_pairs++;
+	p->n++;
+	return pair;
+}

@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What programs with leases say of their connections. */
+#pragma once
+
+#include "daemon/pairs/pair_table.h"
+
+/*
+ * A program of @holder, with a lease, has connected a queue pair. @report->moves passed
+ * wv_validate_moves(); the peer and both GIDs are filled in here, from the device @ibdev.
+ */
+void wv_pairs_report(struct wv_pairs *p, const char *ibdev, struct wv_edge_report *report);

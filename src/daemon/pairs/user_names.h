@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Names of users, by which nodes know each other's users. A directory service may take its time,
+ * so a thread asks for them.
+ */
+#pragma once
+
+#include "daemon/loop/errands.h"
+#include "wire/pair.h"
+
+#define WV_USER_NAMES 64
+
+struct wv_user_entry {
+	bool asking;
+	uid_t uid;
+	int64_t known_us;	 /* when the name was found; 0: not yet */
+	char name[WV_PAIR_USER]; /* "": the user has none that fits */
+};
+
+struct wv_user_names {
+	struct wv_errands *errands; /* set by the owner */
+
+	struct wv_user_entry all[WV_USER_NAMES]; /* a ring */
+	unsigned int n;
+};
+
+/*
+ * The name of @uid, which stays valid until the caller returns to the loop. NULL: it is not known,
+ * or not yet, and then it is looked up.
+ */
+const char *wv_user_name(struct wv_user_names *names, uid_t uid);

@@ -1,0 +1,190 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/peers/entrance.h"
+
+#include "base/base.h"
+#include "base/log.h"
+#include "daemon/loop/loop.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+
+#define BACKLOG		128
+#define ACCEPTS_AT_ONCE 8
+#define PROVING_OF_ONE	4
+#define PROVING		64
+#define AGAIN_US	2000000
+#define PAUSE_US	100000
+#define HANDSHAKE_US	2000 /* that one counts, whatever it takes */
+
+/* Four at once, then one a second. */
+static const struct wv_allowance_rate rate_of_one = {.share_us = HANDSHAKE_US,
+						     .most_us = 4 * HANDSHAKE_US};
+/* 50 a second: a tenth of the loop's time. */
+static const struct wv_allowance_rate rate_of_strangers = {.share_us = 50 * HANDSHAKE_US,
+							   .most_us = 50 * HANDSHAKE_US};
+
+static bool has_room(const struct wv_local_end *local, const struct in6_addr *ip)
+{
+	unsigned int n = 0, n_same = 0;
+	const struct wv_link *link;
+
+	TAILQ_FOREACH (link, &local->links, link) {
+		bool proving = !link->dialled && link->phase != WV_LINK_OPEN;
+
+		n += proving;
+		n_same += proving && wv_same_ip(&link->ip, ip);
+	}
+	return n < PROVING && n_same < PROVING_OF_ONE;
+}
+
+/* Whether somebody at @ip may begin a handshake, which is then charged. */
+static bool may_try(struct wv_entrance *e, const struct in6_addr *ip)
+{
+	struct wv_peer *peer = wv_peer_by_ip(e->table, ip);
+	struct wv_allowance *allowance = peer ? &peer->handshakes : &e->handshakes;
+	const struct wv_allowance_rate *rate = peer ? &rate_of_one : &rate_of_strangers;
+
+	if ((!peer && !e->any) || !has_room(e->local, ip))
+		return false;
+	if (wv_allowance_wait(allowance, rate, wv_steady_clock()))
+		return false;
+	wv_allowance_charge(allowance, HANDSHAKE_US);
+	return true;
+}
+
+static void ip_of(const struct sockaddr_storage *from, struct in6_addr *ip)
+{
+	const struct sockaddr_in *v4 = (const struct sockaddr_in *)from;
+
+	if (from->ss_family == AF_INET6) {
+		*ip = ((const struct sockaddr_in6 *)from)->sin6_addr;
+		return;
+	}
+	*ip = (struct in6_addr){.s6_addr = {[10] = 0xff, [11] = 0xff}};
+	memcpy(&ip->s6_addr[12], &v4->sin_addr, sizeof(v4->sin_addr));
+}
+
+static void admit(struct wv_entrance *e, int fd, const struct sockaddr_storage *from)
+{
+	struct in6_addr ip;
+
+	ip_of(from, &ip);
+	if (may_try(e, &ip) && e->local->context) {
+		wv_local_end_link(e->local, fd, &ip, false, NULL);
+		return;
+	}
+	e->n_turned_away++;
+	close(fd);
+}
+
+/* Lets some time pass: descriptors are short. */
+static void pause_accepting(struct wv_entrance *e)
+{
+	sd_event_source_set_enabled(e->source, SD_EVENT_OFF);
+	wv_timer_arm(e->again, wv_steady_clock() + PAUSE_US);
+}
+
+static int on_newcomer(sd_event_source *source, int listen_fd, uint32_t events, void *data)
+{
+	struct wv_entrance *e = data;
+
+	(void)source;
+	(void)events;
+	for (unsigned int i = 0; i < ACCEPTS_AT_ONCE; i++) {
+		struct sockaddr_storage from = {0};
+		socklen_t bytes = sizeof(from);
+		int fd = accept4(listen_fd, (struct sockaddr *)&from, &bytes,
+				 SOCK_CLOEXEC | SOCK_NONBLOCK);
+
+		if (fd >= 0) {
+			admit(e, fd, &from);
+			continue;
+		}
+		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
+			pause_accepting(e);
+		break;
+	}
+	return 0;
+}
+
+/* A listening socket at the address of @e. The caller's; or -errno. */
+static int listen_at(const struct wv_entrance *e)
+{
+	const struct sockaddr_in6 v6 = {
+	    .sin6_family = AF_INET6, .sin6_port = htons(e->at.port), .sin6_addr = e->at.ip};
+	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(e->at.port)};
+	bool is_v4 = IN6_IS_ADDR_V4MAPPED(&e->at.ip);
+	wv_auto_fd fd =
+	    socket(is_v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	const int on = 1, off = 0;
+
+	if (fd < 0)
+		return -errno;
+	memcpy(&v4.sin_addr, &e->at.ip.s6_addr[12], sizeof(v4.sin_addr));
+	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
+	if (!is_v4)
+		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
+	if (bind(fd, is_v4 ? (const void *)&v4 : (const void *)&v6,
+		 is_v4 ? sizeof(v4) : sizeof(v6)) ||
+	    listen(fd, BACKLOG))
+		return -errno;
+	return wv_steal_fd(&fd);
+}
+
+static int open_entrance(struct wv_entrance *e)
+{
+	int err;
+
+	e->fd = listen_at(e);
+	/* Where there is no IPv6, "::" means all addresses of IPv4. */
+	if (e->fd == -EAFNOSUPPORT && IN6_IS_ADDR_UNSPECIFIED(&e->at.ip)) {
+		e->at.ip = (struct in6_addr){.s6_addr = {[10] = 0xff, [11] = 0xff}};
+		e->fd = listen_at(e);
+	}
+	if (e->fd < 0)
+		return e->fd;
+	err = sd_event_add_io(e->local->event, &e->source, e->fd, EPOLLIN, on_newcomer, e);
+	return err < 0 ? err : sd_event_source_set_priority(e->source, WV_PRIORITY_PEERS);
+}
+
+static int on_again(sd_event_source *source, uint64_t now, void *data)
+{
+	struct wv_entrance *e = data;
+
+	(void)now;
+	if (e->source)
+		sd_event_source_set_enabled(e->source, SD_EVENT_ON);
+	else if (open_entrance(e) < 0)
+		wv_timer_arm(source, wv_steady_clock() + AGAIN_US);
+	else
+		wv_log(WV_NOTICE, "peers can connect to %s, port %u", e->at.name, e->at.port);
+	return 0;
+}
+
+int wv_entrance_start(struct wv_entrance *e)
+{
+	int err;
+
+	e->fd = -1;
+	err = wv_timer_add(e->local->event, WV_PRIORITY_PEERS, 0, on_again, e, &e->again);
+	if (err)
+		return err;
+	err = open_entrance(e);
+	if (err >= 0)
+		return 0;
+	wv_log(
+	    WV_ERROR,
+	    "%s, port %u: %s: peers cannot connect to this node: correct peer-listen; tried again",
+	    e->at.name, e->at.port, strerror(-err));
+	wv_timer_arm(e->again, wv_steady_clock() + AGAIN_US);
+	return 0;
+}
+
+void wv_entrance_stop(struct wv_entrance *e)
+{
+	if (!e->again)
+		return;
+	e->again = sd_event_source_disable_unref(e->again);
+	e->source = sd_event_source_disable_unref(e->source);
+	wv_close_fd(&e->fd);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A peer: the daemon of another node, as this one knows it. A peer is an address; a node with
+ * several addresses may be several peers, of which one has the connection.
+ */
+#pragma once
+
+#include "daemon/config/node_address.h"
+#include "daemon/peers/link.h"
+
+#define WV_PEER_IPS 4 /* of one name */
+
+enum wv_peer_state {
+	WV_PEER_IDLE,	    /* nobody asks for it */
+	WV_PEER_CONNECTING, /* name, TCP, TLS, hello */
+	WV_PEER_UP,
+	WV_PEER_BACKING_OFF, /* it cannot be reached; tried again soon */
+	WV_PEER_REFUSED,     /* one of the two does not accept the other; tried again, seldom */
+	WV_PEER_SELF,	     /* it is this daemon */
+	WV_PEER_SAME,	     /* another address of a peer that is up */
+	WV_PEER_STATES
+};
+
+/* Why a pair was not used. */
+enum wv_mismatch {
+	WV_MISMATCH_PARTNER,	/* the program connected to another queue pair */
+	WV_MISMATCH_ATTRIBUTES, /* the program asked for other attributes */
+	WV_MISMATCH_GONE,	/* the partner had ended */
+	WV_MISMATCHES
+};
+
+/* What the layer above counts of a peer since it is known, for the status. It adds to these itself.
+ */
+struct wv_peer_counters {
+	uint64_t hits;
+	uint64_t mismatches[WV_MISMATCHES];
+};
+
+struct wv_peer {
+	/* For the layer above. */
+	struct wv_peer_counters counters;
+	void *data;
+	/* The rest belongs to the layer below, and may be read. */
+	struct wv_node_address node;
+	enum wv_peer_state state;
+	char why[WV_TLS_WHY];	 /* BACKING_OFF, REFUSED: the reason */
+	struct wv_peer *same_as; /* SAME */
+	struct wv_link *up;	 /* UP */
+	int64_t up_us;		 /* since when */
+
+	TAILQ_ENTRY(wv_peer) entry;
+	void *owner;
+	bool configured;
+	struct in6_addr ips[WV_PEER_IPS];
+	unsigned int n_ips;
+	struct wv_link *dial;	     /* in progress */
+	struct wv_errand *resolving; /* in progress */
+	unsigned int failures;	     /* in a row */
+	int64_t wanted_us;	     /* when somebody asked for it last */
+	sd_event_source *due;	     /* of the next attempt */
+	struct wv_allowance handshakes;
+};
+
+TAILQ_HEAD(wv_peer_list, wv_peer);

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/peers/peer_table.h"
+
+#include "base/base.h"
+
+#include <strings.h>
+
+void wv_peer_table_init(struct wv_peer_table *t, unsigned int most)
+{
+	TAILQ_INIT(&t->all);
+	t->n = 0;
+	t->most = most;
+}
+
+void wv_peer_table_remove(struct wv_peer_table *t, struct wv_peer *peer)
+{
+	TAILQ_REMOVE(&t->all, peer, entry);
+	t->n--;
+	sd_event_source_disable_unref(peer->due);
+	free(peer);
+}
+
+/* The peer that was asked for longest ago, and that nothing uses. */
+static struct wv_peer *dispensable(const struct wv_peer_table *t, int64_t before_us)
+{
+	struct wv_peer *peer, *oldest = NULL;
+
+	TAILQ_FOREACH (peer, &t->all, entry)
+		if (!peer->configured && !peer->up && !peer->dial && !peer->resolving &&
+		    peer->wanted_us < before_us && (!oldest || peer->wanted_us < oldest->wanted_us))
+			oldest = peer;
+	return oldest;
+}
+
+struct wv_peer *wv_peer_table_add(struct wv_peer_table *t, const struct wv_node_address *node,
+				  int64_t now_us, int64_t patience_us)
+{
+	struct wv_peer *old = t->n < t->most ? NULL : dispensable(t, now_us - patience_us);
+	struct wv_peer *peer;
+
+	if (old)
+		wv_peer_table_remove(t, old);
+	if (t->n >= t->most || !(peer = calloc(1, sizeof(*peer))))
+		return NULL;
+	peer->node = *node;
+	peer->wanted_us = now_us;
+	peer->n_ips = node->numeric;
+	peer->ips[0] = node->ip;
+	TAILQ_INSERT_TAIL(&t->all, peer, entry);
+	t->n++;
+	return peer;
+}
+
+void wv_peer_table_finish(struct wv_peer_table *t)
+{
+	struct wv_peer *peer;
+
+	while ((peer = TAILQ_FIRST(&t->all)))
+		wv_peer_table_remove(t, peer);
+}
+
+struct wv_peer *wv_peer_by_ip(const struct wv_peer_table *t, const struct in6_addr *ip)
+{
+	struct wv_peer *peer;
+
+	TAILQ_FOREACH (peer, &t->all, entry)
+		for (unsigned int i = 0; i < peer->n_ips; i++)
+			if (wv_same_ip(&peer->ips[i], ip))
+				return peer;
+	return NULL;
+}
+
+struct wv_peer *wv_peer_by_node(const struct wv_peer_table *t, const struct wv_node_address *node)
+{
+	struct wv_peer *peer;
+
+	if (node->numeric)
+		return wv_peer_by_ip(t, &node->ip);
+	TAILQ_FOREACH (peer, &t->all, entry)
+		if (!strcasecmp(peer->node.name, node->name))
+			return peer;
+	return NULL;
+}
+
+struct wv_peer *wv_peer_by_id(const struct wv_peer_table *t, const uint8_t id[static WV_NODE_ID])
+{
+	struct wv_peer *peer;
+
+	TAILQ_FOREACH (peer, &t->all, entry)
+		if (peer->up && !memcmp(peer->up->hello.id, id, WV_NODE_ID))
+			return peer;
+	return NULL;
+}
+
+bool wv_node_of_gid(const char *rows, const uint8_t gid[static 16], struct wv_node_address *node)
+{
+	char item[WV_LIST_ITEM], text[INET6_ADDRSTRLEN];
+	struct wv_gid_row row;
+	struct in6_addr ip;
+
+	while ((rows = wv_list_next(rows, item)))
+		if (!wv_gid_row_parse(item, &row) && wv_gid_row_covers(&row, gid)) {
+			*node = row.node;
+			return true;
+		}
+	memcpy(&ip, gid, sizeof(ip));
+	/* A link-local address is no way to a node: it does not say by which interface. */
+	if (IN6_IS_ADDR_LINKLOCAL(&ip) || IN6_IS_ADDR_MULTICAST(&ip) ||
+	    IN6_IS_ADDR_UNSPECIFIED(&ip))
+		return false;
+	return !wv_node_address_parse(wv_ip_format(&ip, text), 0, node);
+}

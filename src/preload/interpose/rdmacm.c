@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Two functions of librdmacm, interposed for the server's ends of pairs: one that reports the
+ * requests of clients, and one that creates a queue pair for such a request. librdmacm itself calls
+ * them in rdma_get_request(), rdma_create_qp() and rdma_create_ep().
+ */
+#include "base/base.h"
+#include "preload/core/real.h"
+#include "preload/spares/requests.h"
+
+#include <errno.h>
+#include <rdma/rdma_cma.h>
+
+#define LIBRARY "librdmacm.so.1"
+#define VERSION "RDMACM_1.0"
+
+static __typeof__(&rdma_get_cm_event) get_cm_event;
+static __typeof__(&rdma_create_qp_ex) create_qp_ex;
+
+/* Several threads may do this at the same time: they write the same value. */
+static void *look_up(void **bound, const char *name)
+{
+	void *fn = wv_real_symbol(LIBRARY, name, VERSION);
+
+	__atomic_store_n(bound, fn, __ATOMIC_RELAXED);
+	if (!fn)
+		errno = ENOSYS;
+	return fn;
+}
+
+#define BOUND(fn, name)                                                                            \
+	(__atomic_load_n(&(fn), __ATOMIC_RELAXED) ?: (__typeof__(fn))look_up((void **)&(fn), name))
+
+WV_PUBLIC int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
+{
+	__typeof__(get_cm_event) real = BOUND(get_cm_event, "rdma_get_cm_event");
+	int result = real ? real(channel, event) : -1;
+
+	if (!result)
+		wv_requests_note(*event);
+	return result;
+}
+
+WV_PUBLIC int rdma_create_qp_ex(struct rdma_cm_id *id, struct ibv_qp_init_attr_ex *attr)
+{
+	__typeof__(create_qp_ex) real = BOUND(create_qp_ex, "rdma_create_qp_ex");
+	int result;
+
+	wv_request_begin(id);
+	result = real ? real(id, attr) : -1;
+	wv_request_end();
+	return result;
+}

@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""What programs in containers get."""
+
+import functools
+import grp
+import pathlib
+import subprocess
+
+import roots
+import runtimes
+from service import node as nodes, units
+from service.node import adopted, check_plain, check_right
+from suite import resources
+from suite.report import Case, Failure, Skip, require, require_equal
+
+SPECIFICATION = pathlib.Path("/run/cdi/warmverbs.json")
+PRELOAD_LIST = "etc/ld.so.preload"
+LIMIT_S = 300
+TRIES = 4
+OTHER_RELEASE = pathlib.Path.home() / ".cache/warmverbs/matrix/trixie"
+REFUSED = "the daemon's socket does not let this user connect"
+SUBORDINATE = "0:100000:65536"
+
+
+def root(node, make, *more):
+    return make(node.folder / "root", *more)
+
+
+def set_up(node):
+    """What an administrator does: the service, and the specification."""
+    node.start_service()
+    units.systemctl("start", "warmverbs-cdi.path")
+    require(resources.until(SPECIFICATION.exists, LIMIT_S), "there is no specification")
+
+
+def check_warm(node, run):
+    """The first run may be recorded, and on a busy machine an answer may come too late."""
+    set_up(node)
+    for _ in range(TRIES):
+        result = run()
+        check_right(result)
+        if adopted(result):
+            return
+        node.await_leases()
+    raise Failure("there are no leases")
+
+
+def warm_in(node, runtime, *options, image=roots.debian):
+    image = root(node, image, node.build)
+    check_warm(node, lambda: node.run_podman(image, "objects", runtime=runtime, options=options))
+
+
+def crun(node):
+    warm_in(node, "crun")
+
+
+def runc(node):
+    warm_in(node, "runc")
+
+
+def read_only(node):
+    """Runtimes make the root read-only after they have run the hook."""
+    warm_in(node, "crun", "--read-only")
+
+
+def ctr(node):
+    image = root(node, roots.debian, node.build)
+    check_warm(node, lambda: node.run_ctr(image, "objects"))
+
+
+def other_release(node):
+    """Another glibc and another rdma-core than the node's, with which the library was built."""
+    if not OTHER_RELEASE.exists():
+        raise Skip(f"there is no {OTHER_RELEASE}; tools/matrix makes it")
+    warm_in(node, "crun", image=functools.partial(roots.debian, source=OTHER_RELEASE))
+
+
+def check_logged(reason):
+    require(resources.until(lambda: reason in runtimes.hooks_say(), LIMIT_S, 0.2), f"the log does not say: {reason}")
+
+
+def check_untouched(node, image, *command, out):
+    """The program's own output and nothing else."""
+    set_up(node)
+    result = node.run_podman(image, *command)
+    require_equal((result.status, result.out, result.err), (0, out, ""), "result")
+
+
+def without_glibc(node):
+    """A static shell, and a program with musl."""
+    image = root(node, roots.musl)
+    check_untouched(node, image, "busybox", "sh", "-c", "/usr/bin/hello && echo world", out="hello\nworld\n")
+    check_logged("the image has no glibc")
+
+
+def without_rdma_core(node):
+    check_untouched(node, root(node, roots.without_rdma_core), "env", "-i", "env", "A=b", out="A=b\n")
+
+
+def own_list(node):
+    """The list of the image stays: a library of it may be what the image needs."""
+    image = root(node, roots.debian, node.build)
+    (image.folder / PRELOAD_LIST).write_text("/usr/lib/x86_64-linux-gnu/libibverbs.so.1\n")
+    set_up(node)
+    check_plain([node.run_podman(image, "objects")])
+    require_equal((image.folder / PRELOAD_LIST).read_text(), "/usr/lib/x86_64-linux-gnu/libibverbs.so.1\n", "the list")
+    check_logged("the image has an /etc/ld.so.preload of its own")
+
+
+def own_library(node):
+    image = root(node, roots.debian, node.build).add_ours(node.build.preload)
+    options = ["--env", f"LD_PRELOAD=/usr/bin/{node.build.preload.name}"]
+    check_warm(node, lambda: node.run_podman(image, "objects", options=options))
+
+
+def without_capabilities(node):
+    """The daemon's socket is not for the container's user."""
+    image = root(node, roots.with_command_line, node.build)
+    set_up(node)
+    result = node.run_podman(image, "warmverbs", "explain", "--", "objects", options=["--cap-drop", "all"])
+    check_right(result)
+    require(REFUSED in result.err, "no reason is given")
+
+
+def added_group(node):
+    warm_in(node, "crun", "--cap-drop", "all", "--group-add", str(grp.getgrnam("rdma").gr_gid))
+
+
+def user_namespace(node):
+    """Root of the container may not connect to the daemon. crun 1.8 does not tell the hook where the bundle is."""
+    image = root(node, roots.with_command_line, node.build)
+    subprocess.run(["chown", "--recursive", "100000:100000", image.folder], check=True)
+    set_up(node)
+    options = ["--uidmap", SUBORDINATE, "--gidmap", SUBORDINATE]
+    check_plain([node.run_podman(image, "objects", options=options)])
+    check_logged("cannot read config.json")
+    result = node.run_podman(image, "warmverbs", "explain", "--", "objects", runtime="runc", options=options)
+    check_right(result)
+    require(REFUSED in result.err, "no reason is given")
+
+
+def stopped(node):
+    node.start_service()
+    units.systemctl("stop", "warmverbs-cdi.path", units.SOCKET, units.SERVICE)
+    nodes.Node.check_nothing_left(node)
+
+
+def cases():
+    for name, run in [
+        ("podman and crun: warm", crun),
+        ("podman and runc: warm", runc),
+        ("ctr: warm", ctr),
+        ("a read-only root: warm", read_only),
+        ("an image with another glibc and rdma-core: warm", other_release),
+        ("an image with musl and a static program: as without warmverbs", without_glibc),
+        ("an image without libibverbs: as without warmverbs", without_rdma_core),
+        ("an image with an ld.so.preload of its own: plain", own_list),
+        ("an image with a libwarmverbs of its own: warm", own_library),
+        ("root without capabilities: plain, and explained", without_capabilities),
+        ("root without capabilities in the socket's group: warm", added_group),
+        ("a user namespace: plain", user_namespace),
+        ("the service stops, and nothing is left", stopped),
+    ]:
+        yield Case("containers", name, run)

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""Starting containers, as an administrator does. Each gets a trace of the case through a folder that both see."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+
+from suite import resources
+from suite.report import Skip, require
+from service import node
+
+DEVICE = "warmverbs/rdma=all"
+TRACE = "WARMVERBS_TRACE"
+LIMIT_S = 300  # for a hang, on a busy machine
+CONTAINERD = pathlib.Path("/run/containerd/containerd.sock")
+
+
+def need(*programs):
+    missing = [program for program in programs if not shutil.which(program)]
+    if missing:
+        raise Skip(f"not installed: {', '.join(missing)}; run tools/install-deps")
+
+
+def hooks_say():
+    """The lines of hooks in the system's log."""
+    command = ["journalctl", "--identifier", "warmverbs", "--output", "cat"]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+class Node(node.Node):
+    """A node with runtimes. The root folder of an image is used as it is: nothing is unpacked."""
+
+    def run_podman(self, root, *command, runtime="crun", options=()):
+        need("podman", runtime)
+        words = ["podman", "--storage-driver", "vfs", "--cgroup-manager", "cgroupfs", "--runtime", runtime,
+                 "run", "--rm", "--network", "host", "--device", DEVICE, "--env", TRACE,
+                 "--volume", f"{self.folder}:{self.folder}", *options, "--rootfs", root.folder, *command]
+        return self.start([str(word) for word in words], warm=False).wait(LIMIT_S)
+
+    def run_ctr(self, root, *command):
+        need("ctr", "containerd", "runc")
+        self._await_containerd()
+        name = f"warmverbs-{os.getpid()}-{len(self._running)}"
+        config = self.folder / f"{name}.json"
+        config.write_text(json.dumps(self._config(root, command)))
+        subprocess.run(["warmverbs", "container", "oci", config], check=True)
+        return self.start(["ctr", "run", "--rm", "--config", str(config), name], warm=False).wait(LIMIT_S)
+
+    def _config(self, root, command):
+        config = json.loads(subprocess.run(["ctr", "oci", "spec"], capture_output=True, check=True).stdout)
+        config["root"]["path"] = str(root.folder)
+        config["process"].update(args=list(command), terminal=False)
+        config["process"]["env"] = ["PATH=/usr/bin", f"{TRACE}={self.next_trace('ctr')}"]
+        config["mounts"].append({"destination": str(self.folder), "source": str(self.folder), "type": "none",
+                                 "options": ["rbind", "rw"]})
+        config["linux"]["namespaces"] = [space for space in config["linux"]["namespaces"] if space["type"] != "network"]
+        return config
+
+    def next_trace(self, program):
+        """Where start() puts the next trace."""
+        return self.folder / f"{len(self._running):02}-{program}.trace"
+
+    def _await_containerd(self):
+        self._containerd = self._containerd or subprocess.Popen(
+            ["containerd", "--root", self.folder / "containerd", "--log-level", "error"],
+            stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        require(resources.until(lambda: CONTAINERD.exists() and subprocess.run(
+            ["ctr", "version"], capture_output=True, check=False).returncode == 0, LIMIT_S, 0.2),
+                "containerd does not answer")
+
+    _containerd = None
+
+    def transcript(self):
+        yield from super().transcript()
+        yield "what hooks say:"
+        yield from hooks_say().splitlines()[-10:]
+
+    def check_nothing_left(self):
+        """The daemon has pooled leases; the last case asks, when it has stopped."""
+
+    def end(self):
+        """The service stays: what one case has recorded makes the next one warm."""
+        for running in self._running:
+            running.abort()
+        if self._containerd:
+            self._containerd.terminate()
+            self._containerd.wait()

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A server that clients reach by librdmacm: each request names the client's queue pair, so that the server takes the
+other end of its pair, however many connect at once."""
+
+import ipaddress
+import pathlib
+import subprocess
+import time
+
+from support import ports, trace
+
+from . import cluster, machines, places, resources
+from .lab import cm_listening
+from .report import Case, Failure, require, require_equal
+
+TOPIC = "requests"
+KILLED_S = 0.5  # of a client: about as long as it runs
+PAIRS_S = 2  # in which the daemon makes pairs, if it makes any
+
+
+class Server:
+    """Of @at_once requests that wait together it takes the last one first. @sides: where the server runs, and where its
+    clients do."""
+
+    def __init__(self, sides, at_once=1, host=None):
+        here, self._there = sides
+        self._program = here.build.program("requests")
+        self._host, self.port = host or here.host, ports.free_port()
+        self._running = here.start([self._program, "serve", str(self.port), str(at_once)], warm=True, name="server")
+        require(resources.until(lambda: cm_listening(self.port)(None), 20), "the server does not listen")
+
+    def _start(self, number):
+        words = [self._program, "connect", self._host, str(self.port), f"client {number}"]
+        return self._there.start(words, warm=True, name="client")
+
+    def serve(self, n=1):
+        """Serves @n clients that start together; returns their results."""
+        results = [client.wait() for client in [self._start(i) for i in range(n)]]
+        for result in results:
+            require_equal((result.status, result.out), (0, "echoed\n"), f"a client's end: {result.err}")
+        return results
+
+    def kill_after(self, seconds):
+        """A client that is killed so soon."""
+        client = self._start(0)
+        time.sleep(seconds)
+        client.kill()
+
+    def finish(self):
+        """Ends it; returns its result."""
+        self._running.proceed()
+        result = self._running.wait()
+        require_equal((result.status, result.out), (0, "served\n"), f"the server's end: {result.err}")
+        return result
+
+
+def from_pairs(events, how):
+    """How many queue pairs got to RTS because they were connected ahead."""
+    return sum(e.kind == trace.COMMAND and e.how == how and e.qp_state == trace.RTS for e in events)
+
+
+def pairs(lab):
+    return lab.daemon.status()["pairs"]
+
+
+def await_pairs(lab, n):
+    """Whether as many pairs are ready, and no program has one."""
+    return resources.until(lambda: pairs(lab)["ready"] >= n and not pairs(lab)["handed_out"], PAIRS_S)
+
+
+def connect(sides, at_once, rounds):
+    """Rounds of clients; in one of them, all were connected ahead, and none was ever mistaken."""
+    there = sides[1]
+    server = Server(sides, at_once)
+    best = used = 0
+    for _ in range(rounds):
+        ahead = sum(from_pairs(result.events, trace.ADOPTED) for result in server.serve(at_once))
+        best, used = max(best, ahead), used + ahead
+        if best == at_once:
+            break
+        await_pairs(there, at_once)
+    result = server.finish()
+    seen = pairs(there)
+    require(best == at_once, f"at most {best} of {at_once} clients were connected ahead: {seen}")
+    require(from_pairs(result.events, trace.PAIR) >= used, f"the server took fewer pairs than {used}")
+    # On a busy machine, a request may be faster than the news that its client has the pair.
+    require(not any(n for why, n in seen["unlike"].items() if why != "other_peer"), f"they disagreed: {seen}")
+
+
+def on_one_node(at_once, rounds):
+    def test(lab):
+        lab.start_daemon(["--pairs", "yes"])
+        connect((lab, lab), at_once, rounds)
+    return test
+
+
+def on_two_nodes(nodes):
+    connect(cluster.join(nodes), 4, 12)
+
+
+def until_pairs(server, there, rounds):
+    """Serves clients until there is a pair for the next one."""
+    for _ in range(rounds):
+        server.serve()
+        if await_pairs(there, 1):
+            return
+    raise Failure(f"no pair came about: {pairs(there)}")
+
+
+def while_cut_off(nodes):
+    """Clients that have a pair, and clients that have none, while the daemons cannot speak to each other."""
+    here, there = cluster.join(nodes)
+    server = Server((here, there))
+    until_pairs(server, there, 12)
+    with cluster.cut_off(here.port.netdev):
+        for _ in range(4):
+            server.serve()
+    cluster.await_peer(here)
+    server.finish()
+
+
+def restarted_node(nodes):
+    """The clients' node is started again while pairs wait: its next queue pairs have the numbers of those before."""
+    here, there = cluster.join(nodes)
+    server = Server((here, there))
+    until_pairs(server, there, 12)
+    machines.reboot(there)
+    for _ in range(4):
+        server.serve()
+    cluster.start(there, here, there.files)
+    cluster.await_peer(there)
+    until_pairs(server, there, 12)
+    ahead = [from_pairs(server.serve()[0].events, trace.ADOPTED) for _ in range(4) if await_pairs(there, 1)]
+    require(any(ahead), f"no client was connected ahead: {pairs(there)}")
+    server.finish()
+
+
+def killed_clients(lab):
+    """Clients that are killed at any time, with a pair or without; those after them are served as ever."""
+    lab.start_daemon(["--pairs", "yes"])
+    server = Server((lab, lab))
+    until_pairs(server, lab, 12)
+    for i in range(20):
+        server.kill_after(KILLED_S * i / 20)
+        server.serve()
+    server.finish()
+
+
+ADDRESS = "10.79.0.1"
+
+
+def change_address(what):
+    subprocess.run(["ip", "address", what, f"{ADDRESS}/24", "dev", places.netdev()], check=True)
+
+
+def gid_index():
+    """Where the device has the GID of ADDRESS; None: nowhere."""
+    gid = ipaddress.IPv6Address(f"::ffff:{ADDRESS}").exploded
+    for path in pathlib.Path(f"/sys/class/infiniband/{places.DEVICE}/ports/1/gids").iterdir():
+        if path.read_text().strip() == gid:
+            return int(path.name)
+    return None
+
+
+def address_returns(lab):
+    """A queue pair in RTS keeps its GID in use. An address that is removed while pairs wait, and added again, has the
+    same GID as on a node without pairs."""
+    change_address("add")
+    try:
+        index = resources.until(gid_index, PAIRS_S)
+        lab.start_daemon(["--pairs", "yes"])
+        server = Server((lab, lab), host=ADDRESS)
+        until_pairs(server, lab, 12)
+        change_address("delete")
+        require(resources.until(lambda: not pairs(lab)["ready"], PAIRS_S), f"a pair is left: {pairs(lab)}")
+        change_address("add")
+        require_equal(resources.until(gid_index, PAIRS_S), index, "index of the GID")
+        server.finish()
+    finally:
+        change_address("delete")
+
+
+def cases():
+    yield Case(TOPIC, "one client after the other", on_one_node(1, 16))
+    yield Case(TOPIC, "four at once, taken in another order", on_one_node(4, 12))
+    if not machines.are_here():
+        yield Case(TOPIC, "four at once, from another node", on_two_nodes, nodes=2)
+        yield Case(TOPIC, "while the daemons cannot speak to each other", while_cut_off, nodes=2)
+    else:
+        yield Case(TOPIC, "a node that is started again", restarted_node, nodes=2)
+    yield Case(TOPIC, "clients that are killed", killed_clients)
+    yield Case(TOPIC, "an address that is removed and added again", address_returns)

@@ -1,0 +1,213 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""A peer of the cluster that says of pairs (src/wire/pair.h) what no daemon says, or whose node is lost, and a server
+process that never answers. The daemon between them serves on, keeps count, and gives nobody what is another's."""
+
+import dataclasses
+import ipaddress
+import os
+import pwd
+import shutil
+import socket
+import tempfile
+import unittest
+
+from support import authority, keepers, peering, ports, wire
+
+SOURCE = "127.0.0.4"
+MOST = 256  # pairs of a server process
+SHAPE = 9
+WAIT_S = 60
+
+
+def gid(address):
+    return ipaddress.IPv6Address(f"::ffff:{address}").packed
+
+
+def note(word, **more):
+    """A frame with a note about the server on node 1, of the user of this test."""
+    user = pwd.getpwuid(os.getuid()).pw_name.encode()
+    filled = {"keeper": 0, "gid": gid(SOURCE), "peer_gid": gid("127.0.0.1"), "user": user, **more}
+    return peering.frame(peering.FIRST_MESSAGE, keepers.Note(word, **filled).body())
+
+
+class Case(unittest.TestCase):
+    """Node 1 makes pairs; the test is its peer, and a server on it whose queue pairs 777 and 778 are connected to 55 of
+    its peer and of a third node."""
+
+    @classmethod
+    def setUpClass(cls):
+        if not shutil.which("openssl"):
+            raise unittest.SkipTest("there is no openssl, which makes the certificates: apt-get install openssl")
+        cls.folder = tempfile.mkdtemp(prefix="wv-liars-")
+        cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
+        cls.ca = authority.Authority(cls.folder)
+        cls.own = cls.ca.give("node1", "IP:127.0.0.1")
+        cls.good = cls.ca.give("node4", f"IP:{SOURCE}")
+
+    def setUp(self):
+        self.port = ports.free_port()
+        self.node = peering.Node(self.folder, 1, self.port, SOURCE, self.ca.certificate, self.own, ["--pairs", "yes"])
+        self.addCleanup(os.unlink, self.node.folder / "log")
+        self.addCleanup(self.node.stop)
+        self.server = self.start_server()
+        self.connect()
+        self.keeper = self.learn()
+
+    def connect(self, **hello):
+        self.peer = peering.Stranger("127.0.0.1", self.port, SOURCE)
+        self.addCleanup(self.peer.close)
+        self.peer.shake_hands(self.ca.certificate, self.good).send(peering.hello(**hello))
+
+    def start_server(self):
+        sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self.addCleanup(sock.close)
+        sock.settimeout(WAIT_S)
+        sock.connect(str(self.node.folder / "socket"))
+        sock.send(keepers.Note(keepers.KEEPER, keeper=0).packed())
+        for qp_num, address in ((777, SOURCE), (778, "127.0.0.5")):
+            sock.send(keepers.Note(keepers.CONNECTED, keeper=0, shape=SHAPE, gid=gid("127.0.0.1"), qp_num=qp_num,
+                                   peer_gid=gid(address), peer_qp_num=55).packed())
+        return sock
+
+    def hear(self):
+        """What node 1 says to its peer next."""
+        body = self.peer.await_frame(peering.FIRST_MESSAGE)
+        return body and keepers.Note(*keepers.NOTE.unpack(body))
+
+    def server_hears(self):
+        return keepers.Note(*keepers.NOTE.unpack_from(self.server.recv(4096), wire.HEADER.size))
+
+    def ask_about(self, qp_num=777, **more):
+        self.peer.send(note(keepers.EDGE, qp_num=55, peer_qp_num=qp_num, **more))
+
+    def is_silent(self):
+        """Whether nothing but the answer to a last question comes."""
+        self.peer.send(note(keepers.DROP, pair=1 << 50))
+        return self.hear().pair == 1 << 50
+
+    def learn(self):
+        """The number of the server. The name of its user is looked up at the first question."""
+        for _ in range(100):
+            self.ask_about()
+            self.peer.send(note(keepers.DROP, pair=1 << 40))
+            heard = self.hear()
+            if heard.word == keepers.EDGE:
+                self.assertEqual((self.hear().word, heard.shape), (keepers.DROPPED, SHAPE))
+                return heard.keeper
+        raise AssertionError("the server is not known")
+
+    def ask(self, pair, **more):
+        self.peer.send(note(keepers.ASK, pair=pair, **{"keeper": self.keeper, "shape": SHAPE, "qp_num": 56, **more}))
+
+    def expect_refused(self, pair):
+        heard = self.hear()
+        self.assertEqual((heard.word, heard.why, heard.pair), (keepers.REFUSED, keepers.UNKNOWN, pair))
+
+    def expect_well(self):
+        self.assertEqual(self.node.ask("status").returncode, 0)
+        self.assertTrue(self.is_silent())
+
+
+class Liars(Case):
+    def test_queue_pairs_of_another_node(self):
+        """The third node's program would not know of the pair, and be refused by the server that it connects to."""
+        self.ask_about(778, gid=gid("127.0.0.5"))
+        self.assertTrue(self.is_silent())
+        self.ask(1, gid=gid("127.0.0.5"))
+        self.expect_refused(1)
+        self.expect_well()
+
+    def test_servers_of_another_user(self):
+        self.ask_about(user=b"nobody")
+        self.assertTrue(self.is_silent())
+        self.ask(1, user=b"nobody")
+        self.expect_refused(1)
+        self.expect_well()
+
+    def test_connections_that_never_were(self):
+        self.ask_about(779)
+        self.assertTrue(self.is_silent())
+
+    def test_unknown_servers(self):
+        self.ask(1, keeper=self.keeper + 1)
+        self.expect_refused(1)
+        self.expect_well()
+
+    def test_the_same_pair_twice(self):
+        self.ask(1)
+        self.assertEqual(self.server_hears().word, keepers.ASK)
+        self.ask(1)
+        self.expect_refused(1)
+        self.expect_well()
+
+    def test_answers_to_nothing(self):
+        """Of a client's pairs there are none."""
+        for word in (keepers.MADE, keepers.REFUSED, keepers.USED, keepers.CLAIMED, keepers.DROPPED):
+            self.peer.send(note(word, pair=7, keeper=self.keeper))
+        self.expect_well()
+
+    def test_a_flood_of_questions(self):
+        """Whoever asks about connections that no server has made takes the place of others that wait, and no memory."""
+        for qp_num in range(2000):
+            self.ask_about(1000 + qp_num)
+        self.expect_well()
+
+    def test_a_server_that_never_answers(self):
+        """It is asked for so many pairs at most."""
+        for pair in range(1, MOST + 3):
+            self.ask(pair)
+        for pair in (MOST + 1, MOST + 2):
+            heard = self.hear()
+            self.assertEqual((heard.word, heard.why, heard.pair), (keepers.REFUSED, keepers.NO_SPARE, pair))
+        self.expect_well()
+
+    def expect_closed(self, body):
+        self.peer.send(peering.frame(peering.FIRST_MESSAGE, body))
+        self.assertTrue(self.peer.is_closed())
+        self.assertEqual(self.node.ask("status").returncode, 0)
+
+    def test_too_short(self):
+        self.expect_closed(b"\xff" * 40)
+
+    def test_unknown_word(self):
+        self.expect_closed(keepers.Note(99).body())
+
+    def test_unknown_reason(self):
+        self.expect_closed(keepers.Note(keepers.ASK, why=99).body())
+
+    def test_endless_name(self):
+        self.expect_closed(keepers.Note(keepers.ASK, user=b"x" * 32).body())
+
+
+class Lost(Case):
+    """The connection to the peer is lost while there is a pair, for a client that the server has not met yet."""
+
+    def setUp(self):
+        super().setUp()
+        self.ask(1)
+        asked = self.server_hears()
+        self.server.send(dataclasses.replace(asked, word=keepers.MADE, qp_num=88, gid=asked.peer_gid,
+                                             peer_gid=asked.gid).packed())
+        self.assertEqual(self.hear().word, keepers.MADE)
+        self.peer.close()
+
+    def test_withheld(self):
+        """The client's node may be started again, and its next queue pair have the number of the one before."""
+        self.assertEqual(self.server_hears().word, keepers.LEAVE)
+
+    def test_asked_about(self):
+        self.server_hears()
+        self.connect()
+        self.assertEqual(self.hear().word, keepers.STILL)
+
+    def test_started_again(self):
+        """All queue pairs of the client's node are gone."""
+        self.server_hears()
+        self.connect(up_us=1)
+        self.assertEqual(self.server_hears().word, keepers.DROPPED)
+        self.assertTrue(self.is_silent())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""The programs of bench/connect, which connect to each other: how they are started, and what they print."""
+
+import collections
+import contextlib
+import pathlib
+import socket
+import subprocess
+
+import session
+
+from . import device
+from .results import median
+
+END_SECONDS = 30
+LEARN_TIMES = 20
+# What programs print besides times: moments on the machine's clock, and look-ups.
+NO_TIMES = ("began", "done", "received", "slot_")
+# From which a server learns that it makes one queue pair after another; they are not counted.
+FIRST_CLIENTS = 8
+CONNECTING = ("create_qp", "modify_init", "modify_rtr", "modify_rts")  # by a server, for each client
+
+
+def program(node, name):
+    return node.products.bench(f"connect/{name}")
+
+
+def programs(products, *names):
+    return [products.bench(f"connect/{name}") for name in names]
+
+
+def command(node, name, port=None, **options):
+    """The words that start a program; `options` are its own."""
+    gid, address = device.address()
+    words = {"d": device.name(), "g": gid, "a": address, "p": port, **options}
+    return [
+        program(node, name),
+        *(str(word) for key, value in words.items() if value is not None for word in (f"-{key}", value)),
+    ]
+
+
+def figures(text):
+    """The "NAME VALUE" lines of several programs: {name: [value]}."""
+    lists = collections.defaultdict(list)
+    for line in text.splitlines():
+        name, value = line.rsplit(maxsplit=1)
+        lists[name].append(int(value))
+    return lists
+
+
+def repeated(node, at_a_time, times, words):
+    """The words that run a program many times, several at a time."""
+    return [program(node, "burst"), "-c", at_a_time, "-n", times, *words]
+
+
+def burst(node, mode, at_a_time, times, words):
+    """Run a program many times, several at a time; what all of them print."""
+    return figures(node.run(repeated(node, at_a_time, times, words), mode))
+
+
+class Server:
+    """It runs as long as the block lasts; `printed` is what it prints at its end, for each connection. The `first`
+    clients show it their pattern, and are not counted."""
+
+    def __init__(self, node, mode, first=FIRST_CLIENTS, **extra):
+        self._process = subprocess.Popen(
+            command(node, "server"),
+            env=node.environment(mode, **extra),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        self.pid = self._process.pid
+        self._first = first
+
+    def __enter__(self):
+        line = self._process.stdout.readline().decode().split()
+        if line[:1] != ["port"]:
+            raise session.SessionError("the server did not start, see above")
+        self.port = line[1]
+        return self
+
+    def __exit__(self, *_):
+        # The server ends when its standard input does.
+        output, _ = self._process.communicate(timeout=END_SECONDS)
+        if self._process.returncode:
+            raise session.SessionError(f"the server failed ({self._process.returncode}), see above")
+        self.printed = {name: values[self._first :] for name, values in figures(output.decode()).items()}
+
+    def connections(self):
+        """Nanoseconds of each connection."""
+        return [sum(of_one) for of_one in zip(*(self.printed[name] for name in CONNECTING), strict=True)]
+
+
+def processor(pid):
+    """Nanoseconds that the threads of a process ran, in user space and in the kernel."""
+    threads = pathlib.Path("/proc", str(pid), "task").glob("*/schedstat")
+    return sum(int(each.read_text().split()[0]) for each in threads)
+
+
+def microseconds(nanoseconds):
+    return median([each / 1000 for each in nanoseconds])
+
+
+def by_verb(lists):
+    """Microseconds, medians, of all that took time."""
+    return {name: microseconds(values) for name, values in lists.items() if not name.startswith(NO_TIMES)}
+
+
+def joined(samples):
+    """{name: [value]} of several runs, as of one."""
+    return {name: [value for each in samples for value in each[name]] for name in samples[0]}
+
+
+def learn(node, recipes, run):
+    """Run programs until the daemon has learned so many. On a busy machine an answer may come too late."""
+    for _ in range(LEARN_TIMES):
+        run()
+        node.settle()
+        if len(node.status()["recipes"]) >= recipes:
+            return
+    raise session.SessionError(f"fewer than {recipes} programs were recorded")
+
+
+def learn_server(node, client):
+    """The daemon learns the server and a client; `client` is its name."""
+
+    def once():
+        with Server(node, "warm") as server:
+            node.run(command(node, client, server.port, n=1), "warm")
+
+    learn(node, 2, once)
+
+
+def free_port(n=1):
+    """The first of `n` ports in a row that nobody uses."""
+    while True:
+        with contextlib.ExitStack() as stack:
+            first = bound(stack, 0)
+            try:
+                for port in range(first + 1, first + n):
+                    bound(stack, port)
+            except (OSError, OverflowError):
+                continue
+            return first
+
+
+def bound(stack, port):
+    each = stack.enter_context(socket.socket())
+    each.bind(("", port))
+    return each.getsockname()[1]
