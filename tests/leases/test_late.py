@@ -21,15 +21,10 @@ class Late(bed.Case):
 
     def leave(self, words, with_signal=signal.SIGTERM, **kwargs):
         """Starts a program that the daemon answers in time, and ends it by a signal when it has done the words."""
-        for _ in range(bed.PATIENCE):
-            program = self.start(words + " at:end", True, **kwargs)
-            program.reach("end")
-            is_known = not trace.unanswered(program.events())
-            program.process.send_signal(with_signal)
-            program.process.wait(bed.LIMIT_S)
-            program.close()
-            if is_known:
-                return
+        program = self.start_answered(words + " at:end", "end", **kwargs)
+        program.process.send_signal(with_signal)
+        program.process.wait(bed.LIMIT_S)
+        program.close()
 
     def check_all_adopted(self, result):
         self.assertEqual((result.status, result.failures), (0, []))
@@ -73,8 +68,7 @@ class Late(bed.Case):
 
     def test_endless(self):
         """The program that is recorded never ends; others like it are served meanwhile."""
-        first = self.start(TWICE + " at:end", True)
-        first.reach("end")
+        first = self.start_answered(TWICE + " at:end", "end")
         bed.until(lambda: self.daemon.recipes(self.name), "the recipe")
         self.check_all_adopted(self.run_leased(TWICE + " at:end"))
         self.assertIsNone(first.process.poll())
@@ -90,14 +84,12 @@ class Late(bed.Case):
         n = OPENS + 4
         words = " ".join([f"{OPEN} cq qp:rc move:init move:rtr,rts destroy:qps destroy:cqs destroy:pd close"] * n)
         plain = self.run_plain(words)
-        self.assertEqual(self.run_warm(words).shape(), plain.shape())
-        bed.until(lambda: len(self.daemon.recipes(self.name)) == OPENS, "the recipes")
         for _ in range(bed.PATIENCE):
-            self.daemon.await_ready(self.name)
             warm = self.run_warm(words)
             self.assertEqual(warm.shape(), plain.shape())
             if warm.leased >= OPENS:  # all further opens share a recipe
                 break
+            self.await_leases()
         self.assertGreaterEqual(warm.leased, OPENS)
         self.assertEqual(len(self.daemon.recipes(self.name)), OPENS)
 

@@ -56,8 +56,9 @@ class Removed(bed.Case):
         bed.ctl("return")
         self.await_device()
         self.assertEqual(self.daemon.recipes(self.name), [])
-        self.run_warm("open pd cq")
-        self.assertEqual(bed.until(lambda: self.daemon.recipes(self.name), "the recipe")[0]["counters"]["records"], 1)
+        self.learn("open pd cq")
+        recipe, = self.daemon.recipes(self.name)
+        self.assertEqual(recipe["counters"]["records"], 1)
 
     def test_again_and_again(self):
         """While leases are made and handed out."""

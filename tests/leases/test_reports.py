@@ -52,8 +52,7 @@ class Reports(bed.Case):
         self.assertGreater(self.await_report(before)["diverged"], before["diverged"])
 
     def test_recording_of_a_killed_program(self):
-        program = self.start(CONNECT + " at:connected", True)
-        program.reach("connected")
+        program = self.start_answered(CONNECT + " at:connected", "connected")
         program.process.kill()
         bed.until(lambda: self.daemon.recipes(self.name), "the recipe")
 

@@ -88,8 +88,7 @@ class Case(nodes.Case):
 
     def start_server(self):
         """A server with a lease and with spares: its recipe has one queue pair."""
-        self.server = self.b.start(OPEN + ONE + " at:idle arrived", True)
-        self.server.reach("idle")
+        self.server = self.b.start_answered(OPEN + ONE + " at:idle arrived", "idle")
         plain = self.serve(warm=False)
         self.server.finish()
         bed.until(lambda: self.b.daemon.recipes(self.b.name), "a recipe of the server")

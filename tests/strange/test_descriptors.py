@@ -91,9 +91,9 @@ class Numbers(bed.Case):
             return status, [line for line in path.read_text(encoding="ascii").splitlines() if not line.startswith("#")]
         plain = run(self.run_plain)
         self.assertEqual((plain[0], plain[1][-1]), (0, "pairs:say ok 0 closed, 0 bytes"))
-        for _ in range(3):
+        for _ in range(bed.PATIENCE):
             self.assertEqual(run(self.run_warm), plain)
-            self.daemon.await_ready(self.name)
+            self.await_leases()
         bed.until(lambda: self.daemon.recipes(self.name)[0]["counters"]["reports"], "a report of a lease")
 
 

@@ -48,8 +48,7 @@ class Beside(bed.Case):
                 if warm.leased:
                     break
                 if is_leased:
-                    bed.until(lambda: self.daemon.recipes(self.name), "a recipe")
-                    self.daemon.await_ready(self.name)
+                    self.await_leases()
             if works:
                 self.assertEqual(warm.leased, is_leased)
 

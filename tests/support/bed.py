@@ -284,6 +284,17 @@ class Runs:
         self.addCleanup(running.close)
         return running
 
+    def start_answered(self, words, at, **kwargs):
+        """Starts a program that reaches @at and whose opens the daemon has answered by then: on a busy machine it may
+        be late, and does not know of the program."""
+        for _ in range(PATIENCE):
+            running = self.start(words, True, **kwargs)
+            running.reach(at)
+            if not trace.unanswered(running.events()):
+                return running
+            running.close()
+        raise AssertionError(f"no answer in {PATIENCE} runs: {self.daemon.log()[-2000:]}")
+
     def run_plain(self, words, **kwargs):
         return self.start(words, False, **kwargs).finish()
 
