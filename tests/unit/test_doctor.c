@@ -325,10 +325,10 @@ static void test_recipes(void **state)
 }
 
 #define PEERS_ON "{\"on\": true, \"credentials\": null, \"peers\": ["
-#define PEER_UP	 "{\"node\": \"one\", \"state\": \"up\", \"why\": null, \"port\": 4793}"
+#define PEER_UP	 "{\"node\": \"one\", \"state\": \"up\", \"why\": null, \"port\": 4818}"
 #define PEER_DOWN                                                                                  \
-	"{\"node\": \"two\", \"state\": \"backing off\", \"why\": \"refused\", \"port\": 4793}"
-#define PEER_SELF "{\"node\": \"me\", \"state\": \"this node\", \"why\": null, \"port\": 4793}"
+	"{\"node\": \"two\", \"state\": \"backing off\", \"why\": \"refused\", \"port\": 4818}"
+#define PEER_SELF "{\"node\": \"me\", \"state\": \"this node\", \"why\": null, \"port\": 4818}"
 
 static void peers_answer(struct bench *b, const char *text)
 {
@@ -349,7 +349,7 @@ static void test_peers(void **state)
 	peers_answer(b, PEERS_ON PEER_UP ", " PEER_SELF "]}");
 	expect(b, WV_MARK_OK, "1 of 1 peers", "");
 	peers_answer(b, PEERS_ON PEER_UP ", " PEER_DOWN "]}");
-	expect(b, WV_MARK_NOTE, "two is not connected: refused", "TCP port 4793");
+	expect(b, WV_MARK_NOTE, "two is not connected: refused", "TCP port 4818");
 	expect(b, WV_MARK_NOTE, "1 of 2 peers", "");
 	peers_answer(b, "{\"on\": true, \"credentials\": \"no such file\", \"peers\": 7}");
 	expect(b, WV_MARK_NOTE, "not used: no such file", "peer-key");

@@ -13,8 +13,11 @@
 /* Of a table of GIDs: "GID/BITS=NODE". */
 #define WV_LIST_ITEM (WV_NODE_NAME + INET6_ADDRSTRLEN + 16)
 
-/* The port of daemons: 4793, which IANA's list has as unassigned; 4791 is RoCE's. */
-#define WV_PEER_PORT 4793
+/*
+ * The port of daemons. 4805 to 4826 are unassigned, both of TCP and of UDP, in IANA's list (October
+ * 2025); those from 4791 on become ports of RDMA transports (RoCEv2, Unified Bus, Ultra Ethernet).
+ */
+#define WV_PEER_PORT 4818
 
 /* A node: "NAME", "NAME:PORT", "ADDRESS", "ADDRESS:PORT" or "[IPV6]:PORT". */
 struct wv_node_address {

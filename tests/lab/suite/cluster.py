@@ -12,7 +12,7 @@ from . import machines, resources
 from .report import require
 
 UP_S = 20
-PORT = 4793
+PORT = 4818
 
 
 def join(nodes):
