@@ -168,6 +168,7 @@ void wv_pairing_compose(struct wv_pairing *p, const struct wv_config *config,
 	p->pairs = (struct wv_pairs){
 	    .event = service->event,
 	    .catalog = service->catalog,
+	    .scheduler = service->scheduler,
 	    .reaper = service->reaper,
 	    .closer = service->closer,
 	    .links = &p->links,

@@ -99,16 +99,15 @@ struct wv_msg_pair {
 };
 
 /*
- * Of the last queue pair of a lease that was connected, sent after it has reached RTS. Follows only
- * if the daemon's answer had the flag WV_ANSWER_PAIRS.
+ * Of the last queue pair of a lease that was connected by commands, sent after it has reached RTS.
+ * Follows only if the daemon's answer had the flag WV_ANSWER_PAIRS.
  */
 struct wv_msg_connected {
 	struct wv_msg msg;
 	uint32_t create; /* index of the step that creates the queue pair */
 	uint32_t qp_num;
-	uint16_t why;  /* enum wv_pair_why: why it was not connected as the pair of the lease is */
-	uint16_t used; /* 1: it was */
-	uint32_t reserved;
+	uint16_t why; /* enum wv_pair_why: why it was not connected as the pair of the lease is */
+	uint16_t reserved[3];
 	/* struct wv_cmdlog follows, form WV_RECORD: the moves to RTR and RTS as the program made
 	 * them; no steps if they are not known in full */
 };

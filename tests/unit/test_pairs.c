@@ -126,8 +126,7 @@ static uint32_t create_step(struct daemon_bench *b)
 	return index;
 }
 
-static void say_connected_of(int sock, uint32_t create, uint32_t server_qp, enum wv_pair_why why,
-			     bool used)
+static void say_connected_of(int sock, uint32_t create, uint32_t server_qp, enum wv_pair_why why)
 {
 	struct wv_qp_peer peer = {.qp_num = server_qp};
 	wv_auto_free struct wv_cmdlog *moves = NULL;
@@ -138,16 +137,16 @@ static void say_connected_of(int sock, uint32_t create, uint32_t server_qp, enum
 	moves = moves_of(2, &peer);
 	bytes = sizeof(*msg) + moves->bytes;
 	msg = calloc(1, bytes);
-	*msg = (struct wv_msg_connected){
-	    .create = create, .qp_num = CLIENT_QP, .why = (uint16_t)why, .used = used};
+	*msg =
+	    (struct wv_msg_connected){.create = create, .qp_num = CLIENT_QP, .why = (uint16_t)why};
 	memcpy(msg + 1, moves, moves->bytes);
 	bench_send(sock, WV_MSG_CONNECTED, msg, bytes, NULL, 0);
 }
 
 static void say_connected(struct daemon_bench *b, int sock, uint32_t server_qp,
-			  enum wv_pair_why why, bool used)
+			  enum wv_pair_why why)
 {
-	say_connected_of(sock, create_step(b), server_qp, why, used);
+	say_connected_of(sock, create_step(b), server_qp, why);
 }
 
 /*
@@ -171,7 +170,7 @@ static void connect_plainly(struct daemon_bench *b, int keeper, bool by_request)
 	bench_close_fds(&answer);
 	memcpy(own.gid, gid, sizeof(gid));
 	memcpy(own.peer_gid, gid, sizeof(gid));
-	say_connected(b, sock, SERVER_QP, WV_PAIR_NO_REASON, false);
+	say_connected(b, sock, SERVER_QP, WV_PAIR_NO_REASON);
 	bench_run(b);
 	keeper_says(keeper, own);
 	bench_run(b);
@@ -408,7 +407,7 @@ static void test_another_peer_ends_the_edge(void **state)
 
 	make_pair(b, keeper);
 	sock = claim(b, keeper, &note);
-	say_connected(b, sock, SERVER_QP + 1, WV_PAIR_OTHER_PEER, false);
+	say_connected(b, sock, SERVER_QP + 1, WV_PAIR_OTHER_PEER);
 	assert_int_equal(hear(b, keeper).word, WV_PAIR_DROP);
 	assert_int_equal(pairs_of(b)->tally.unlike[WV_PAIR_OTHER_PEER], 1);
 	assert_false(has_edge(b->server, WV_EDGE_AGREE));
@@ -423,7 +422,7 @@ static void test_another_queue_pair_of_the_lease(void **state)
 
 	make_pair(b, keeper);
 	sock = claim(b, keeper, &note);
-	say_connected_of(sock, create_step(b) + 1, SERVER_QP, WV_PAIR_NO_REASON, false);
+	say_connected_of(sock, create_step(b) + 1, SERVER_QP, WV_PAIR_NO_REASON);
 	assert_int_equal(hear(b, keeper).word, 0);
 	assert_true(has_pair(b->server, WV_PAIR_HANDED_OUT));
 }

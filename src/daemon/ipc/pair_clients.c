@@ -51,8 +51,7 @@ enum wv_client_next wv_handle_connected(struct wv_client *c, const struct wv_rec
 	if (!c->service->pairs || msg->why >= WV_PAIR_WHYS ||
 	    wv_cmdlog_check(moves, bytes, WV_RECORD))
 		return WV_CLIENT_MALFORMED;
-	if (!msg->used)
-		wv_pairs_differ(c->service->pairs, &c->pair, msg->create, msg->why);
+	wv_pairs_differ(c->service->pairs, &c->pair, msg->create, msg->why);
 	if (can_be_repeated(moves))
 		wv_pairs_report(c->service->pairs, c->key.ibdev, &report);
 	return WV_CLIENT_KEEP;

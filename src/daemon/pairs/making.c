@@ -58,6 +58,7 @@ static void make_one(struct wv_pairs *p, struct wv_edge *edge, struct wv_pool *p
 		wv_pool_put(pool, lease);
 		return;
 	}
+	wv_scheduler_go_on(p->scheduler); /* the pool has one less */
 	if (ask(p, pair)) {
 		wv_pair_put_into_pool(p, pair);
 		wv_edge_fail(edge, wv_pairs_now(p));

@@ -16,6 +16,7 @@
 #include "daemon/pairs/user_names.h"
 #include "daemon/pool/pool.h"
 #include "daemon/pool/reaper.h"
+#include "daemon/pool/scheduler.h"
 #include "daemon/tenants/closer.h"
 #include "store/catalog.h"
 
@@ -62,6 +63,7 @@ struct wv_pairs {
 	/* Set by the owner. */
 	sd_event *event;
 	struct wv_catalog *catalog;
+	struct wv_scheduler *scheduler;
 	struct wv_reaper *reaper;
 	struct wv_closer *closer;
 	struct wv_pair_links *links;

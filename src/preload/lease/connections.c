@@ -40,7 +40,7 @@ static void begin_moves(struct wv_context *c)
 			c->lease.cmdlog->driver_id);
 }
 
-static void tell(struct wv_context *c, uint32_t handle, uint16_t why, uint16_t used)
+static void tell(struct wv_context *c, uint32_t handle, uint16_t why)
 {
 	struct wv_msg_connected *message = &c->connected_as.head;
 	uint32_t index;
@@ -50,7 +50,7 @@ static void tell(struct wv_context *c, uint32_t handle, uint16_t why, uint16_t u
 	if (!create || wv_paired_sock(c) < 0)
 		return;
 	*message = (struct wv_msg_connected){
-	    .create = index, .qp_num = wv_step_qp_num(create), .why = why, .used = used};
+	    .create = index, .qp_num = wv_step_qp_num(create), .why = why};
 	wv_client_send_connected(wv_paired_sock(c), message);
 	c->untold--;
 }
@@ -80,14 +80,6 @@ void wv_connections_note(const struct wv_passage *p)
 			add_move(c, p);
 		if (p->target != c->moving_qp)
 			begin_moves(c);
-		tell(c, p->target, is_end ? wv_paired_why(c) : 0, 0);
+		tell(c, p->target, is_end ? wv_paired_why(c) : 0);
 	}
-}
-
-void wv_connections_used(struct wv_context *c)
-{
-	if (!c->untold)
-		return;
-	begin_moves(c);
-	tell(c, c->pair_qp, 0, 1);
 }

@@ -2,7 +2,8 @@
 /*
  * Tells the daemon to which peers the queue pairs of a lease are connected, if the daemon wants to
  * know (WV_MSG_CONNECTED, wire/pair.h): once each has reached RTS, so that no connection is slower
- * for it. Call all functions with the lock of the control path held.
+ * for it. Of a pair that is used, the server's daemon tells. Call all functions with the lock of
+ * the control path held.
  */
 #pragma once
 
@@ -13,6 +14,3 @@ void wv_connections_begin(struct wv_context *c, uint32_t flags);
 
 /* The kernel has executed a WV_MODIFY command on a leased ufile. */
 void wv_connections_note(const struct wv_passage *p);
-
-/* The program has connected the queue pair of the lease's pair, as it was connected already. */
-void wv_connections_used(struct wv_context *c);

@@ -47,7 +47,6 @@ static struct wv_step *claim(struct wv_context *c, struct wv_passage *p)
 /* The program has connected the pair's queue pair as it was. Call with the lock held. */
 static void connected_as_it_was(struct wv_context *c)
 {
-	wv_connections_used(c);
 	wv_paired_end(c);
 	wv_news_ready(c);
 }
