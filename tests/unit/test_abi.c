@@ -44,6 +44,41 @@ static void test_rows_are_unique_and_found(void **state)
 	assert_null(wv_abi_at((uint8_t)n));
 }
 
+/* The first row of all that fits the command. */
+static const struct wv_command_row *first_row(uint32_t id, const struct wv_command_row *like)
+{
+	unsigned int n;
+	const struct wv_command_row *row = wv_abi_rows(&n), *end = row + n;
+
+	while (row < end && !(row->object == like->object && row->method == like->method &&
+			      row->write_cmd == like->write_cmd &&
+			      (row->driver_id == WV_ANY_DRIVER || row->driver_id == id)))
+		row++;
+	return row < end ? row : NULL;
+}
+
+/* Whatever was looked for before: rows that were found lately are remembered. */
+static void test_rows_are_found_again(void **state)
+{
+	static const uint32_t drivers[] = {WV_ANY_DRIVER, RDMA_DRIVER_RXE, RDMA_DRIVER_MLX5,
+					   RDMA_DRIVER_EFA};
+	unsigned int n;
+	const struct wv_command_row *rows = wv_abi_rows(&n);
+
+	(void)state;
+	for (unsigned int i = 0; i < 3 * n * WV_ARRAY_SIZE(drivers); i++) {
+		uint32_t id = drivers[i % WV_ARRAY_SIZE(drivers)];
+		const struct wv_command_row *like = &rows[i / WV_ARRAY_SIZE(drivers) % n];
+		const struct wv_command_row *row = first_row(id, like);
+
+		if (!row && like->write_cmd != WV_NO_WRITE_CMD)
+			continue;
+		for (int again = 0; again < 2; again++)
+			assert_ptr_equal(
+			    wv_abi_find(id, like->object, like->method, like->write_cmd), row);
+	}
+}
+
 /* What the core's row says of a driver's command is not all that is to be said. */
 static void test_a_driver_s_row_is_found_before_the_core_s(void **state)
 {
@@ -1000,6 +1035,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_rows_are_unique_and_found),
+	    cmocka_unit_test(test_rows_are_found_again),
 	    cmocka_unit_test(test_a_driver_s_row_is_found_before_the_core_s),
 	    cmocka_unit_test(test_a_driver_s_command_is_its_alone),
 	    cmocka_unit_test(test_rows_are_sorted),
