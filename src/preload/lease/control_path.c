@@ -51,35 +51,32 @@ static void connected_as_it_was(struct wv_context *c)
 	wv_news_ready(c);
 }
 
-/* Answers from the lease. Returns 1 if it did, with the result of ioctl() in *@result. */
-static int adopt(struct wv_passage *p, int *result)
+/* @step of the lease answers the command. Call with the lock held. */
+static void take(const struct wv_passage *p, struct wv_step *step)
 {
 	struct wv_context *c = p->context;
-	struct wv_step *step;
 
-	wv_lock();
-	step = claim(c, p);
-	if (step)
-		c->report.adopted++;
-	if (step && wv_abi_creates(wv_step_row(step), UVERBS_OBJECT_DEVICE))
+	c->report.adopted++;
+	if (wv_abi_creates(wv_step_row(step), UVERBS_OBJECT_DEVICE))
 		wv_lease_keep(c);
 	if (p->used)
 		connected_as_it_was(c);
-	wv_unlock();
-	if (!step)
-		return 0;
+}
+
+/* The result of ioctl(), as @step of the lease has it. */
+static int result_of(const struct wv_passage *p, const struct wv_step *step)
+{
 	wv_count(&wv_counters.commands_adopted);
-	*result = step->error ? -1 : 0;
 	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_ADOPTED, step->error,
 			 (struct wv_difference){.why = WV_WHY_NONE});
 	if (step->error)
 		errno = step->error;
-	return 1;
+	return step->error ? -1 : 0;
 }
 
 static void tell_in_time(const struct wv_passage *p)
 {
-	if (wv_passage_connects(p))
+	if (p->connects)
 		wv_news_gather(p->context);
 	else if (!(p->row && p->row->class_ == WV_QUERY))
 		wv_news_tell(p->context);
@@ -125,19 +122,11 @@ static void stop_following(struct wv_passage *p)
 		wv_lease_request_retract(p->context->ufile, p->context->open_number);
 }
 
-/*
- * The kernel is about to execute a command on a leased ufile: undoes what the lease did ahead,
- * where the command could tell. Returns why the command was not adopted.
- */
-static struct wv_difference before_kernel(struct wv_passage *p)
+/* Undoes what the lease did ahead, where the command could tell. */
+static void undo(struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
-	struct wv_difference d = wv_passage_why_not(p);
 
-	tell_in_time(p);
-	if (c->mode != WV_LEASED)
-		return d;
-	wv_passage_count(p, d);
 	if (p->row && wv_abi_creates(p->row, UVERBS_OBJECT_DEVICE))
 		wv_lease_give_back(c, p->fd);
 	else if (!p->row || p->row->class_ == WV_PRIVILEGED)
@@ -150,6 +139,21 @@ static struct wv_difference before_kernel(struct wv_passage *p)
 		put_back(p);
 	else
 		wv_rollback_rivals(p->fd, &c->lease, p->cmd, p->row);
+}
+
+/*
+ * The kernel is about to execute the command. Returns why it was not adopted. Call with the lock
+ * held.
+ */
+static struct wv_difference before_kernel(struct wv_passage *p)
+{
+	struct wv_difference d = wv_passage_why_not(p);
+
+	tell_in_time(p);
+	if (p->context->mode != WV_LEASED)
+		return d;
+	wv_passage_count(p, d);
+	undo(p);
 	return d;
 }
 
@@ -160,11 +164,10 @@ static bool is_busy(const struct wv_passage *p, int result)
 }
 
 /* The kernel has executed a command on a QP that may have been put back before. */
-static void after_kernel(const struct wv_passage *p)
+static void note_done(const struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
 
-	wv_lock();
 	wv_passage_note_move(p);
 	if (c->untold && p->row->class_ == WV_MODIFY)
 		wv_connections_note(p);
@@ -174,39 +177,40 @@ static void after_kernel(const struct wv_passage *p)
 		wv_qp_hide_ioctl(p->cmd);
 	else if (p->row->class_ == WV_DESTROY || wv_command_qp_state(p->cmd) > IBV_QPS_RESET)
 		set_put_back(c, p->target, false);
-	wv_unlock();
 }
 
-/* The context has a pair, and the kernel has executed a command, perhaps about its queue pair. */
-static void end_of_pair(const struct wv_passage *p, bool failed)
+/*
+ * The kernel has executed the command, or refused it with @error. What a lease still has could be
+ * adopted, but nothing works on a device that is gone.
+ */
+static void after_kernel(const struct wv_passage *p, int error)
 {
+	struct wv_context *c = p->context;
+	bool is_done = !error && c->mode == WV_LEASED && p->target != WV_NONE;
+	bool is_ready = wv_passage_makes_ready(p);
 	int saved = errno;
 
+	if (!is_done && !is_ready && error != EIO && !c->pair.pair)
+		return;
 	wv_lock();
-	if (p->row && p->target == p->context->pair_qp)
-		wv_paired_after_kernel(p, failed);
+	if (is_done)
+		note_done(p);
+	else if (error == EIO)
+		c->stopped = c->removed = true;
+	if (c->pair.pair && p->row && p->target == c->pair_qp)
+		wv_paired_after_kernel(p, error);
+	if (is_ready)
+		wv_news_ready(c);
 	wv_unlock();
 	errno = saved;
 }
 
-/* What a lease still has could be adopted, but nothing works on a device that is gone. */
-static void note_removal(struct wv_context *c)
+/* The kernel executes a command that is not adopted for the reason @d. */
+static int ask_kernel(struct wv_passage *p, struct wv_difference d)
 {
-	wv_lock();
-	c->stopped = c->removed = true;
-	wv_unlock();
-}
-
-static int ask_kernel(struct wv_passage *p)
-{
-	struct wv_difference d;
-	int result;
+	int result, error;
 	int saved = errno;
 
-	wv_lock();
-	d = before_kernel(p);
-	wv_unlock();
-	errno = saved;
 	wv_count(&wv_counters.commands_kernel);
 	result = p->meets ? wv_paired_issue(p) : issue(p->fd, p->cmd);
 	if (is_busy(p, result)) {
@@ -217,25 +221,36 @@ static int ask_kernel(struct wv_passage *p)
 		/* Also if nothing was left to destroy: another thread may just have done it. */
 		result = issue(p->fd, p->cmd);
 	}
-	if (!result && p->context->mode == WV_LEASED && p->target != WV_NONE)
-		after_kernel(p);
-	else if (result < 0 && errno == EIO)
-		note_removal(p->context);
-	if (p->context->pair.pair)
-		end_of_pair(p, result < 0);
-	if (wv_passage_makes_ready(p)) {
-		wv_lock();
-		wv_news_ready(p->context);
-		wv_unlock();
-	}
-	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_KERNEL, result < 0 ? errno : 0, d);
+	error = result < 0 ? errno : 0;
+	after_kernel(p, error);
+	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_KERNEL, error, d);
 	return result;
+}
+
+/* Answers from the lease, or else asks the kernel. */
+static int adopt(struct wv_passage *p)
+{
+	struct wv_difference d = {.why = WV_WHY_NONE};
+	struct wv_step *step;
+	int saved = errno;
+
+	wv_lock();
+	step = claim(p->context, p);
+	if (step) {
+		take(p, step);
+	} else {
+		wv_passage_look(p);
+		d = before_kernel(p);
+	}
+	wv_unlock();
+	errno = saved;
+	return step ? result_of(p, step) : ask_kernel(p, d);
 }
 
 /* Call with the lock held. */
 static bool is_recorded(const struct wv_passage *p)
 {
-	if (!wv_context_is_followed(p->context) || wv_passage_connects(p))
+	if (!wv_context_is_followed(p->context) || p->connects)
 		return false;
 	if (!p->row)
 		return true;
@@ -284,12 +299,16 @@ static void keep_answer(const struct wv_passage *p, int error)
 static int record(struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
-	int error;
+	struct wv_difference d;
+	int saved = errno, error;
 
 	wv_lock();
+	wv_passage_look(p);
 	if (!is_recorded(p)) {
+		d = before_kernel(p);
 		wv_unlock();
-		return ask_kernel(p);
+		errno = saved;
+		return ask_kernel(p, d);
 	}
 	if (!c->record.cmdlog->n_steps)
 		c->record.cmdlog->driver_id = p->cmd->driver_id;
@@ -318,8 +337,9 @@ static void note_driver(struct wv_context *c, const struct ib_uverbs_ioctl_hdr *
  * The objects belong to another process now. The provider of this process destroys them, and
  * nothing may happen to them in the kernel.
  */
-static int pretend(const struct wv_passage *p)
+static int pretend(struct wv_passage *p)
 {
+	wv_passage_identify(p);
 	if (p->row)
 		wv_answer_empty(p->cmd, p->row);
 	return 0;
@@ -334,13 +354,10 @@ int wv_control_path(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 	    .write_cmd = wv_abi_write_cmd(cmd),
 	    .why = wv_scope.why,
 	};
-	int result;
 
 	note_driver(p.context, cmd);
-	if (p.context->mode == WV_ABANDONED) {
-		p.row = wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, p.write_cmd);
+	if (p.context->mode == WV_ABANDONED)
 		return pretend(&p);
-	}
 	if (wv_is_data_path(p.write_cmd))
 		return issue(fd, cmd);
 	p.start = wv_trace_now();
@@ -348,9 +365,5 @@ int wv_control_path(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 		wv_count(&wv_counters.commands_kernel);
 		return issue(fd, cmd);
 	}
-	if (p.context->mode != WV_RECORDING && adopt(&p, &result))
-		return result;
-	p.row = wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, p.write_cmd);
-	p.target = p.row ? wv_command_target(cmd, p.row) : WV_NONE;
-	return p.context->mode == WV_RECORDING ? record(&p) : ask_kernel(&p);
+	return p.context->mode == WV_RECORDING ? record(&p) : adopt(&p);
 }

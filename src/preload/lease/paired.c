@@ -295,8 +295,7 @@ struct wv_step *wv_paired_claim(struct wv_passage *p)
 	struct wv_step *step;
 	int saved = errno;
 
-	p->row = wv_abi_find(p->cmd->driver_id, p->cmd->object_id, p->cmd->method_id, p->write_cmd);
-	p->target = p->row ? wv_command_target(p->cmd, p->row) : WV_NONE;
+	wv_passage_identify(p);
 	step = claim(p);
 	errno = saved;
 	return step;

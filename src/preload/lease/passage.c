@@ -3,6 +3,7 @@
 
 #include "abi/qp.h"
 #include "base/bits.h"
+#include "cmdlog/command.h"
 #include "cmdlog/qp_steps.h"
 #include "preload/core/counters.h"
 
@@ -19,10 +20,17 @@ static int ahead_state(const struct wv_passage *p)
 	return ahead ? ahead->state : IBV_QPS_INIT;
 }
 
-bool wv_passage_connects(const struct wv_passage *p)
+void wv_passage_identify(struct wv_passage *p)
 {
-	return p->row && p->row->class_ == WV_MODIFY &&
-	       wv_command_qp_state(p->cmd) > ahead_state(p);
+	p->row = wv_abi_find(p->cmd->driver_id, p->cmd->object_id, p->cmd->method_id, p->write_cmd);
+	p->target = p->row ? wv_command_target(p->cmd, p->row) : WV_NONE;
+}
+
+void wv_passage_look(struct wv_passage *p)
+{
+	wv_passage_identify(p);
+	p->connects =
+	    p->row && p->row->class_ == WV_MODIFY && wv_command_qp_state(p->cmd) > ahead_state(p);
 }
 
 bool wv_passage_makes_ready(const struct wv_passage *p)
@@ -49,7 +57,7 @@ static bool is_divergence(const struct wv_passage *p)
 		return p->context->opening;
 	case WV_MODIFY:
 		return !is_moved(p->context, p->target) &&
-		       wv_command_qp_state(p->cmd) >= IBV_QPS_INIT && !wv_passage_connects(p);
+		       wv_command_qp_state(p->cmd) >= IBV_QPS_INIT && !p->connects;
 	default:
 		return false;
 	}

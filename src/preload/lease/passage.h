@@ -13,9 +13,10 @@ struct wv_passage {
 	int fd;
 	struct ib_uverbs_ioctl_hdr *cmd;
 	uint32_t write_cmd;
-	const struct wv_command_row *row; /* looked up only if it was not adopted */
+	uint64_t start;			  /* for the trace */
+	const struct wv_command_row *row; /* from wv_passage_identify() on: what command it is */
 	uint32_t target;
-	uint64_t start; /* for the trace */
+	bool connects; /* from wv_passage_look() on: it moves a QP further than a lease may */
 	/* Of a queue pair that was connected ahead (lease/paired.h): */
 	bool used;     /* it is connected now as it was */
 	bool meets;    /* the kernel is to connect it with the numbers of the pair */
@@ -24,8 +25,12 @@ struct wv_passage {
 	uint16_t why;  /* enum wv_why: why it is not connected as it was, or 0 */
 };
 
-/* Whether the program moves a QP further than a lease may: then it has a peer. */
-bool wv_passage_connects(const struct wv_passage *p);
+/* Finds out what command it is, and about which object. */
+void wv_passage_identify(struct wv_passage *p);
+
+/* The same, for a command that is not adopted, and whether it gives a QP a peer. Call with the lock
+ * held. */
+void wv_passage_look(struct wv_passage *p);
 
 /* Whether the command moves a QP to the state in which the program uses it. */
 bool wv_passage_makes_ready(const struct wv_passage *p);
