@@ -70,7 +70,7 @@ const struct wv_command_row *wv_abi_at(uint8_t index)
 static bool is_command(const struct wv_command_row *row, uint32_t driver_id, uint16_t object,
 		       uint16_t method, uint32_t write_cmd)
 {
-	return row->object == object && row->method == method && row->write_cmd == write_cmd &&
+	return row->write_cmd == write_cmd && row->object == object && row->method == method &&
 	       is_of(row->driver_id, driver_id);
 }
 
