@@ -34,9 +34,15 @@ class Storm(zygotes.Case):
         print(f"{children / (time.monotonic() - start):.0f} children per second", flush=True)
         self.assertEqual(failed, 0, started.errors())
         self.assertEqual(children_of(started.pid), [])
-        self.assertEqual(started.run(words).status, 0)  # teaches again, as another child may have taught something else
+        bed.until(lambda: self.teach_again(started, words, more), f"{SETS} sets; {bed.ctl('objects')}")
+
+    def teach_again(self, started, words, more):
+        """Another child may have taught something else, or have been the last one that what was taught did not fit:
+        then there are no sets until a child teaches again."""
+        self.assertEqual(started.run(words).status, 0)
         started.run("exit")
-        self.await_sets(SETS, more)
+        self.await_quiet()
+        return self.sets_there(SETS, more)
 
     def check(self, words, children, script=None):
         """In two halves: the heap may grow in the first, a sanitizer's most of all; a leak grows in both."""
