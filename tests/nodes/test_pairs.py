@@ -38,6 +38,8 @@ def one(timeout=14, more=""):
 
 
 ONE = one()
+RTR_RTS = MOVE.format(psn=7, timeout=14, more="")
+HALFWAY = client().replace(RTR_RTS, RTR_RTS.replace("rtr,rts", "rtr") + " at:halfway " + RTR_RTS.replace("rtr,rts", "rts"))
 
 
 @unittest.skipIf(os.geteuid(), "the nodes have no IP addresses: only root may make a network")
@@ -281,6 +283,35 @@ class Ends(Case):
         self.start_again()
         self.let_meet(holder)
         self.check(holder, plain)
+
+
+class Halfway(Case):
+    """What happens between the moves to RTR and RTS of a client that has a pair."""
+
+    def claim_halfway(self):
+        holder = self.claim_pair(HALFWAY)
+        holder.go_on()
+        self.server.go_on()
+        nodes.meet(holder, self.server)
+        holder.reach("halfway")
+        self.server.reach("idle")
+        return holder
+
+    def test_client_ends(self):
+        self.start_server()
+        plain = self.serve(HALFWAY, warm=False)
+        self.claim_halfway().close()
+        self.await_quiet()
+        self.assertEqual(self.serve(HALFWAY).shape(), plain.shape())
+
+    def test_daemons_end(self):
+        self.start_server()
+        plain = self.serve(HALFWAY, warm=False)
+        for node in self.nodes:
+            holder = self.claim_halfway()
+            node.daemon.stop(signal.SIGKILL)
+            node.daemon.start()
+            self.check(holder, plain)
 
 
 class Daemons(Case):

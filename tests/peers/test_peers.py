@@ -86,6 +86,25 @@ class Connect(Case):
                       "both addresses are known")
         peering.until(lambda: one.document()["connections"] == two.document()["connections"] == 1, "one connection")
 
+    def test_both_dial_at_once(self):
+        """Each waits for the other's answer; both keep the same one of the two connections."""
+        for _ in range(4):  # it depends on identities that are drawn which one is kept
+            one = self.node(1)
+            one.pause()
+            two = self.node(2)
+            two.await_state(NAMES[0], "connecting")
+            two.pause()
+            one.resume()
+            one.await_state(NAMES[1], "connecting")
+            two.resume()
+            one.await_state(NAMES[1], "up")
+            two.await_state(NAMES[0], "up")
+            peering.until(lambda: one.document()["connections"] == two.document()["connections"] == 1, "one connection")
+            self.assertEqual((one.peer(NAMES[1])["state"], two.peer(NAMES[0])["state"]), ("up", "up"))
+            one.stop()
+            two.stop()
+        self.assertIn("another connection between the two nodes is kept", one.log() + two.log())
+
     def test_credentials_of_systemd(self):
         certificate, key = self.credentials(1)
         for name, file in (("peer-ca", self.ca.certificate), ("peer-certificate", certificate), ("peer-key", key)):
