@@ -39,7 +39,8 @@ def one(timeout=14, more=""):
 
 ONE = one()
 RTR_RTS = MOVE.format(psn=7, timeout=14, more="")
-HALFWAY = client().replace(RTR_RTS, RTR_RTS.replace("rtr,rts", "rtr") + " at:halfway " + RTR_RTS.replace("rtr,rts", "rts"))
+HALFWAY = client().replace(
+    RTR_RTS, f"{RTR_RTS.replace('rtr,rts', 'rtr')} at:halfway {RTR_RTS.replace('rtr,rts', 'rts')}")
 
 
 @unittest.skipIf(os.geteuid(), "the nodes have no IP addresses: only root may make a network")
