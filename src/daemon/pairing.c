@@ -55,14 +55,18 @@ static int send_note(void *data, struct wv_peer *peer, const struct wv_pair_note
 	return wv_peer_send(peer, MESSAGE, &copy, sizeof(copy));
 }
 
-static bool has_rebooted(void *data, const struct wv_peer *peer, const uint8_t gid[16],
-			 int64_t since_us)
+static bool is_at(void *data, const struct wv_peer *peer, const uint8_t gid[16])
 {
 	const struct wv_pairing *p = data;
 
+	return wv_peers_is_at(&p->peers, peer, gid);
+}
+
+static bool has_rebooted(void *data, const struct wv_peer *peer, int64_t since_us)
+{
+	(void)data;
 	return peer->up && peer->up_us > since_us &&
-	       peer->up->hello.up_us < (uint64_t)(peer->up_us - since_us) &&
-	       wv_peers_is_at(&p->peers, peer, gid);
+	       peer->up->hello.up_us < (uint64_t)(peer->up_us - since_us);
 }
 
 static void count(void *data, struct wv_peer *peer, enum wv_pair_why why)
@@ -159,6 +163,7 @@ void wv_pairing_compose(struct wv_pairing *p, const struct wv_config *config,
 	p->links = (struct wv_pair_links){.event = service->event,
 					  .find = find_peer,
 					  .send = send_note,
+					  .is_at = is_at,
 					  .has_rebooted = has_rebooted,
 					  .count = count,
 					  .receive = take_note,

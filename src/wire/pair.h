@@ -30,7 +30,12 @@
 
 #include "wire/wire.h"
 
-#define WV_PAIR_USER 32 /* bytes of a user's name, with the end */
+#include <stdbool.h>
+#include <string.h>
+
+#define WV_PAIR_USER	  32	   /* bytes of a user's name, with the end */
+#define WV_PAIR_TOLD	  4	   /* queue pairs of a lease of which WV_MSG_CONNECTED tells */
+#define WV_PAIR_MAX_24BIT 0xffffff /* of numbers of queue pairs and packets */
 
 enum wv_pair_word {
 	WV_PAIR_KEEPER = 1, /* this process keeps spares, and can connect them */
@@ -92,6 +97,16 @@ static inline struct wv_pair_note wv_pair_note_as(const struct wv_pair_note *not
 	return other;
 }
 
+/* Whether ASK names a queue pair, its address and packets that there can be. */
+static inline bool wv_pair_ask_is_sound(const struct wv_pair_note *ask)
+{
+	static const uint8_t none[sizeof(ask->gid)];
+
+	return ask->pair && ask->qp_num && ask->qp_num <= WV_PAIR_MAX_24BIT &&
+	       ask->psn <= WV_PAIR_MAX_24BIT && ask->peer_psn <= WV_PAIR_MAX_24BIT &&
+	       memcmp(ask->gid, none, sizeof(none)) != 0;
+}
+
 /* Between a daemon and a keeper. */
 struct wv_msg_pair {
 	struct wv_msg msg;
@@ -99,8 +114,8 @@ struct wv_msg_pair {
 };
 
 /*
- * Of the last queue pair of a lease that was connected by commands, sent after it has reached RTS.
- * Follows only if the daemon's answer had the flag WV_ANSWER_PAIRS.
+ * Of the last queue pair of a lease that was connected by commands, sent after it has reached RTS,
+ * at most WV_PAIR_TOLD times. Follows only if the daemon's answer had the flag WV_ANSWER_PAIRS.
  */
 struct wv_msg_connected {
 	struct wv_msg msg;

@@ -15,6 +15,7 @@ import unittest
 from support import authority, keepers, peering, ports, wire
 
 SOURCE = "127.0.0.4"
+OTHER = "127.0.0.6"  # another peer
 MOST = 256  # pairs of a server process
 SHAPE = 9
 WAIT_S = 60
@@ -43,21 +44,22 @@ class Case(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         cls.ca = authority.Authority(cls.folder)
         cls.own = cls.ca.give("node1", "IP:127.0.0.1")
-        cls.good = cls.ca.give("node4", f"IP:{SOURCE}")
+        cls.good = {address: cls.ca.give(f"node of {address}", f"IP:{address}") for address in (SOURCE, OTHER)}
 
     def setUp(self):
         self.port = ports.free_port()
-        self.node = peering.Node(self.folder, 1, self.port, SOURCE, self.ca.certificate, self.own, ["--pairs", "yes"])
+        self.node = peering.Node(self.folder, 1, self.port, f"{SOURCE},{OTHER}", self.ca.certificate, self.own,
+                                 ["--pairs", "yes"])
         self.addCleanup(os.unlink, self.node.folder / "log")
         self.addCleanup(self.node.stop)
         self.server = self.start_server()
         self.connect()
         self.keeper = self.learn()
 
-    def connect(self, **hello):
-        self.peer = peering.Stranger("127.0.0.1", self.port, SOURCE)
+    def connect(self, source=SOURCE, **hello):
+        self.peer = peering.Stranger("127.0.0.1", self.port, source)
         self.addCleanup(self.peer.close)
-        self.peer.shake_hands(self.ca.certificate, self.good).send(peering.hello(**hello))
+        self.peer.shake_hands(self.ca.certificate, self.good[source]).send(peering.hello(**hello))
 
     def start_server(self):
         sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -141,6 +143,16 @@ class Liars(Case):
         self.expect_refused(1)
         self.expect_well()
 
+    def test_queue_pairs_that_cannot_be(self):
+        """The server is not asked: it would end its connection, and with it the pairs of all."""
+        for more in ({"qp_num": 0}, {"qp_num": 1 << 24}, {"psn": 1 << 24}, {"peer_psn": 1 << 24}):
+            self.ask(1, **more)
+            self.expect_refused(1)
+        self.ask(2)
+        heard = self.server_hears()
+        self.assertEqual((heard.word, heard.qp_num), (keepers.ASK, 56))
+        self.expect_well()
+
     def test_answers_to_nothing(self):
         """Of a client's pairs there are none."""
         for word in (keepers.MADE, keepers.REFUSED, keepers.USED, keepers.CLAIMED, keepers.DROPPED):
@@ -198,6 +210,17 @@ class Lost(Case):
 
     def test_asked_about(self):
         self.server_hears()
+        self.connect()
+        self.assertEqual(self.hear().word, keepers.STILL)
+
+    def test_another_peer(self):
+        """It is not asked, and what it says of the pair is not believed."""
+        self.server_hears()
+        self.connect(OTHER)
+        self.assertTrue(self.is_silent())
+        self.peer.send(note(keepers.FORGOTTEN, pair=1))
+        self.assertTrue(self.is_silent())
+        self.peer.close()
         self.connect()
         self.assertEqual(self.hear().word, keepers.STILL)
 

@@ -308,14 +308,20 @@ static void put(uint8_t *buffer, size_t len, size_t offset, const void *value, s
 		memcpy(buffer + offset, value, bytes);
 }
 
+uint8_t fake_answer_byte(uint16_t kind, unsigned int ordinal, uint16_t attr, unsigned int i)
+{
+	bool is_top = attr == UVERBS_ATTR_CREATE_QP_RESP_QP_NUM && i == 3;
+
+	return is_top ? 0 : (uint8_t)(0x11 * kind + 0x35 * ordinal + 0x07 * attr + i);
+}
+
 static void write_output(struct call *c, struct ib_uverbs_attr *attr,
 			 const struct wv_attr_row *known)
 {
 	uint8_t *buffer = (uint8_t *)(uintptr_t)attr->data;
 
 	for (unsigned int i = 0; i < attr->len; i++)
-		buffer[i] = (uint8_t)(0x11 * c->made.kind + 0x35 * c->made.ordinal +
-				      0x07 * attr->attr_id + i);
+		buffer[i] = fake_answer_byte(c->made.kind, c->made.ordinal, attr->attr_id, i);
 	for (unsigned int i = 0; i < known->n_fields; i++) {
 		const struct wv_field *f = &known->fields[i];
 

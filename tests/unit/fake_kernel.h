@@ -50,5 +50,11 @@ void fake_kernel_init(struct fake_kernel *kernel);
 /* A wv_issue_fn: 0 or a positive errno value. */
 int fake_kernel_issue(void *kernel, struct ib_uverbs_ioctl_hdr *cmd);
 
+/*
+ * The @i'th byte of the answer @attr of the @ordinal'th object of @kind. Numbers of queue pairs
+ * have 24 bits.
+ */
+uint8_t fake_answer_byte(uint16_t kind, unsigned int ordinal, uint16_t attr, unsigned int i);
+
 /* Objects of @kind that exist. */
 unsigned int fake_kernel_live(const struct fake_kernel *kernel, uint16_t kind);

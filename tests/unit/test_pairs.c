@@ -398,6 +398,40 @@ static void test_several_claims_if_requests_name_them(void **state)
 	assert_int_equal(TAILQ_FIRST(&pairs_of(b)->edges.all)->n_claimed, 1);
 }
 
+/* Whoever plays both ends may say so while the daemon connects the lease. */
+static void test_used_before_any_program_has_it(void **state)
+{
+	struct daemon_bench *b = *state;
+	wv_auto_fd keeper = learn(b);
+	struct wv_pair_note note = await_ask(b, keeper);
+
+	note.word = WV_PAIR_MADE;
+	note.qp_num = SPARE_QP;
+	keeper_says(keeper, note);
+	note.word = WV_PAIR_USED;
+	keeper_says(keeper, note);
+	bench_run_until(b, has_pair, WV_PAIR_READY);
+	assert_int_equal(pairs_of(b)->tally.used, 0);
+}
+
+/* Each message makes the daemon ask another one. */
+static void test_connections_of_a_lease_are_limited(void **state)
+{
+	struct daemon_bench *b = *state;
+	wv_auto_fd keeper = learn(b);
+	struct wv_pair_note note;
+	wv_auto_fd sock = -1;
+
+	make_pair(b, keeper);
+	sock = claim(b, keeper, &note);
+	for (unsigned int i = 0; i <= WV_PAIR_TOLD; i++) {
+		assert_true(has_pair(b->server, WV_PAIR_HANDED_OUT));
+		say_connected_of(sock, create_step(b) + 1, SERVER_QP, WV_PAIR_NO_REASON);
+		bench_run(b);
+	}
+	assert_false(has_pair(b->server, WV_PAIR_HANDED_OUT));
+}
+
 static void test_another_peer_ends_the_edge(void **state)
 {
 	struct daemon_bench *b = *state;
@@ -560,6 +594,8 @@ int main(void)
 	    TEST(test_the_kernel_refuses),
 	    TEST(test_one_claim_at_a_time),
 	    TEST(test_several_claims_if_requests_name_them),
+	    TEST(test_used_before_any_program_has_it),
+	    TEST(test_connections_of_a_lease_are_limited),
 	    TEST(test_another_peer_ends_the_edge),
 	    TEST(test_another_queue_pair_of_the_lease),
 	    TEST(test_the_device_goes),

@@ -36,6 +36,7 @@ struct wv_client {
 	struct wv_msg_report report; /* LEASED: the last; of no bytes if there was none */
 	struct wv_holder *holder; /* LEASED: its lease counts until the connection ends; or NULL */
 	struct wv_pair_holder pair; /* LEASED: of which its lease is one end */
+	unsigned int n_connected;   /* LEASED: messages about queue pairs that are connected */
 	struct wv_keeper *keeper;   /* KEEPER */
 	/* Of its pool request: */
 	LIST_ENTRY(wv_client) pool_link; /* of the service's pool requests */

@@ -129,14 +129,21 @@ static bool is_of_this_daemon(const struct wv_pairs *p, uint64_t id)
 	return id <= p->last_id && id > p->first_id;
 }
 
-static bool is_from_server(const struct wv_pair *pair, const struct wv_peer *from)
+static bool is_from_server(const struct wv_pairs *p, const struct wv_pair *pair,
+			   const struct wv_peer *from)
 {
-	return pair->edge->peer == from || pair->edge->peer == WV_LOST_PEER;
+	const struct wv_edge *edge = pair->edge;
+
+	return edge->peer == from ||
+	       (edge->peer == WV_LOST_PEER && wv_pair_link_is_at(p->links, from, edge->peer_gid));
 }
 
+/* A server cannot have met a queue pair that no program has. */
 static void take_used(struct wv_pairs *p, struct wv_pair *pair, const struct wv_pair_note *note)
 {
 	(void)note;
+	if (!wv_pair_is_claimed(pair))
+		return;
 	p->tally.used++;
 	wv_pair_count(p->links, pair->edge->peer, WV_PAIR_NO_REASON);
 	pair->edge->used_us = wv_pairs_now(p);
@@ -174,7 +181,7 @@ void wv_pairs_note(struct wv_pairs *p, struct wv_peer *from, const struct wv_pai
 		wv_pairs_wake(p);
 	} else if (note->word >= WV_PAIR_WORDS || !take[note->word]) {
 		return;
-	} else if (pair && is_from_server(pair, from)) {
+	} else if (pair && is_from_server(p, pair, from)) {
 		pair->edge->peer = from;
 		take[note->word](p, pair, note);
 	} else if (is_of_this_daemon(p, note->pair)) {

@@ -58,10 +58,8 @@ static bool try_keeper(struct wv_keepers *k, const struct wv_keeper *keeper, str
 {
 	unsigned int n = keeper->n_recent < WV_KEEPER_RECENT ? keeper->n_recent : WV_KEEPER_RECENT;
 
-	if (!is_of_user(k, keeper, edge))
-		return false;
 	for (unsigned int i = 0; i < n; i++) {
-		if (!is_other_side(&keeper->recent[i], edge))
+		if (!is_other_side(&keeper->recent[i], edge) || !is_of_user(k, keeper, edge))
 			continue;
 		answer_edge(k, from, edge, keeper, &keeper->recent[i]);
 		return true;
@@ -103,9 +101,11 @@ static struct wv_keeper *find_keeper(struct wv_keepers *k, uint32_t id)
 }
 
 /* Numbers of pairs begin at random with each daemon (pairs.c), so that they tell daemons apart. */
-static bool is_of(const struct wv_kept_pair *pair, const struct wv_peer *from)
+static bool is_of(const struct wv_keepers *k, const struct wv_kept_pair *pair,
+		  const struct wv_peer *from)
 {
-	return pair->origin == from || pair->origin == WV_LOST_PEER;
+	return pair->origin == from ||
+	       (pair->origin == WV_LOST_PEER && wv_pair_link_is_at(k->links, from, pair->peer_gid));
 }
 
 /* The pair @note->pair of the client's daemon @from, and *@keeper; NULL: there is none. */
@@ -115,7 +115,7 @@ static struct wv_kept_pair *find_pair(struct wv_keepers *k, struct wv_peer *from
 	struct wv_kept_pair *pair;
 
 	each_keeper(k, *keeper) LIST_FOREACH (
-	    pair, &(*keeper)->pairs, link) if (is_of(pair, from) && pair->pair == note->pair)
+	    pair, &(*keeper)->pairs, link) if (pair->pair == note->pair && is_of(k, pair, from))
 	{
 		pair->origin = from;
 		return pair;
@@ -131,7 +131,7 @@ static void forget_pair(struct wv_keeper *keeper, struct wv_kept_pair *pair)
 }
 
 static struct wv_kept_pair *add_pair(struct wv_keepers *k, struct wv_keeper *keeper,
-				     struct wv_peer *from, uint64_t number)
+				     struct wv_peer *from, const struct wv_pair_note *ask)
 {
 	struct wv_kept_pair *pair = calloc(1, sizeof(*pair));
 
@@ -139,10 +139,11 @@ static struct wv_kept_pair *add_pair(struct wv_keepers *k, struct wv_keeper *kee
 		return NULL;
 	*pair = (struct wv_kept_pair){
 	    .origin = from,
-	    .pair = number,
+	    .pair = ask->pair,
 	    .number = ++k->last_number,
 	    .since_us = wv_steady_clock(),
 	};
+	memcpy(pair->peer_gid, ask->gid, sizeof(pair->peer_gid));
 	LIST_INSERT_HEAD(&keeper->pairs, pair, link);
 	keeper->n_pairs++;
 	return pair;
@@ -154,11 +155,12 @@ static enum wv_pair_why ask_keeper(struct wv_keepers *k, struct wv_peer *from,
 	struct wv_keeper *keeper = find_keeper(k, note->keeper), *other;
 	struct wv_kept_pair *pair;
 
-	if (!keeper || !is_of_user(k, keeper, note) || find_pair(k, from, note, &other))
+	if (!wv_pair_ask_is_sound(note) || !keeper || !is_of_user(k, keeper, note) ||
+	    find_pair(k, from, note, &other))
 		return WV_PAIR_UNKNOWN;
 	if (keeper->n_pairs == WV_KEEPER_PAIRS)
 		return WV_PAIR_NO_SPARE;
-	pair = add_pair(k, keeper, from, note->pair);
+	pair = add_pair(k, keeper, from, note);
 	if (!pair)
 		return WV_PAIR_NO_SPARE;
 	if (!tell(k, keeper, pair, note))
@@ -240,7 +242,7 @@ void wv_keepers_note(struct wv_keepers *k, struct wv_peer *from, const struct wv
 static void ask_about(struct wv_keepers *k, struct wv_peer *peer, struct wv_keeper *keeper,
 		      struct wv_kept_pair *pair)
 {
-	if (k->links->has_rebooted(k->links->arg, peer, pair->peer_gid, pair->since_us))
+	if (k->links->has_rebooted(k->links->arg, peer, pair->since_us))
 		end_pair(k, keeper, pair);
 	else
 		answer(k, peer, (struct wv_pair_note){.word = WV_PAIR_STILL, .pair = pair->pair});
@@ -254,7 +256,8 @@ void wv_keepers_peer_up(struct wv_keepers *k, struct wv_peer *peer)
 	each_keeper(k, keeper) for (pair = LIST_FIRST(&keeper->pairs); pair; pair = next)
 	{
 		next = LIST_NEXT(pair, link);
-		if (pair->origin == WV_LOST_PEER)
+		if (pair->origin == WV_LOST_PEER &&
+		    wv_pair_link_is_at(k->links, peer, pair->peer_gid))
 			ask_about(k, peer, keeper, pair);
 	}
 }
@@ -296,8 +299,10 @@ static void take_word(struct wv_keepers *k, struct wv_keeper *keeper,
 	if (!pair)
 		return; /* both sides have dropped it at the same time */
 	if (note->word == WV_PAIR_MADE) {
+		if (pair->made)
+			return;
+		pair->made = true;
 		memcpy(pair->gid, note->gid, sizeof(pair->gid));
-		memcpy(pair->peer_gid, note->peer_gid, sizeof(pair->peer_gid));
 	}
 	if (note->word == WV_PAIR_DROP)
 		passed.word = WV_PAIR_LOST;

@@ -25,7 +25,8 @@ struct wv_kept_pair {
 	uint64_t pair;		/* the client's daemon's number of it */
 	uint64_t number;	/* the keeper's */
 	int64_t since_us;	/* by the steady clock */
-	uint8_t gid[16], peer_gid[16]; /* of both ends, once it is made */
+	uint8_t gid[16], peer_gid[16]; /* of the keeper's end, once it is made; of the client's */
+	bool made;
 };
 
 struct wv_keeper {

@@ -58,6 +58,12 @@ bool wv_pair_link_find(const struct wv_pair_links *l, const uint8_t gid[16],
 	return *peer;
 }
 
+bool wv_pair_link_is_at(const struct wv_pair_links *l, const struct wv_peer *peer,
+			const uint8_t gid[16])
+{
+	return peer && l->is_at(l->arg, peer, gid);
+}
+
 bool wv_pair_gid_is_of(const uint8_t *gid, const uint8_t one[16], const uint8_t other[16])
 {
 	return !gid || !memcmp(gid, one, 16) || !memcmp(gid, other, 16);

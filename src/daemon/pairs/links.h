@@ -28,9 +28,10 @@ struct wv_pair_links {
 	struct wv_peer *(*find)(void *arg, const uint8_t gid[16]);
 	/* 0 or -errno. */
 	int (*send)(void *arg, struct wv_peer *peer, const struct wv_pair_note *note);
-	/* Whether @peer is the node of @gid, and was started after @since_us. */
-	bool (*has_rebooted)(void *arg, const struct wv_peer *peer, const uint8_t gid[16],
-			     int64_t since_us);
+	/* Whether @peer is the node of @gid. */
+	bool (*is_at)(void *arg, const struct wv_peer *peer, const uint8_t gid[16]);
+	/* Whether the node of @peer was started after @since_us. */
+	bool (*has_rebooted)(void *arg, const struct wv_peer *peer, int64_t since_us);
 	/* What came of a pair whose server is at @peer, as of wv_pair_count(). */
 	void (*count)(void *arg, struct wv_peer *peer, enum wv_pair_why why);
 	/* A note came from @peer, or from this node (NULL). */
@@ -53,6 +54,10 @@ void wv_pair_links_stop(struct wv_pair_links *l);
  */
 bool wv_pair_link_find(const struct wv_pair_links *l, const uint8_t gid[16],
 		       const uint8_t peer_gid[16], struct wv_peer **peer);
+
+/* Whether @peer, which may be this node (NULL), is another node, that of @gid. */
+bool wv_pair_link_is_at(const struct wv_pair_links *l, const struct wv_peer *peer,
+			const uint8_t gid[16]);
 
 /* Whether @gid is @one or @other; NULL: it may be. */
 bool wv_pair_gid_is_of(const uint8_t *gid, const uint8_t one[16], const uint8_t other[16]);

@@ -72,6 +72,8 @@ const char *wv_user_name(struct wv_user_names *names, uid_t uid)
 
 	if (!entry) {
 		entry = &names->all[names->n++ % WV_USER_NAMES];
+		if (entry->asking) /* so there are never more questions than entries */
+			return NULL;
 		*entry = (struct wv_user_entry){.uid = uid};
 	}
 	if (!entry->asking && (!entry->known_us || wv_steady_clock() - entry->known_us > FRESH_US))

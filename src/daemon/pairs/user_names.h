@@ -8,7 +8,7 @@
 #include "daemon/loop/errands.h"
 #include "wire/pair.h"
 
-#define WV_USER_NAMES 64
+#define WV_USER_NAMES 512 /* more than there are keepers, so that their names stay */
 
 struct wv_user_entry {
 	bool asking;

@@ -9,11 +9,10 @@
 
 #include <string.h>
 
-#define FIRST 4 /* so many queue pairs of a lease are told of */
 
 void wv_connections_begin(struct wv_context *c, uint32_t flags)
 {
-	c->untold = flags & WV_ANSWER_PAIRS ? FIRST : 0;
+	c->untold = flags & WV_ANSWER_PAIRS ? WV_PAIR_TOLD : 0;
 }
 
 /* The step that created the RC queue pair @handle, which is its @index'th; NULL: none of the lease.

@@ -15,7 +15,6 @@
 #define CONNECTED  16 /* connections that were not reported; further ones are not */
 #define DROPPED_MS WV_WAIT_MS
 #define LOOK_US	   500
-#define MAX_24BIT  0xffffff
 
 #define UNTAKEN (WV_END_BIT(WV_END_READY) | WV_END_BIT(WV_END_CLAIMED))
 #define TAKEN	(WV_END_BIT(WV_END_TAKEN) | WV_END_BIT(WV_END_PARTED))
@@ -28,14 +27,6 @@ static struct connected {
 } connected[CONNECTED] WV_COLD(1);
 static unsigned int n_connected;
 static bool stopped;
-
-static bool is_sound(const struct wv_pair_note *ask)
-{
-	static const uint8_t none[sizeof(ask->gid)];
-
-	return ask->pair && ask->qp_num && ask->qp_num <= MAX_24BIT && ask->psn <= MAX_24BIT &&
-	       ask->peer_psn <= MAX_24BIT && memcmp(ask->gid, none, sizeof(none)) != 0;
-}
 
 /* Takes a spare for @end, which is filled in but for the peer. */
 static enum wv_pair_why take(const struct wv_pair_note *ask, struct wv_pair_end *end)
@@ -139,7 +130,7 @@ static bool hear_ask(const struct wv_pair_note *note)
 	wv_stock_lock();
 	is_known = wv_pair_end_find(note->pair);
 	wv_stock_unlock();
-	if (is_known || !is_sound(note))
+	if (is_known || !wv_pair_ask_is_sound(note))
 		return false;
 	make(note);
 	return true;
