@@ -541,6 +541,21 @@ class Ending(Case):
         """A daemon that does not answer holds nothing up for long."""
         self.destroy(answers=False)
 
+    def test_destroy_all_of_many(self):
+        """As many words at once hold nothing up, and leave the connection as it is."""
+        self.start_pairing()
+        for pair in range(1, 101):
+            self.make(4000 + pair, pair)
+        self.server.process.stdin.write("destroy:qps destroy:cqs destroy\n")
+        self.server.process.stdin.flush()
+        for _ in range(100):
+            heard = self.keeper.hear()
+            self.assertEqual(heard.word, keepers.DROP)
+            self.keeper.say(keepers.DROPPED, pair=heard.pair)
+        self.server.reach("listening")
+        self.assertEqual(self.ask(4711, pair=101).word, keepers.REFUSED)
+        self.finish()
+
     def test_asked_meanwhile(self):
         """A daemon that asks for a pair while the program destroys the completion queue keeps it from nothing."""
         self.start_pairing()

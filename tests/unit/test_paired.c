@@ -282,21 +282,65 @@ static void end_daemon(void)
 /* The number of the peer may be another queue pair's by now. */
 static void test_gone(void **state)
 {
-	static void (*const ways[])(void) = {say_gone, preload_settle};
+	(void)state;
+	begin();
+	say_gone();
+	move_to(IBV_QPS_RTR, &asked);
+	assert_int_equal(preload.why, WV_WHY_PEER_GONE);
+	move_to(IBV_QPS_RTS, &asked);
+	assert_trail("kk");
+	assert_connected(&asked, &asked);
+	assert_told_moves(WV_PAIR_ENDED, &asked);
+	end();
+}
+
+static void assert_open(void)
+{
+	char byte;
+
+	assert_int_equal(recv(sock, &byte, 1, MSG_DONTWAIT), -1);
+	assert_int_equal(errno, EAGAIN);
+}
+
+/*
+ * Nothing is to be told any more, as before a sandbox. The end of the connection would tell the
+ * peer that the program has ended, whether it has met the program or not.
+ */
+static void test_settled(void **state)
+{
+	(void)state;
+	begin();
+	preload_settle();
+	assert_int_equal(next_message(), WV_MSG_REPORT);
+	assert_open();
+	connect_to(&asked);
+	assert_trail("aa");
+	assert_open();
+	end();
+
+	begin();
+	connect_to(&asked);
+	preload_settle();
+	assert_int_equal(next_message(), WV_MSG_REPORT);
+	assert_open();
+	end();
+}
+
+/* The peer's end stays connected as the pair is. */
+static void test_moved_back_after_rtr(void **state)
+{
+	struct ib_uverbs_modify_qp back = {.attr_mask = IBV_QP_STATE, .qp_state = IBV_QPS_RESET};
 
 	(void)state;
-	for (unsigned int i = 0; i < WV_ARRAY_SIZE(ways); i++) {
-		begin();
-		ways[i]();
-		move_to(IBV_QPS_RTR, &asked);
-		assert_int_equal(preload.why, WV_WHY_PEER_GONE);
-		move_to(IBV_QPS_RTS, &asked);
-		assert_trail("kk");
-		assert_connected(&asked, &asked);
-		if (!i)
-			assert_told_moves(WV_PAIR_ENDED, &asked);
-		end();
-	}
+	begin();
+	move_to(IBV_QPS_RTR, &asked);
+	back.qp_handle = qp;
+	assert_int_equal(issue_move(&back), 0);
+	back.qp_state = IBV_QPS_INIT;
+	assert_int_equal(issue_move(&back), 0);
+	connect_to(&asked);
+	assert_connected(&peer, &peer);
+	end();
 }
 
 /* The peer keeps its end, so both still have the pair. */
@@ -560,6 +604,8 @@ int main(void)
 	    cmocka_unit_test(test_other_attributes),
 	    cmocka_unit_test(test_other_attributes_at_the_end),
 	    cmocka_unit_test(test_gone),
+	    cmocka_unit_test(test_settled),
+	    cmocka_unit_test(test_moved_back_after_rtr),
 	    cmocka_unit_test(test_daemon_ends),
 	    cmocka_unit_test(test_gone_after_rtr),
 	    cmocka_unit_test(test_query),

@@ -79,6 +79,7 @@ struct wv_context *wv_context_new(const struct wv_scope *scope, void (*end)(stru
 	c->commands = 0;
 	c->ufile = c->sock = c->node = c->pair_sock = -1;
 	c->pair.pair = 0;
+	c->is_paired = false;
 	c->untold = 0;
 	c->moving_qp = WV_NONE;
 	c->no_lease = c->driver_id = c->unsent = c->late_objects = 0;

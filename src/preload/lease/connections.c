@@ -9,7 +9,6 @@
 
 #include <string.h>
 
-
 void wv_connections_begin(struct wv_context *c, uint32_t flags)
 {
 	c->untold = flags & WV_ANSWER_PAIRS ? WV_PAIR_TOLD : 0;

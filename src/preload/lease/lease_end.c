@@ -51,6 +51,7 @@ void wv_lease_end(struct wv_context *c)
 {
 	stop(c);
 	wv_paired_end(c);
+	wv_fd_close_private(&c->pair_sock);
 	unmap_memory(c);
 	wv_inherit_end(c);
 	wv_fd_close_private(&c->node);

@@ -117,6 +117,17 @@ static bool is_all_told(const struct wv_context *c)
 	       !has_new_spares(c);
 }
 
+/* The end of the connection would say that the pair's program has ended. */
+static void let_go(struct wv_context *c)
+{
+	if (!c->is_paired) {
+		wv_fd_close_private(&c->sock);
+		return;
+	}
+	c->pair_sock = c->sock;
+	c->sock = -1;
+}
+
 void wv_news_settle(struct wv_context *c)
 {
 	int saved = errno;
@@ -125,7 +136,7 @@ void wv_news_settle(struct wv_context *c)
 		return;
 	if (!is_all_told(c))
 		send_news(c, false);
-	wv_fd_close_private(&c->sock);
+	let_go(c);
 	c->stopped |= c->mode == WV_RECORDING;
 	errno = saved;
 }

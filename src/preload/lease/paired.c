@@ -63,6 +63,7 @@ void wv_paired_begin(struct wv_context *c, const struct wv_lease_pair *pair)
 {
 	c->lease.n_recipe -= MOVES;
 	c->pair = *pair;
+	c->is_paired = true;
 	c->pair_qp = wv_cmdlog_nth(c->lease.cmdlog, pair->create)->new_handle;
 	c->progress = (struct wv_pair_progress){.stage = WV_PAIR_AHEAD};
 	c->pair_ring = (struct wv_ring){.bytes = 0};
@@ -76,7 +77,6 @@ static struct wv_pair_progress *progress(struct wv_context *c)
 void wv_paired_end(struct wv_context *c)
 {
 	c->pair.pair = 0;
-	wv_fd_close_private(&c->pair_sock);
 }
 
 int wv_paired_sock(const struct wv_context *c)
@@ -233,7 +233,7 @@ static struct wv_step *to_elsewhere(const struct wv_passage *p)
 	struct wv_step *step = from_lease(p);
 
 	if (!step && at->stage == WV_PAIR_MET && wv_command_qp_state(p->cmd) >= 0)
-		at->stage = WV_PAIR_OVER;
+		at->stage = WV_PAIR_BACK; /* the peer's end stays as it is */
 	return step;
 }
 

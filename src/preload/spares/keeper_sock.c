@@ -2,17 +2,23 @@
 #include "preload/spares/keeper_sock.h"
 
 #include "base/base.h"
+#include "base/clock.h"
 #include "preload/client/daemon_connection.h"
 #include "preload/core/fd_room.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/lock.h"
 #include "preload/spares/locks.h"
+#include "preload/spares/pair_end.h"
 #include "wire/exchange.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/socket.h>
 
-#define NOTES 64 /* a daemon that lets more wait is given up */
+/* All pairs may be dropped at once. A daemon that lets more wait, or anything for so long, is left.
+ */
+#define NOTES	    (2 * WV_PAIR_ENDS + 64)
+#define PATIENCE_MS 1000
 
 /* Guarded by the lock of the control path. */
 static struct {
@@ -25,6 +31,15 @@ static bool left;
 /* Guarded by the lock of the stock. */
 static struct wv_pair_note notes[NOTES] WV_COLD(1);
 static unsigned int n_notes;
+static bool overflowed;	    /* there was more to be noted */
+static uint64_t waiting_ms; /* since when the daemon reads nothing; 0: it reads */
+
+static void forget_notes(void)
+{
+	n_notes = 0;
+	overflowed = false;
+	waiting_ms = 0;
+}
 
 /* The thread wakes. */
 static void leave(int fd)
@@ -96,7 +111,7 @@ int wv_keeper_connect(void)
 void wv_keeper_disconnect(void)
 {
 	wv_stock_lock();
-	n_notes = 0;
+	forget_notes();
 	wv_lock();
 	let_go();
 	wv_unlock();
@@ -147,6 +162,8 @@ void wv_keeper_say(const struct wv_pair_note *note)
 {
 	if (n_notes < NOTES)
 		notes[n_notes++] = *note;
+	else
+		overflowed = true;
 }
 
 bool wv_keeper_has_notes(void)
@@ -154,18 +171,38 @@ bool wv_keeper_has_notes(void)
 	return n_notes;
 }
 
+/* Whether the daemon may read the rest later, though it cannot be sent now. */
+static bool may_wait(int err)
+{
+	if (err != -EAGAIN || overflowed)
+		return false;
+	if (!waiting_ms)
+		waiting_ms = wv_clock_ms();
+	return wv_clock_ms() - waiting_ms < PATIENCE_MS;
+}
+
+static void keep_from(unsigned int first)
+{
+	n_notes -= first;
+	memmove(notes, notes + first, n_notes * sizeof(notes[0]));
+	if (first)
+		waiting_ms = 0;
+}
+
 static void flush(void)
 {
+	unsigned int sent = 0;
 	int err = 0;
 
 	wv_lock();
-	if (n_notes == NOTES)
-		err = -ENOBUFS;
-	for (unsigned int i = 0; i < n_notes && !err; i++)
-		err = send_note(&notes[i]);
-	n_notes = 0;
-	if (err && err != -EPIPE && err != -ECONNRESET && is_ours())
-		leave(self.sock);
+	while (sent < n_notes && !(err = send_note(&notes[sent])))
+		sent++;
+	keep_from(sent);
+	if ((n_notes || overflowed) && !may_wait(err)) {
+		forget_notes();
+		if (err != -EPIPE && err != -ECONNRESET && is_ours())
+			leave(self.sock);
+	}
 	wv_unlock();
 }
 
@@ -179,6 +216,6 @@ void wv_keeper_flush(void)
 
 void wv_keeper_sock_forked(void)
 {
-	n_notes = 0;
+	forget_notes();
 	let_go();
 }

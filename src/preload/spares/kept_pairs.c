@@ -369,6 +369,7 @@ void wv_kept_pairs_stop(void)
 	stopped = true;
 	wv_pair_ends_lost(true);
 	wv_stock_unlock();
+	wv_keeper_flush(); /* that an end is used, for one */
 	wv_keeper_shut();
 }
 
