@@ -55,14 +55,32 @@ static struct wv_edge *find(struct wv_edges *e, const struct wv_edge_report *r)
 	return NULL;
 }
 
-static struct wv_edge *oldest_idle(struct wv_edges *e)
+static unsigned int edges_of(const struct wv_edges *e, uid_t uid)
 {
-	struct wv_edge *edge;
+	const struct wv_edge *edge;
+	unsigned int n = 0;
+
+	TAILQ_FOREACH (edge, &e->all, link)
+		n += edge->uid == uid;
+	return n;
+}
+
+/* The oldest without pairs of the user that has most edges, who might have said much to get them.
+ */
+static struct wv_edge *gives_way(struct wv_edges *e)
+{
+	struct wv_edge *edge, *found = NULL;
+	unsigned int n, most = 0;
 
 	TAILQ_FOREACH_REVERSE(edge, &e->all, wv_edge_list, link)
-	if (!edge->n_pairs)
-		return edge;
-	return NULL;
+	{
+		n = edge->n_pairs ? 0 : edges_of(e, edge->uid);
+		if (n > most) {
+			found = edge;
+			most = n;
+		}
+	}
+	return found;
 }
 
 static struct wv_edge *add(struct wv_edges *e)
@@ -70,7 +88,7 @@ static struct wv_edge *add(struct wv_edges *e)
 	struct wv_edge *edge;
 
 	if (e->n == WV_EDGES_MOST) {
-		edge = oldest_idle(e);
+		edge = gives_way(e);
 		if (!edge)
 			return NULL;
 		drop(e, edge);

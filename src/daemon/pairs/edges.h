@@ -14,9 +14,9 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#define WV_EDGES_MOST  256
-#define WV_EDGE_AGREE  2  /* connections that show an edge */
-#define WV_EDGE_IDLE_S 60 /* an edge that was not used for so long gets no pairs */
+#define WV_EDGES_MOST  256 /* the user with most of them makes room for another one */
+#define WV_EDGE_AGREE  2   /* connections that show an edge */
+#define WV_EDGE_IDLE_S 60  /* an edge that was not used for so long gets no pairs */
 
 struct wv_edge {
 	TAILQ_ENTRY(wv_edge) link; /* the most recently used is the first */
