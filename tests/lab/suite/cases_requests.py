@@ -119,6 +119,17 @@ def while_cut_off(nodes):
     server.finish()
 
 
+def over_a_poor_network(nodes):
+    """What daemons, librdmacm and programs send is late, not in order, and at times lost."""
+    here, there = cluster.join(nodes)
+    server = Server((here, there))
+    with cluster.poor(here.port.netdev):
+        until_pairs(server, there, 12)
+        for _ in range(4):
+            server.serve()
+    server.finish()
+
+
 def restarted_node(nodes):
     """The clients' node is started again while pairs wait: its next queue pairs have the numbers of those before."""
     here, there = cluster.join(nodes)
@@ -186,6 +197,7 @@ def cases():
     if not machines.are_here():
         yield Case(TOPIC, "four at once, from another node", on_two_nodes, nodes=2)
         yield Case(TOPIC, "while the daemons cannot speak to each other", while_cut_off, nodes=2)
+        yield Case(TOPIC, "over a network that delays and loses packets", over_a_poor_network, nodes=2)
     else:
         yield Case(TOPIC, "a node that is started again", restarted_node, nodes=2)
     yield Case(TOPIC, "clients that are killed", killed_clients)

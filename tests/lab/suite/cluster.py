@@ -46,11 +46,23 @@ def cut_off(netdev):
     subprocess.run(["tc", "qdisc", "add", "dev", netdev, "clsact"], check=True)
     try:
         for end in ("dst_port", "src_port"):
-            subprocess.run(["tc", "filter", "add", "dev", netdev, "ingress", "protocol", "ip", "flower", "ip_proto", "tcp",
-                            end, str(PORT), "action", "drop"], check=True)
+            subprocess.run(["tc", "filter", "add", "dev", netdev, "ingress", "protocol", "ip", "flower",
+                            "ip_proto", "tcp", end, str(PORT), "action", "drop"], check=True)
         yield
     finally:
         subprocess.run(["tc", "qdisc", "delete", "dev", netdev, "clsact"], check=True)
+
+
+@contextlib.contextmanager
+def poor(netdev):
+    """Packets that leave by it are late, not in order, and some are lost, for as long as the block lasts."""
+    subprocess.run(["modprobe", "sch_netem"], check=True)
+    words = ["tc", "qdisc", "add", "dev", netdev, "root", "netem", "delay", "5ms", "3ms", "loss", "1%"]
+    subprocess.run(words, check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["tc", "qdisc", "delete", "dev", netdev, "root"], check=True)
 
 
 def _folder(nodes):
