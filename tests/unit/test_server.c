@@ -22,6 +22,20 @@ static void close_sock(int sock)
 	close(sock);
 }
 
+/* On a fresh node nobody has recipes. */
+static void test_a_daemon_without_users_sleeps(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_server *s = b->server;
+	uint64_t due = 0;
+
+	s->config.refill_delay = 0;
+	wv_scheduler_poke(&s->scheduler, NULL);
+	bench_run(b);
+	assert_return_code(sd_event_source_get_time(s->scheduler.timer, &due), 0);
+	assert_true(due > (uint64_t)wv_now(s->event) + 10000000);
+}
+
 /* The life of a recipe. */
 
 static void test_first_run_records_second_is_served(void **state)
@@ -1513,6 +1527,7 @@ static void test_a_question_too_long(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    TEST(test_a_daemon_without_users_sleeps),
 	    TEST(test_first_run_records_second_is_served),
 	    TEST(test_the_daemon_keeps_no_copy),
 	    TEST(test_leases_of_programs_are_limited),

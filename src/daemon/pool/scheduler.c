@@ -225,8 +225,7 @@ static void rest(struct wv_scheduler *s)
 		at_most(&due, saving_from(s));
 	wv_each_user (s->planner->catalog, user)
 		at_most(&due, due_for(s, user));
-	if (!LIST_EMPTY(&s->planner->catalog->users))
-		wv_timer_arm(s->timer, due);
+	wv_timer_arm(s->timer, due);
 }
 
 /* At most one thing of each kind, so that clients do not wait long. */
