@@ -14,6 +14,7 @@
 #include <stdint.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -125,12 +126,47 @@ static void test_damaged_files(void **state)
 	munmap(copy, bytes);
 }
 
+/* Where @copy defines its versions. */
+static ElfW(Shdr) * find_definitions(uint8_t *copy)
+{
+	ElfW(Ehdr) *header = (void *)copy;
+	ElfW(Shdr) *sections = (void *)(copy + header->e_shoff);
+
+	for (unsigned int i = 0; i < header->e_shnum; i++)
+		if (sections[i].sh_type == SHT_GNU_verdef)
+			return &sections[i];
+	fail();
+	return NULL;
+}
+
+/* Definitions that follow each other for ever; without a limit this test is killed. */
+static void test_definitions_without_end(void **state)
+{
+	wv_auto_fd library = open(LIBRARY, O_RDONLY), libc = -1;
+	size_t bytes;
+	uint8_t *copy = copy_libc(&libc, &bytes);
+	ElfW(Shdr) *section = find_definitions(copy);
+	ElfW(Verdef) *first = (void *)(copy + section->sh_offset), *second;
+
+	(void)state;
+	second = (void *)((uint8_t *)first + first->vd_next);
+	section->sh_info = UINT32_MAX;
+	alarm(10);
+	assert_int_equal(fits(library, libc), WV_LIBC_FITS);
+	second->vd_next = -first->vd_next; /* offsets are taken modulo 2^32 */
+	assert_int_equal(fits(library, libc), WV_LIBC_TOO_OLD);
+	first->vd_next = 0;
+	assert_int_equal(fits(library, libc), WV_LIBC_TOO_OLD);
+	alarm(0);
+	munmap(copy, bytes);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_own_libc_fits), cmocka_unit_test(test_missing_version_is_named),
 	    cmocka_unit_test(test_other_machine), cmocka_unit_test(test_no_elf_file),
-	    cmocka_unit_test(test_damaged_files),
+	    cmocka_unit_test(test_damaged_files), cmocka_unit_test(test_definitions_without_end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,6 +8,8 @@
 #include <stdio.h>
 
 #define LIBC "libc.so.6"
+/* The index of a version has 15 bits (.gnu.version); whoever made an image may claim more. */
+#define MOST_VERSIONS 0x7fff
 
 static void end_elf(Elf **elf)
 {
@@ -24,7 +26,7 @@ static Elf_Data *versions(Elf *elf, GElf_Word type, size_t *n, size_t *names)
 	for (Elf_Scn *at = elf_nextscn(elf, NULL); at; at = elf_nextscn(elf, at)) {
 		if (!gelf_getshdr(at, &header) || header.sh_type != type)
 			continue;
-		*n = header.sh_info;
+		*n = header.sh_info < MOST_VERSIONS ? header.sh_info : MOST_VERSIONS;
 		*names = header.sh_link;
 		return elf_getdata(at, NULL);
 	}
@@ -44,6 +46,8 @@ static bool is_defined(Elf *libc, const char *version)
 
 		if (name && !strcmp(name, version))
 			return true;
+		if (!definition.vd_next) /* the last one, whatever their number is said to be */
+			return false;
 		at += definition.vd_next;
 	}
 	return false;
