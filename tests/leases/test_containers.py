@@ -39,6 +39,7 @@ class Files(unittest.TestCase):
         for hook in edits.get("hooks", []):
             self.assertIn(hook["hookName"], HOOKS)
             self.assertTrue(os.access(hook["path"], os.X_OK))
+            self.assertGreater(hook["timeout"], 0)
 
     def test_specification_obeys_the_rules_of_cdi(self):
         result = container("cdi")
@@ -85,7 +86,9 @@ class Files(unittest.TestCase):
         rule, = config["linux"]["resources"]["devices"]
         self.assertEqual((node["path"], node["type"]), (NODE, "c"))
         self.assertEqual((rule["major"], rule["minor"], rule["allow"]), (node["major"], node["minor"], True))
-        self.assertEqual([config["hooks"]["createRuntime"][0], len(config["hooks"]["createRuntime"])], [other, 2])
+        first, hook = config["hooks"]["createRuntime"]
+        self.assertEqual(first, other)
+        self.assertGreater(hook["timeout"], 0)
         self.assertEqual(container("oci", str(path)).returncode, 0)
         self.assertEqual(path.read_text(), once)
 

@@ -16,6 +16,11 @@
 #define CM_NODE	 NODES "rdma_cm"
 #define HOOK	 "createRuntime"
 #define CDI_KIND "warmverbs/rdma"
+/*
+ * Seconds after which the runtime gives up the hook and the container. The hook reads files of the
+ * image, so whoever made the image could delay it; a busy node delays it, too.
+ */
+#define HOOK_LIMIT_S 60
 
 /* What a file of sysfs has, without its end of line. */
 static bool read_word(const char *path, char word[static 64])
@@ -86,8 +91,8 @@ static json_t *all_nodes(void)
 
 static json_t *hook_json(const char *hook)
 {
-	return json_pack("{s:s, s:[s, s, s]}", "path", hook, "args", "warmverbs", "container",
-			 "hook");
+	return json_pack("{s:s, s:[s, s, s], s:i}", "path", hook, "args", "warmverbs", "container",
+			 "hook", "timeout", HOOK_LIMIT_S);
 }
 
 /* Applies to every device: the hook, and the node of the connection manager, where there is one. */
