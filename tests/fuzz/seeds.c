@@ -327,6 +327,8 @@ static void save_program(void)
 
 static void save_texts(void)
 {
+	char long_line[256];
+
 	save_text("providers", "one",
 		  "uverbs0 /usr/lib/x86_64-linux-gnu/libibverbs/libmlx5-rdmav34.so\n");
 	save_text("providers", "two", "uverbs0 librxe-rdmav34.so\nuverbs1 -\n");
@@ -339,6 +341,8 @@ static void save_texts(void)
 		  "peer-gids = fec0::/64=10.0.0.1\n");
 	save_text("peer", "nodes", "10.0.0.1:9, [fd00::1]:9 node7 fe80::1=node7 fec0::/10=a:1");
 	save_text("config", "wrong", "max-leases = -1\n");
+	snprintf(long_line, sizeof(long_line), "peers =%*s\n", 200, "10.0.0.1");
+	save_text("config", "long", long_line);
 }
 
 int main(int argc, char **argv)

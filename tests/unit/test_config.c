@@ -207,6 +207,67 @@ static void test_wrong_lines(void **state)
 	}
 }
 
+#define LONGEST	 198
+#define TOO_LONG "longer than 198 bytes: a list may go on in a line that begins with a blank"
+
+/* A line of @bytes bytes that ends with an address. */
+static void write_long(char line[static 256], size_t bytes)
+{
+	static const char begin[] = "peers =", end[] = "10.0.0.123\n";
+
+	memset(line, ' ', bytes);
+	memcpy(line, begin, strlen(begin));
+	strcpy(line + bytes - strlen(end) + 1, end);
+}
+
+/* inih would cut the line, and take 10.0.0.1 for the peer. */
+static void test_long_lines(void **state)
+{
+	struct wv_config *config = *state;
+	char line[256], why[512];
+
+	write_long(line, LONGEST);
+	assert_int_equal(read_text(config, line, why), 0);
+	assert_string_equal(config->peers, "10.0.0.123");
+	for (size_t bytes = LONGEST + 1; bytes < 220; bytes++) {
+		config->peers[0] = '\0';
+		write_long(line, bytes);
+		assert_int_equal(read_text(config, line, why), -EINVAL);
+		assert_string_equal(why, ":1: " TOO_LONG);
+		assert_string_equal(config->peers, "");
+	}
+}
+
+static void test_long_lines_after_others(void **state)
+{
+	char line[256], text[512], why[512];
+
+	write_long(line, 250);
+	snprintf(text, sizeof(text), "peers = node1,\n node2\n%s", line);
+	assert_int_equal(read_text(*state, text, why), -EINVAL);
+	assert_string_equal(why, ":3: " TOO_LONG);
+	snprintf(text, sizeof(text), "max-leases = 1\npeers node1\n%s", line);
+	assert_int_equal(read_text(*state, text, why), -EINVAL);
+	assert_string_equal(why, ":2: not of the form 'option = value'");
+}
+
+/* As many peers as the manual's way lists them. */
+static void test_lists_of_several_lines(void **state)
+{
+	struct wv_config *config = *state;
+	char why[512];
+
+	assert_int_equal(read_text(config,
+				   "peers = 10.0.0.1, 10.0.0.2,\n"
+				   "  10.0.0.3,\n"
+				   "  # a comment\n"
+				   "\t10.0.0.4\n"
+				   "peers = node5\n",
+				   why),
+			 0);
+	assert_string_equal(config->peers, "10.0.0.1,10.0.0.2,10.0.0.3,10.0.0.4,node5");
+}
+
 static void test_no_file(void **state)
 {
 	char why[512];
@@ -260,6 +321,9 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_yes_and_no, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_a_file, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_wrong_lines, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_long_lines, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_long_lines_after_others, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_lists_of_several_lines, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_no_file, set_up, tear_down),
 	    cmocka_unit_test(test_the_least_limit_of_the_cgroups_counts),
 	};

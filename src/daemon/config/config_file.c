@@ -14,7 +14,10 @@
 struct file {
 	wv_config_set_fn set;
 	void *config;
-	char problem[256]; /* the first one found; empty: none */
+	FILE *in;
+	int n_lines, too_long; /* read so far; the number of the one that is too long, or 0 */
+	int most;	       /* bytes of a line that inih takes */
+	char problem[256];     /* the first one found; empty: none */
 };
 
 __attribute__((format(printf, 2, 3))) static int complain(struct file *file, const char *format,
@@ -49,21 +52,50 @@ static int take_line(void *data, const char *section, const char *name, const ch
 	}
 }
 
+/*
+ * inih's reader. inih takes what does not fit its buffer as a further line, so that the end of a
+ * list would be a wrong line, or a shorter address another address. Therefore no more is read.
+ */
+static char *read_line(char *text, int size, void *data)
+{
+	struct file *file = data;
+
+	if (!fgets(text, size, file->in))
+		return NULL;
+	file->n_lines++;
+	if (strlen(text) < (size_t)size - 1 || text[size - 2] == '\n')
+		return text;
+	file->too_long = file->n_lines;
+	file->most = size - 2;
+	return NULL;
+}
+
+/* The number of the first wrong line, or 0. */
+static int read_lines(struct file *file)
+{
+	int line = ini_parse_stream(read_line, file, take_line, file);
+
+	if (line && !*file->problem)
+		complain(file, "not of the form 'option = value'");
+	if (line || !file->too_long)
+		return line;
+	complain(file, "longer than %d bytes: a list may go on in a line that begins with a blank",
+		 file->most);
+	return file->too_long;
+}
+
 int wv_config_file_read(const char *path, wv_config_set_fn set, void *config, char *why,
 			unsigned int size)
 {
-	struct file file = {.set = set, .config = config};
-	FILE *in = fopen(path, "re");
+	struct file file = {.set = set, .config = config, .in = fopen(path, "re")};
 	int line;
 
-	if (!in)
+	if (!file.in)
 		return -errno;
-	line = ini_parse_file(in, take_line, &file);
-	fclose(in);
+	line = read_lines(&file);
+	fclose(file.in);
 	if (!line)
 		return 0;
-	if (!*file.problem)
-		complain(&file, "not of the form 'option = value'");
 	snprintf(why, size, "%s:%d: %s", path, line, file.problem);
 	return -EINVAL;
 }
