@@ -17,6 +17,7 @@
 #include <sched.h>
 #include <stdio.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -319,6 +320,39 @@ static void test_a_device_without_node(void **state)
 	assert_null(wv_devices_by_name(&devices, ABSENT));
 }
 
+/* Scans again while this process may open @n descriptors. */
+static int scan_with_descriptors(struct wv_devices *devices, unsigned int n)
+{
+	const struct wv_scan_options options = {.provider_dir = "/", .wanted = "*"};
+	struct rlimit before, few;
+	int lowest = dup(0), err;
+
+	assert_return_code(lowest, errno);
+	close(lowest);
+	getrlimit(RLIMIT_NOFILE, &before);
+	few = (struct rlimit){.rlim_cur = (rlim_t)lowest + n, .rlim_max = before.rlim_max};
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &few), errno);
+	err = wv_devices_scan(devices, &options);
+	assert_return_code(setrlimit(RLIMIT_NOFILE, &before), errno);
+	return err;
+}
+
+/* Neither the folder can be opened nor, the second time, a file of a device. */
+static void test_a_failed_scan_changes_nothing(void **state)
+{
+	static struct wv_devices devices, before;
+
+	(void)state;
+	setenv("SYSFS_PATH", in_dir("sys"), 1);
+	devices.n = 1;
+	strcpy(devices.all[0].name, "uverbs0");
+	before = devices;
+	for (unsigned int n = 0; n < 2; n++) {
+		assert_int_equal(scan_with_descriptors(&devices, n), -EMFILE);
+		assert_memory_equal(&devices, &before, sizeof(devices));
+	}
+}
+
 /* A node with @n devices more, numbered after @first. */
 static void add_devices(unsigned int first, unsigned int n)
 {
@@ -390,6 +424,7 @@ int main(void)
 	    cmocka_unit_test(test_devices_of_the_node),
 	    cmocka_unit_test(test_a_tree_without_devices),
 	    cmocka_unit_test(test_a_device_without_node),
+	    cmocka_unit_test(test_a_failed_scan_changes_nothing),
 	    cmocka_unit_test(test_many_devices),
 	    cmocka_unit_test(test_drivers_of_parents),
 	};

@@ -98,19 +98,24 @@ static bool has_node(const struct wv_device *device)
 	return !stat(device->node, &st) && S_ISCHR(st.st_mode) && st.st_rdev == device->rdev;
 }
 
+/* 0; -ENODEV: there is no such device now; or another -errno. */
 static int read_device(int dir, const char *name, struct wv_device *device)
 {
 	char text[32];
 	unsigned int major, minor;
+	int err;
 
 	*device = (struct wv_device){.driver_id = WV_NO_DRIVER};
 	if (strlen(name) >= sizeof(device->name))
 		return -ENAMETOOLONG;
 	strcpy(device->name, name);
 	snprintf(device->node, sizeof(device->node), WV_NODE_DIR "/%s", name);
-	if (read_line(dir, name, "ibdev", device->ibdev, sizeof(device->ibdev)) ||
-	    read_line(dir, name, "dev", text, sizeof(text)) ||
-	    sscanf(text, "%u:%u", &major, &minor) != 2)
+	err = read_line(dir, name, "ibdev", device->ibdev, sizeof(device->ibdev));
+	if (!err)
+		err = read_line(dir, name, "dev", text, sizeof(text));
+	if (err)
+		return err;
+	if (sscanf(text, "%u:%u", &major, &minor) != 2)
 		return -ENODEV;
 	device->rdev = makedev(major, minor);
 	return has_node(device) ? 0 : -ENODEV;
@@ -200,8 +205,14 @@ static struct dirent *next_entry(DIR *stream, unsigned int n)
 	return NULL;
 }
 
-/* Reads the directory and closes it. */
-static void read_class(struct scan *scan, DIR *stream)
+/* Whether @err says nothing about a device, only about this process or the node. */
+static bool is_shortage(int err)
+{
+	return err == -EMFILE || err == -ENFILE || err == -ENOMEM;
+}
+
+/* Reads the directory. 0 or -errno. */
+static int read_class(struct scan *scan, DIR *stream)
 {
 	struct wv_chardev known[WV_MAX_DEVICES];
 	int n_known = wv_netlink_chardevs(known, WV_MAX_DEVICES);
@@ -212,15 +223,18 @@ static void read_class(struct scan *scan, DIR *stream)
 		wv_log(WV_NOTICE, "RDMA netlink does not answer: %s", strerror(-n_known));
 	while ((entry = next_entry(stream, devices->n))) {
 		struct wv_device *device = &devices->all[devices->n];
+		int err = read_device(dirfd(stream), entry->d_name, device);
 
-		if (read_device(dirfd(stream), entry->d_name, device))
+		if (is_shortage(err))
+			return err;
+		if (err)
 			continue;
 		device->driver_id = find_driver(dirfd(stream), device->name, known, n_known);
 		decide_leasing(scan, device);
 		find_provider(device, scan->options->provider_dir);
 		devices->n++;
 	}
-	closedir(stream);
+	return 0;
 }
 
 static DIR *open_class(const char *sysfs)
@@ -243,12 +257,18 @@ int wv_devices_scan(struct wv_devices *devices, const struct wv_scan_options *op
 	    .sysfs = wv_sysfs(),
 	};
 	DIR *stream = open_class(scan.sysfs);
+	int err;
 
+	if (!stream && errno != ENOENT)
+		return -errno;
 	devices->n = 0;
 	if (!stream)
-		return errno == ENOENT ? 0 : -errno;
-	read_class(&scan, stream);
-	return 0;
+		return 0;
+	err = read_class(&scan, stream);
+	closedir(stream);
+	if (err)
+		*devices = scan.before;
+	return err;
 }
 
 const struct wv_device *wv_devices_by_rdev(const struct wv_devices *devices, dev_t rdev)

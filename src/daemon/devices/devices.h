@@ -37,9 +37,8 @@ struct wv_scan_options {
 
 /*
  * Replaces *@devices by the devices that there are now, as sysfs (daemon/devices/sysfs.h) lists
- * them.
- * *@devices is zeroed before the first scan. 0 or -errno; a node without RDMA has no devices, which
- * is no error.
+ * them. *@devices is zeroed before the first scan. 0; or -errno, and *@devices is as before. A node
+ * without RDMA has no devices, which is no error.
  */
 int wv_devices_scan(struct wv_devices *devices, const struct wv_scan_options *options);
 
