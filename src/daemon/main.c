@@ -44,13 +44,15 @@ static int drop_privileges(void)
 	return err;
 }
 
-static void scan(struct wv_server *s)
+/* 0 or -errno. */
+static int scan(struct wv_server *s)
 {
 	struct wv_scan_options options = wv_server_scan_options(s);
 	int err = wv_devices_scan(&s->devices, &options);
 
 	if (err)
 		wv_log(WV_WARNING, "devices cannot be listed: %s", strerror(-err));
+	return err;
 }
 
 static int handle_signals(struct wv_server *s)
@@ -120,7 +122,8 @@ static int listen_and_serve(struct wv_server *s)
 
 /*
  * Programs that find the socket look at the list of providers beside it, so the list is there
- * first. If it cannot be written, the watch of devices says so when it writes the list again.
+ * first. If it cannot be written, the watch of devices says so when it writes the list again. If it
+ * is not known, there is none: an empty one would say that programs need no provider.
  */
 static int announce_and_serve(struct wv_server *s)
 {
@@ -128,8 +131,8 @@ static int announce_and_serve(struct wv_server *s)
 
 	if (err)
 		return err;
-	scan(s);
-	wv_providers_write(&s->devices, s->listener.run_dir);
+	if (!scan(s))
+		wv_providers_write(&s->devices, s->listener.run_dir);
 	err = listen_and_serve(s);
 	wv_server_unlisten(s);
 	return err;

@@ -134,6 +134,7 @@ static void compose_watch(struct wv_server *s)
 	s->watch = (struct wv_watch){
 	    .event = s->event,
 	    .devices = &s->devices,
+	    .scan = s->scan ? s->scan : wv_devices_scan,
 	    .options = wv_server_scan_options(s),
 	    .run_dir = s->listener.run_dir,
 	    .gone = on_device_gone,

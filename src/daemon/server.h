@@ -34,6 +34,7 @@ struct wv_server {
 	struct wv_listener listener;
 	struct wv_devices devices;
 	wv_issue_fn issue; /* how commands reach the kernel; NULL: wv_issue() */
+	wv_scan_fn scan;   /* how devices are found; NULL: wv_devices_scan() */
 
 	sd_event *event;
 	int listen_fd;

@@ -105,6 +105,13 @@ static void describe_device(struct wv_devices *devices)
 	devices->n = 1;
 }
 
+static int scan(struct wv_devices *devices, const struct wv_scan_options *options)
+{
+	(void)options;
+	describe_device(devices);
+	return 0;
+}
+
 static void configure(struct daemon_bench *b)
 {
 	struct wv_server *s = b->server;
@@ -116,6 +123,7 @@ static void configure(struct daemon_bench *b)
 	s->config.refill_delay = NEVER;
 	s->config.pairs = b->pairs;
 	s->issue = issue;
+	s->scan = scan;
 	describe_device(&s->devices);
 	fake_kernel_init(&bench_kernel);
 }

@@ -42,6 +42,8 @@ struct wv_scan_options {
  */
 int wv_devices_scan(struct wv_devices *devices, const struct wv_scan_options *options);
 
+typedef int (*wv_scan_fn)(struct wv_devices *devices, const struct wv_scan_options *options);
+
 /* The device of that number, node name or RDMA name; NULL if there is none. */
 const struct wv_device *wv_devices_by_rdev(const struct wv_devices *devices, dev_t rdev);
 const struct wv_device *wv_devices_by_name(const struct wv_devices *devices, const char *name);

@@ -18,6 +18,9 @@
 #define ACCURACY_US 1000
 #define MAX_RESCANS 8
 
+/* Devices cannot be listed, for example for want of descriptors, and that lasts. */
+#define LIST_AGAIN_US 10000000
+
 static void rescan_soon(struct wv_watch *w, int64_t after_us)
 {
 	wv_timer_arm(w->rescan_timer, wv_now(w->event) + after_us);
@@ -112,6 +115,7 @@ static void announce(struct wv_watch *w)
 {
 	int err = wv_providers_write(w->devices, w->run_dir);
 
+	w->announced = true;
 	if (err)
 		wv_log(WV_WARNING, "%s/%s cannot be written: %s: programs load every provider",
 		       w->run_dir, WV_PROVIDERS_FILE, strerror(-err));
@@ -125,22 +129,37 @@ static void announce(struct wv_watch *w)
 	}
 }
 
+/*
+ * What appears during the scan is either found by it or noticed by the watch, which is there
+ * before.
+ */
+static void scan(struct wv_watch *w)
+{
+	struct wv_devices before = *w->devices;
+	int err;
+
+	watch_nodes(w);
+	err = w->scan(w->devices, &w->options);
+	if (err)
+		wv_log(WV_WARNING, "devices cannot be listed: %s", strerror(-err));
+	else if (!w->announced || !same_devices(&before, w->devices))
+		announce(w);
+	if (!err && is_settled(w->devices))
+		return;
+	if (w->rescans_left && --w->rescans_left)
+		rescan_soon(w, SETTLE_US << (MAX_RESCANS - w->rescans_left));
+	else if (err)
+		rescan_soon(w, LIST_AGAIN_US);
+}
+
 static int on_rescan(sd_event_source *source, uint64_t now, void *data)
 {
 	struct wv_watch *w = data;
-	struct wv_devices before = *w->devices;
-	int err = wv_devices_scan(w->devices, &w->options);
 
 	(void)source;
 	(void)now;
-	if (err)
-		wv_log(WV_WARNING, "devices cannot be listed: %s", strerror(-err));
-	watch_nodes(w);
-	if (!same_devices(&before, w->devices))
-		announce(w);
+	scan(w);
 	w->rescanned(w->arg);
-	if (!is_settled(w->devices) && w->rescans_left && --w->rescans_left)
-		rescan_soon(w, SETTLE_US << (MAX_RESCANS - w->rescans_left));
 	return 0;
 }
 
@@ -155,11 +174,8 @@ int wv_watch_start(struct wv_watch *w)
 				   IN_CREATE | IN_MOVED_TO | IN_ONLYDIR, on_dev_event, w);
 	if (err < 0)
 		return err;
-	watch_nodes(w);
-	announce(w);
 	w->rescans_left = MAX_RESCANS;
-	if (!is_settled(w->devices))
-		rescan_soon(w, SETTLE_US);
+	scan(w);
 	return 0;
 }
 

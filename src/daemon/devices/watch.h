@@ -15,6 +15,7 @@ struct wv_watch {
 	/* Set by the owner before wv_watch_start(); all of it outlives the watch. */
 	sd_event *event;
 	struct wv_devices *devices; /* scanned once already; updated from then on */
+	wv_scan_fn scan;	    /* wv_devices_scan() */
 	struct wv_scan_options options;
 	const char *run_dir; /* directory of the providers file */
 	/* @device is being removed, or may have been: its leases must be closed now. */
@@ -26,9 +27,10 @@ struct wv_watch {
 	/* The watch's own. */
 	sd_event_source *dev_source, *node_source, *rescan_timer;
 	unsigned int rescans_left;
+	bool announced;
 };
 
-/* Writes the providers file and starts to watch. 0 or -errno. */
+/* Starts to watch, scans, and writes the providers file once a scan succeeded. 0 or -errno. */
 int wv_watch_start(struct wv_watch *w);
 
 /* Stops watching. Harmless if the watch was not started. */
