@@ -241,6 +241,16 @@ class Floods(Case):
                 one.close()
         peering.until(lambda: self.node.n_descriptors() <= n_before, "all are closed")
 
+    def test_silent_strangers(self):
+        """As many as may be, from many addresses: a known peer has room all the same."""
+        end = time.monotonic() + FLOOD_S
+        for number in range(100):
+            self.connect(source=f"127.0.2.{number + 1}")
+            time.sleep(FLOOD_S / 100)
+        self.assertLess(time.monotonic(), end + FLOOD_S)  # the first ones are still there
+        self.connect_well()
+        self.node.await_state(SOURCE, "up")
+
     def test_handshakes(self):
         """Strangers who make the node compute."""
         def step():

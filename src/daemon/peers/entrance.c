@@ -12,6 +12,7 @@
 #define ACCEPTS_AT_ONCE 8
 #define PROVING_OF_ONE	4
 #define PROVING		64
+#define STRANGERS	32 /* of PROVING: the other half is for known addresses */
 #define AGAIN_US	2000000
 #define PAUSE_US	100000
 #define HANDSHAKE_US	2000 /* that one counts, whatever it takes */
@@ -23,28 +24,30 @@ static const struct wv_allowance_rate rate_of_one = {.share_us = HANDSHAKE_US,
 static const struct wv_allowance_rate rate_of_strangers = {.share_us = 50 * HANDSHAKE_US,
 							   .most_us = 50 * HANDSHAKE_US};
 
-static bool has_room(const struct wv_local_end *local, const struct in6_addr *ip)
+/* Whether one more may prove who it is, at @ip: a stranger, or an address that is known. */
+static bool has_room(const struct wv_local_end *local, const struct in6_addr *ip, bool stranger)
 {
-	unsigned int n = 0, n_same = 0;
+	unsigned int n = 0, n_strangers = 0, n_same = 0;
 	const struct wv_link *link;
 
 	TAILQ_FOREACH (link, &local->links, link) {
 		bool proving = !link->dialled && link->phase != WV_LINK_OPEN;
 
 		n += proving;
+		n_strangers += proving && link->stranger;
 		n_same += proving && wv_same_ip(&link->ip, ip);
 	}
-	return n < PROVING && n_same < PROVING_OF_ONE;
+	return n < PROVING && n_same < PROVING_OF_ONE && (!stranger || n_strangers < STRANGERS);
 }
 
-/* Whether somebody at @ip may begin a handshake, which is then charged. */
-static bool may_try(struct wv_entrance *e, const struct in6_addr *ip)
+/* Whether somebody at @ip, where @peer may be known, may begin a handshake, which is then charged.
+ */
+static bool may_try(struct wv_entrance *e, const struct in6_addr *ip, struct wv_peer *peer)
 {
-	struct wv_peer *peer = wv_peer_by_ip(e->table, ip);
 	struct wv_allowance *allowance = peer ? &peer->handshakes : &e->handshakes;
 	const struct wv_allowance_rate *rate = peer ? &rate_of_one : &rate_of_strangers;
 
-	if ((!peer && !e->any) || !has_room(e->local, ip))
+	if ((!peer && !e->any) || !has_room(e->local, ip, !peer))
 		return false;
 	if (wv_allowance_wait(allowance, rate, wv_steady_clock()))
 		return false;
@@ -66,15 +69,20 @@ static void ip_of(const struct sockaddr_storage *from, struct in6_addr *ip)
 
 static void admit(struct wv_entrance *e, int fd, const struct sockaddr_storage *from)
 {
+	struct wv_link *link;
+	struct wv_peer *peer;
 	struct in6_addr ip;
 
 	ip_of(from, &ip);
-	if (may_try(e, &ip) && e->local->context) {
-		wv_local_end_link(e->local, fd, &ip, false, NULL);
+	peer = wv_peer_by_ip(e->table, &ip);
+	if (!may_try(e, &ip, peer) || !e->local->context) {
+		e->n_turned_away++;
+		close(fd);
 		return;
 	}
-	e->n_turned_away++;
-	close(fd);
+	link = wv_local_end_link(e->local, fd, &ip, false, NULL);
+	if (link)
+		link->stranger = !peer;
 }
 
 /* Lets some time pass: descriptors are short. */

@@ -53,6 +53,7 @@ struct wv_link {
 	bool dialled;
 	struct in6_addr ip;	   /* of the other side */
 	struct wv_peer *peer;	   /* the owner's: whose it is; NULL: nobody knows yet */
+	bool stranger;		   /* the owner's: @ip was no peer's when it connected */
 	TAILQ_ENTRY(wv_link) link; /* the owner's */
 
 	enum wv_link_phase phase;
