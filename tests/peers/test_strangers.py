@@ -164,18 +164,37 @@ class Malformed(Case):
 
 
 class Impostor(Case):
+    """A peer that claims another one's identity, which is no secret, is a peer of its own."""
+
     peers = f"{SOURCE},{OTHER}"
 
+    def setUp(self):
+        super().setUp()
+        self.identity = os.urandom(16)
+        self.credentials = {SOURCE: self.good, OTHER: self.ca.give("node5", f"IP:{OTHER}")}
+
+    def connect_from(self, source, number=1):
+        stranger = self.connect(source=source).shake_hands(self.ca.certificate, self.credentials[source])
+        stranger.send(peering.hello(node=self.identity, number=number))
+        self.node.await_state(source, "up")
+        return stranger
+
+    def expect_connected(self, *strangers):
+        for stranger in strangers:
+            stranger.send(peering.frame(peering.PING, b"12345678"))
+            self.assertEqual(stranger.await_frame(peering.PONG), b"12345678")
+
     def test_identity_of_another_peer(self):
-        """A peer cannot take another one's connection by its identity, which is no secret."""
-        node = os.urandom(16)
-        other = self.ca.give("node5", f"IP:{OTHER}")
-        self.connect_well(peering.hello(node=node))
-        self.node.await_state(SOURCE, "up")
-        impostor = self.connect(source=OTHER).shake_hands(self.ca.certificate, other)
-        impostor.send(peering.hello(node=node, number=1000))
-        self.assertIn(b"no certificate for that", impostor.await_frame(peering.GOODBYE))
-        self.assertEqual(self.node.peer(SOURCE)["state"], "up")
+        """The peer keeps its connection."""
+        self.expect_connected(self.connect_from(SOURCE), self.connect_from(OTHER, number=1000))
+
+    def test_impostor_comes_first(self):
+        """It keeps the peer neither out nor from connecting anew."""
+        impostor, peer = self.connect_from(OTHER, number=1000), self.connect_from(SOURCE)
+        self.expect_connected(impostor, peer)
+        again = self.connect_from(SOURCE, number=2)
+        self.assertTrue(peer.is_closed())
+        self.expect_connected(impostor, again)
 
 
 class Floods(Case):

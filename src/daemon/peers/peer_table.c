@@ -82,16 +82,6 @@ struct wv_peer *wv_peer_by_node(const struct wv_peer_table *t, const struct wv_n
 	return NULL;
 }
 
-struct wv_peer *wv_peer_by_id(const struct wv_peer_table *t, const uint8_t id[static WV_NODE_ID])
-{
-	struct wv_peer *peer;
-
-	TAILQ_FOREACH (peer, &t->all, entry)
-		if (peer->up && !memcmp(peer->up->hello.id, id, WV_NODE_ID))
-			return peer;
-	return NULL;
-}
-
 bool wv_node_of_gid(const char *rows, const uint8_t gid[static 16], struct wv_node_address *node)
 {
 	char item[WV_LIST_ITEM], text[INET6_ADDRSTRLEN];

@@ -28,10 +28,9 @@ void wv_peer_table_remove(struct wv_peer_table *t, struct wv_peer *peer);
 /* Frees all peers; none has a connection or an errand any more. */
 void wv_peer_table_finish(struct wv_peer_table *t);
 
-/* The peer that has @ip, or that the configuration calls @node, or whose daemon is @id; or NULL. */
+/* The peer that has @ip, or that the configuration calls @node; or NULL. */
 struct wv_peer *wv_peer_by_ip(const struct wv_peer_table *t, const struct in6_addr *ip);
 struct wv_peer *wv_peer_by_node(const struct wv_peer_table *t, const struct wv_node_address *node);
-struct wv_peer *wv_peer_by_id(const struct wv_peer_table *t, const uint8_t id[static WV_NODE_ID]);
 
 /*
  * Which node is behind @gid: by @rows of the configuration (text), else the IP address that the GID

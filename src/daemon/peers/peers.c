@@ -111,19 +111,36 @@ static struct wv_peer *peer_of(struct wv_peers *p, struct wv_link *link)
 	return add(p, &node, 0);
 }
 
+/* Whether @peer is up and says that it is the node at the other end of @link. */
+static bool has_identity(const struct wv_peer *peer, const struct wv_link *link)
+{
+	return peer->up && !memcmp(peer->up->hello.id, link->hello.id, WV_NODE_ID);
+}
+
 /*
- * The node at the other end of @link, which @peer stands for, is up by another of its addresses.
- * Its certificate must be for that one, too: a node must not be able to pass for another one.
+ * The peer by which the node at the other end of @link, which @peer stands for, is up: @peer, or
+ * another of its addresses, for which its certificate must be, too. Identities are no secret: who
+ * has that of another node, but no certificate, is another node, and keeps nobody out. Or NULL.
  */
+static struct wv_peer *same_node(struct wv_peers *p, struct wv_peer *peer,
+				 const struct wv_link *link)
+{
+	struct wv_peer *other;
+
+	if (has_identity(peer, link))
+		return peer;
+	TAILQ_FOREACH (other, &p->table.all, entry)
+		if (has_identity(other, link) &&
+		    (wv_tls_is_for_ip(link->tls, &other->up->ip) ||
+		     (!other->node.numeric && wv_tls_is_for_name(link->tls, other->node.name))))
+			return other;
+	return NULL;
+}
+
+/* The node at the other end of @link, which @peer stands for, is up by @other. */
 static void join(struct wv_peers *p, struct wv_peer *peer, struct wv_peer *other,
 		 struct wv_link *link)
 {
-	if (!wv_tls_is_for_ip(link->tls, &other->up->ip) &&
-	    (other->node.numeric || !wv_tls_is_for_name(link->tls, other->node.name))) {
-		wv_link_end(link, true, "it has the identity of %s, but no certificate for that",
-			    other->node.name);
-		return;
-	}
 	if (peer->up)
 		wv_link_end(peer->up, false, "the node has another connection");
 	else
@@ -153,7 +170,7 @@ static void on_opened(struct wv_link *link)
 		wv_link_end(link, false, "it is this node");
 		return;
 	}
-	same = wv_peer_by_id(&p->table, link->hello.id);
+	same = same_node(p, peer, link);
 	if (!same || (same == peer && wv_link_beats(link, peer->up)))
 		replace(p, peer, link);
 	else if (same == peer)
