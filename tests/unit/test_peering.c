@@ -315,6 +315,53 @@ static void test_any_dials(void **state)
 	assert_ptr_equal(wv_peers_find(&nodes[1].peers, gid), nodes[1].up);
 }
 
+/* The peer of node 0 that turned out to be node 0, and whose connection has ended. */
+static struct wv_peer *self(void)
+{
+	struct wv_peer *peer;
+
+	TAILQ_FOREACH (peer, &nodes[0].peers.table.all, entry)
+		if (peer->state == WV_PEER_SELF && !peer->dial)
+			return peer;
+	return NULL;
+}
+
+static bool found_self(void)
+{
+	return self();
+}
+
+static bool has_one_link(void)
+{
+	return nodes[0].peers.local.n_links <= 1;
+}
+
+/* A peer makes room for another one before the end of its connection is told. */
+static void test_peer_goes_before_its_link(void **state)
+{
+	struct wv_link *link;
+	uint8_t gid[16];
+
+	(void)state;
+	need_openssl();
+	wv_peers_stop(&nodes[0].peers);
+	nodes[0].up = NULL;
+	set(&nodes[0], "peers", "none");
+	set(&nodes[0], "peers", "any");
+	assert_int_equal(wv_peers_start(&nodes[0].peers), 0);
+	gid_of(gid, "::ffff:127.0.0.1");
+	assert_non_null(wv_peers_find(&nodes[0].peers, gid));
+	run_until(found_self);
+	TAILQ_FOREACH (link, &nodes[0].peers.local.links, link)
+		assert_ptr_not_equal(link->peer, self());
+	self()->wanted_us = 1; /* long ago */
+	nodes[0].peers.table.most = nodes[0].peers.table.n;
+	gid_of(gid, "::ffff:127.0.3.0");
+	assert_non_null(wv_peers_find(&nodes[0].peers, gid));
+	assert_null(self());
+	run_until(has_one_link); /* that of node 1 */
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -325,6 +372,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_find, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_find_any, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_any_dials, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_peer_goes_before_its_link, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, make_certificates, remove_certificates);

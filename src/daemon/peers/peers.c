@@ -66,6 +66,13 @@ static void go_up(struct wv_peers *p, struct wv_peer *peer, struct wv_link *link
 		p->events->up(p->arg, peer);
 }
 
+/* Ends @link. It is no peer's from now on, because its peer may be freed before its end is told. */
+static void drop(struct wv_link *link, const char *why)
+{
+	link->peer = NULL;
+	wv_link_end(link, false, "%s", why);
+}
+
 /* @link takes the place of the connection that @peer may have. */
 static void replace(struct wv_peers *p, struct wv_peer *peer, struct wv_link *link)
 {
@@ -75,8 +82,7 @@ static void replace(struct wv_peers *p, struct wv_peer *peer, struct wv_link *li
 		go_down(p, peer);
 		if (memcmp(old->hello.id, link->hello.id, WV_NODE_ID))
 			release_others(p, peer);
-		old->peer = NULL;
-		wv_link_end(old, false, "another connection between the two nodes is kept");
+		drop(old, "another connection between the two nodes is kept");
 	}
 	go_up(p, peer, link);
 }
@@ -137,20 +143,14 @@ static struct wv_peer *same_node(struct wv_peers *p, struct wv_peer *peer,
 	return NULL;
 }
 
-/* The node at the other end of @link, which @peer stands for, is up by @other. */
-static void join(struct wv_peers *p, struct wv_peer *peer, struct wv_peer *other,
-		 struct wv_link *link)
+/* @peer is another address of the node that is up by @other. */
+static void join(struct wv_peer *peer, struct wv_peer *other)
 {
 	if (peer->up)
 		wv_link_end(peer->up, false, "the node has another connection");
 	else
 		wv_dial_never(peer, WV_PEER_SAME);
 	peer->same_as = other;
-	link->peer = other;
-	if (wv_link_beats(link, other->up))
-		replace(p, other, link);
-	else
-		wv_link_end(link, false, "another connection between the two nodes is kept");
 }
 
 /* Called by links. */
@@ -167,16 +167,16 @@ static void on_opened(struct wv_link *link)
 		peer->dial = NULL;
 	if (!memcmp(link->hello.id, p->local.id, WV_NODE_ID)) {
 		wv_dial_never(peer, WV_PEER_SELF);
-		wv_link_end(link, false, "it is this node");
+		drop(link, "it is this node");
 		return;
 	}
 	same = same_node(p, peer, link);
-	if (!same || (same == peer && wv_link_beats(link, peer->up)))
-		replace(p, peer, link);
-	else if (same == peer)
-		wv_link_end(link, false, "another connection between the two nodes is kept");
+	if (same && same != peer)
+		join(peer, same);
+	if (!same || wv_link_beats(link, same->up))
+		replace(p, same ? same : peer, link);
 	else
-		join(p, peer, same, link);
+		drop(link, "another connection between the two nodes is kept");
 }
 
 /* Called by links. */
