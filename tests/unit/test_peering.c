@@ -174,6 +174,69 @@ static void test_peer_goes_before_its_link(void **state)
 	run_until(has_one_link); /* that of node 1 */
 }
 
+/* All links of @n wait for @us. */
+static void pause_links(struct node *n, int64_t us)
+{
+	n->peers.local.total = (struct wv_allowance){
+	    .left_us = -us * wv_links_rate.share_us / 1000000, .since_us = wv_steady_clock()};
+}
+
+/* The loop sleeps while nothing can be done: it has few turns in @us. */
+static void expect_rest(int64_t us)
+{
+	int64_t end_us = wv_steady_clock() + us;
+	unsigned int n = 0;
+
+	while (wv_steady_clock() < end_us) {
+		assert_true(wv_loop_turn(event, 10000) >= 0);
+		n++;
+	}
+	assert_in_range(n, 0, 200);
+}
+
+static void test_pause_while_connecting(void **state)
+{
+	(void)state;
+	need_openssl();
+	for (unsigned int i = 0; i < 2; i++) {
+		wv_peers_stop(&nodes[i].peers);
+		nodes[i].up = NULL;
+	}
+	for (unsigned int i = 0; i < 2; i++) {
+		assert_int_equal(wv_peers_start(&nodes[i].peers), 0);
+		pause_links(&nodes[i], 300000);
+	}
+	expect_rest(200000);
+	assert_false(both_up());
+	run_until(both_up);
+}
+
+static bool all_sent(void)
+{
+	return !wv_outbox_waiting(&nodes[0].up->up->out);
+}
+
+/* What was queued is sent in a pause, too; then the link no longer waits for room to send. */
+static void test_pause_after_full_socket(void **state)
+{
+	static const uint8_t body[WV_FRAME_BODY];
+
+	(void)state;
+	need_openssl();
+	pause_links(&nodes[1], 60000000);
+	while (!nodes[0].up->up->wants_write) {
+		bool empty = all_sent();
+
+		for (unsigned int i = 0; empty && i < 10; i++)
+			assert_int_equal(wv_peer_send(nodes[0].up, TYPE, body, sizeof(body)), 0);
+		assert_true(wv_loop_turn(event, 10000) >= 0);
+	}
+	pause_links(&nodes[0], 60000000);
+	pause_links(&nodes[1], 0);
+	run_until(all_sent);
+	expect_rest(200000);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -185,6 +248,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_find_any, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_any_dials, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_peer_goes_before_its_link, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_pause_while_connecting, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_pause_after_full_socket, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, make_certificates, remove_certificates);

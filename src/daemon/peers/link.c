@@ -26,11 +26,11 @@ static int64_t pause_us(struct wv_link *link)
 	return own > all ? own : all;
 }
 
-/* Waits for what the link needs next; @pause_us: it may read again only after this time. */
+/* Waits for what the link needs next; @pause: before that time it only sends what is queued. */
 static void listen_again(struct wv_link *link, int64_t pause)
 {
-	bool writes = link->phase == WV_LINK_CONNECTING || link->wants_write ||
-		      (link->phase >= WV_LINK_HELLO && wv_outbox_waiting(&link->out));
+	bool writes = (link->phase >= WV_LINK_HELLO && wv_outbox_waiting(&link->out)) ||
+		      (!pause && (link->phase == WV_LINK_CONNECTING || link->wants_write));
 	bool reads = !pause && link->phase != WV_LINK_CONNECTING;
 	uint32_t events = (reads ? EPOLLIN : 0) | (writes ? EPOLLOUT : 0);
 
@@ -279,7 +279,6 @@ static bool advance(struct wv_link *link)
 {
 	bool more = false;
 
-	link->wants_write = false;
 	if (link->phase == WV_LINK_CONNECTING)
 		finish_connecting(link);
 	if (link->phase == WV_LINK_HANDSHAKE)
@@ -300,6 +299,7 @@ static int serve(struct wv_link *link)
 
 	if (link->phase == WV_LINK_ENDED)
 		return 0;
+	link->wants_write = false; /* what follows finds out anew */
 	if (!pause)
 		more = advance(link);
 	else if (link->phase >= WV_LINK_HELLO)
