@@ -6,6 +6,8 @@
 #include "daemon/loop/loop.h"
 
 #include <errno.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
 
 static bool got_message(void)
 {
@@ -237,6 +239,52 @@ static void test_pause_after_full_socket(void **state)
 	expect_rest(200000);
 }
 
+/* The owner and the access list decide, too, whether a file can be read. */
+static void test_stamp_of_credentials(void **state)
+{
+	const struct timespec tick = {.tv_nsec = 20000000}; /* of the file system's clock */
+	const struct wv_tls_files *files = &nodes[0].peers.local.files;
+	uint64_t stamp;
+
+	(void)state;
+	need_openssl();
+	stamp = wv_tls_stamp(files);
+	assert_int_equal(wv_tls_stamp(files), stamp);
+	nanosleep(&tick, NULL);
+	assert_int_equal(chown(files->key, geteuid(), getegid()), 0);
+	assert_int_not_equal(wv_tls_stamp(files), stamp);
+}
+
+static bool credentials_failed(void)
+{
+	return *nodes[0].peers.local.why;
+}
+
+static bool credentials_are_good(void)
+{
+	return !*nodes[0].peers.local.why;
+}
+
+/* What failed for another reason than the files is read again although they are the same. */
+static void test_credentials_again(void **state)
+{
+	struct wv_local_end *local = &nodes[0].peers.local;
+	struct rlimit all, none;
+
+	(void)state;
+	need_openssl();
+	assert_int_equal(getrlimit(RLIMIT_NOFILE, &all), 0);
+	none = (struct rlimit){.rlim_cur = 0, .rlim_max = all.rlim_max};
+	assert_int_equal(chmod(local->files.certificate, 0600), 0);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &none), 0);
+	wv_timer_arm(local->look, wv_steady_clock());
+	run_until(credentials_failed);
+	assert_int_equal(setrlimit(RLIMIT_NOFILE, &all), 0);
+	wv_timer_arm(local->look, wv_steady_clock());
+	run_until(credentials_are_good);
+	assert_true(both_up());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -250,6 +298,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_peer_goes_before_its_link, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_pause_while_connecting, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_pause_after_full_socket, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_stamp_of_credentials, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_credentials_again, set_up, tear_down),
 	};
 
 	return cmocka_run_group_tests(tests, make_certificates, remove_certificates);

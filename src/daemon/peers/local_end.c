@@ -20,6 +20,7 @@ struct reading {
 	struct wv_local_end *local;
 	struct wv_tls_files files;
 	uint64_t old_stamp, stamp;
+	bool failed; /* the last time */
 	SSL_CTX *context;
 	char why[WV_TLS_WHY];
 };
@@ -30,30 +31,41 @@ static void say(const struct wv_local_end *local)
 		wv_log(WV_ERROR, "no connections to peers: %s", local->why);
 }
 
-/* In a thread: the disk may be slow. */
+/*
+ * In a thread: the disk may be slow. What failed is tried again although the files are the same:
+ * the reason may have been elsewhere, as a lack of descriptors, or the clock.
+ */
 static void read_files(struct wv_errand *errand)
 {
 	struct reading *r = (struct reading *)errand;
 
 	r->stamp = wv_tls_stamp(&r->files);
-	if (r->stamp != r->old_stamp)
+	if (r->failed || r->stamp != r->old_stamp)
 		wv_tls_load(&r->files, &r->context, r->why);
+}
+
+/* Says why files are not used; not again of the same files. */
+static void say_failure(const struct wv_local_end *local, const struct reading *r)
+{
+	if (r->stamp == local->stamp && !strcmp(r->why, local->why))
+		return;
+	wv_log(WV_ERROR, "%s: %s",
+	       local->context ? "the new credentials for peers are not used"
+			      : "no connections to peers",
+	       r->why);
 }
 
 /* New files that are not good do not take the place of credentials that are. */
 static void take_result(struct wv_local_end *local, struct reading *r)
 {
-	if (r->stamp == local->stamp)
+	if (!r->context && !*r->why) /* not loaded: the files are the same */
 		return;
+	if (!r->context)
+		say_failure(local, r);
 	local->stamp = r->stamp;
 	memcpy(local->why, r->why, sizeof(local->why));
-	if (!r->context) {
-		wv_log(WV_ERROR, "%s: %s",
-		       local->context ? "the new credentials for peers are not used"
-				      : "no connections to peers",
-		       local->why);
+	if (!r->context)
 		return;
-	}
 	SSL_CTX_free(local->context);
 	local->context = r->context;
 	r->context = NULL;
@@ -90,6 +102,7 @@ static int on_look(sd_event_source *source, uint64_t now, void *data)
 	    .local = local,
 	    .files = local->files,
 	    .old_stamp = local->stamp,
+	    .failed = *local->why,
 	};
 	local->reading = &r->errand;
 	wv_errands_give(local->errands, &r->errand);

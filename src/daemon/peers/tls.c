@@ -175,6 +175,8 @@ uint64_t wv_tls_stamp(const struct wv_tls_files *files)
 		stamp = wv_hash(stamp, &st.st_mode, sizeof(st.st_mode));
 		stamp = wv_hash(stamp, &st.st_size, sizeof(st.st_size));
 		stamp = wv_hash(stamp, &st.st_mtim, sizeof(st.st_mtim));
+		/* Of what else decides whether it can be read: owner, access list. */
+		stamp = wv_hash(stamp, &st.st_ctim, sizeof(st.st_ctim));
 	}
 	return stamp;
 }

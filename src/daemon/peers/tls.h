@@ -22,7 +22,7 @@ struct wv_tls_files {
  */
 int wv_tls_load(const struct wv_tls_files *files, SSL_CTX **context, char why[static WV_TLS_WHY]);
 
-/* A number that changes when one of the files is replaced. */
+/* A number that changes when one of the files is replaced, or others may read it. */
 uint64_t wv_tls_stamp(const struct wv_tls_files *files);
 
 /*
