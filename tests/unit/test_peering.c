@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "daemon/loop/loop.h"
+#include "daemon/pairs/pair_table.h"
 
 #include <errno.h>
 #include <sys/resource.h>
@@ -31,7 +32,7 @@ static void test_message(void **state)
 	assert_int_equal(nodes[0].n_messages, 0);
 }
 
-static bool got_all(void)
+static bool got_1000(void)
 {
 	return nodes[1].n_messages == 1000;
 }
@@ -42,8 +43,26 @@ static void test_messages_in_order(void **state)
 	need_openssl();
 	for (uint32_t i = 0; i < 1000; i++)
 		assert_int_equal(wv_peer_send(nodes[0].up, TYPE, &i, sizeof(i)), 0);
-	run_until(got_all);
+	run_until(got_1000);
 	assert_int_equal(*(uint32_t *)nodes[1].body, 999);
+	assert_int_equal(nodes[1].n_down, nodes[1].n_up - 1);
+}
+
+static bool got_all_notes(void)
+{
+	return nodes[1].n_messages == WV_PAIRS_MOST;
+}
+
+/* One note for each pair that there may be, as after a lost connection. */
+static void test_notes_of_all_pairs(void **state)
+{
+	static const struct wv_pair_note note;
+
+	(void)state;
+	need_openssl();
+	for (unsigned int i = 0; i < WV_PAIRS_MOST; i++)
+		assert_int_equal(wv_peer_send(nodes[0].up, TYPE, &note, sizeof(note)), 0);
+	run_until(got_all_notes);
 	assert_int_equal(nodes[1].n_down, nodes[1].n_up - 1);
 }
 
@@ -290,6 +309,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(test_message, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_messages_in_order, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_notes_of_all_pairs, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_malformed_message, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_full_queue, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_find, set_up, tear_down),

@@ -8,7 +8,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define WV_OUTBOX_MOST (64u << 10)
+/*
+ * After a connection was lost, a daemon asks about all pairs of its node (WV_PAIRS_MOST) at once:
+ * these notes fit, with their frames.
+ */
+#define WV_OUTBOX_MOST (128u << 10)
 
 /* Zeroed at first. */
 struct wv_outbox {
