@@ -262,11 +262,10 @@ class Floods(Case):
 
     def test_silent_strangers(self):
         """As many as may be, from many addresses: a known peer has room all the same."""
-        end = time.monotonic() + FLOOD_S
         for number in range(100):
             self.connect(source=f"127.0.2.{number + 1}")
-            time.sleep(FLOOD_S / 100)
-        self.assertLess(time.monotonic(), end + FLOOD_S)  # the first ones are still there
+            time.sleep(FLOOD_S / 100)  # no faster than strangers may try
+        self.assertGreater(self.node.document()["turned_away"], 0)
         self.connect_well()
         self.node.await_state(SOURCE, "up")
 
