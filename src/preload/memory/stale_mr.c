@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/memory/stale_mr.h"
 
+#include "base/base.h"
 #include "preload/core/context.h"
 #include "preload/core/trace.h"
 #include "preload/memory/mappings.h"
@@ -16,14 +17,15 @@ struct registration {
 	bool is_inherited, is_told;
 };
 
-/* An inherited context, and the provider's own functions. */
-struct watched {
-	LIST_ENTRY(watched) of_all;
+/*
+ * Inherited contexts, and the provider's own functions. There is a place for each, since a fork may
+ * interrupt malloc().
+ */
+static struct watched {
 	const struct ibv_context *verbs;
 	struct ibv_context_ops ops;
-};
+} all_watched[WV_MAX_CONTEXTS] WV_COLD(1);
 
-static LIST_HEAD(, watched) all_watched = LIST_HEAD_INITIALIZER(all_watched);
 static LIST_HEAD(, registration) registrations = LIST_HEAD_INITIALIZER(registrations);
 
 void wv_stale_mr_note(const struct ibv_mr *mr)
@@ -82,11 +84,9 @@ static void look(const struct ibv_context *verbs, const struct ibv_sge *sge)
 
 static struct watched *find(const struct ibv_context *verbs)
 {
-	struct watched *w;
-
-	LIST_FOREACH (w, &all_watched, of_all)
-		if (w->verbs == verbs)
-			return w;
+	for (unsigned int i = 0; i < WV_MAX_CONTEXTS; i++)
+		if (all_watched[i].verbs == verbs)
+			return &all_watched[i];
 	return NULL;
 }
 
@@ -131,26 +131,15 @@ static int post_srq_recv(struct ibv_srq *srq, struct ibv_recv_wr *wr, struct ibv
 	return look_at_receives(srq->context, wr).post_srq_recv(srq, wr, bad);
 }
 
-static struct watched *new_watched(const struct ibv_context *verbs)
+static void watch(const struct wv_context *c)
 {
-	struct watched *w = malloc(sizeof(*w));
-
-	if (w) {
-		w->verbs = verbs;
-		LIST_INSERT_HEAD(&all_watched, w, of_all);
-	}
-	return w;
-}
-
-static void watch(struct ibv_context *verbs)
-{
+	struct ibv_context *verbs = c->verbs;
 	struct watched *w;
 
 	if (!wv_trace_is_on() || !verbs || verbs->ops.post_send == post_send)
 		return;
-	w = find(verbs) ?: new_watched(verbs);
-	if (!w)
-		return;
+	w = find(verbs) ?: &all_watched[c->index];
+	w->verbs = verbs;
 	w->ops = verbs->ops;
 	verbs->ops.post_send = post_send;
 	verbs->ops.post_recv = post_recv;
@@ -163,5 +152,5 @@ void wv_stale_mr_forked(void)
 
 	LIST_FOREACH (r, &registrations, of_all)
 		r->is_inherited = true;
-	wv_each_context(c) watch(c->verbs);
+	wv_each_context(c) watch(c);
 }
