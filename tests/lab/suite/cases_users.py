@@ -20,23 +20,25 @@ def over_rsockets(*words):
     return ["sh", "-c", f'LD_PRELOAD="$LD_PRELOAD {RSOCKETS}" exec "$@"', "sh", *words]
 
 
-# By the library that each needs.
-PAIRS = {
-    LIBRARIES / "librpma.so.0": Pair("librpma", [*RPMA, "server"], [*RPMA, "client"], cm_listening(7204)),
-    RSOCKETS: Pair("sockperf --tcp over rsockets", over_rsockets("sockperf", "server", "--tcp", "-i", "HOST"),
-                   over_rsockets("sockperf", "ping-pong", "--tcp", "-i", "HOST"), cm_listening(11111),
-                   unsupported="rsendto() refuses an address on a socket that is connected", endless=True),
-}
+# With the files that each needs.
+PAIRS = (
+    ([LIBRARIES / "librpma.so.0"], Pair("librpma", [*RPMA, "server"], [*RPMA, "client"], cm_listening(7204))),
+    ([RSOCKETS, pathlib.Path("/usr/bin/sockperf")],
+     Pair("sockperf --tcp over rsockets", over_rsockets("sockperf", "server", "--tcp", "-i", "HOST"),
+          over_rsockets("sockperf", "ping-pong", "--tcp", "-i", "HOST"), cm_listening(11111),
+          unsupported="rsendto() refuses an address on a socket that is connected", endless=True)),
+)
 
 
-def twice_warm(library, pair):
+def twice_warm(files, pair):
     def run(lab):
-        if not library.exists():
-            raise Skip(f"{library} is not installed")
+        for file in files:
+            if not file.exists():
+                raise Skip(f"{file} is not installed")
         warm_at_last(lab, lambda warm: run_pair(lab, pair, (warm, warm)), None if pair.unsupported else [0, 0],
                      pair.kernel)
     return run
 
 
 def cases():
-    return [Case(TOPIC, pair.name, twice_warm(library, pair)) for library, pair in PAIRS.items()]
+    return [Case(TOPIC, pair.name, twice_warm(files, pair)) for files, pair in PAIRS]
