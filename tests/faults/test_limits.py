@@ -86,6 +86,7 @@ class Threads(Case):
         self.await_only_leases()
 
     @unittest.skipUnless(os.geteuid() == 0, "a user of its own for the daemon needs root")
+    @unittest.skipUnless(bed.ALL_MAY_READ, "other users may not read this folder")
     def test_limit_of_processes(self):
         with tempfile.TemporaryDirectory() as name:
             folder = pathlib.Path(name)

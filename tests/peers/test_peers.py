@@ -180,7 +180,7 @@ class Refused(Case):
         self.refused(self.ca.give("node2", "DNS:127.0.0.2,DNS:*"), "(?i)IP address mismatch")
 
     def test_expired(self):
-        one = self.node(1, credentials=self.ca.give("node1", "IP:127.0.0.1", days=-1))
+        one = self.node(1, credentials=self.ca.give("node1", "IP:127.0.0.1", expired=True))
         self.assertIn("expired", one.document()["credentials"])
         self.assertIn("renew", one.log())
         self.assertEqual(one.ask("status").returncode, 0)

@@ -78,7 +78,7 @@ class Refused(Case):
         self.expect_refused(self.shake_badly(self.ca.certificate, credentials), "its certificate: ")
 
     def test_expired_certificate(self):
-        old = self.ca.give("old", f"IP:{SOURCE}", days=-1)
+        old = self.ca.give("old", f"IP:{SOURCE}", expired=True)
         self.expect_refused(self.shake_badly(self.ca.certificate, old), "certificate has expired")
 
     def test_certificate_for_another_address(self):

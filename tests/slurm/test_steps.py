@@ -139,6 +139,7 @@ class Steps(bed.Case):
         self.assertNotEqual(step.process.returncode, 0)
         bed.until(lambda: self.requested() == 0, "the request ends with the step")
 
+    @unittest.skipUnless(bed.ALL_MAY_READ, "other users may not read this folder")
     def test_another_user(self):
         """The same program with the same name, but the request of a user's step is for that user's recipe."""
         self.learn_step()
@@ -224,7 +225,7 @@ class Steps(bed.Case):
     def test_mpi(self):
         """The tasks find each other with the library preloaded; over TCP, since the
         stand-in connects no processes."""
-        tcp = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self"}
+        tcp = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "lo"}
         for option in ("--warmverbs=no", "--warmverbs=yes"):
             with self.subTest(option):
                 result = self.run_step(["-u", "64", "-n", "5", "-o", "/dev/null"], "--mpi=pmix", option, n=2,

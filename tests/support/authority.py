@@ -25,22 +25,28 @@ class Authority:
     def _openssl(*words):
         subprocess.run(["openssl", *map(str, words)], check=True, capture_output=True, timeout=LIMIT_S)
 
-    def give(self, name, names, days=30):
-        """The files of a certificate for @names ("IP:..." or "DNS:...") and its key. Past @days: it has expired."""
+    def give(self, name, names, expired=False):
+        """The files of a certificate for @names ("IP:..." or "DNS:...") and its key."""
         certificate, key = self.folder / f"{name}.pem", self.folder / f"{name}-key.pem"
         request = self.folder / f"{name}.csr"
         self._openssl("req", "-new", "-subj", f"/CN={name}", "-addext", f"subjectAltName={names}",
                       "-keyout", key, "-out", request, *self._new_key())
-        self._openssl("x509", "-req", "-in", request, "-CA", self.certificate, "-CAkey", self._key, "-days", days,
-                      "-copy_extensions", "copy", "-out", certificate)
+        valid = ("-startdate", "200101000000Z", "-enddate", "200102000000Z") if expired else ("-days", "30")
+        self._openssl("ca", "-config", self._config(), "-batch", "-notext", "-in", request, "-out", certificate, *valid)
         return certificate, key
+
+    def _config(self):
+        config, index = self.folder / "ca.conf", self.folder / "index.txt"
+        index.touch()
+        config.write_text(f"[ca]\ndefault_ca=own\n[own]\ndatabase={index}\ncertificate={self.certificate}\n"
+                          f"private_key={self._key}\ndefault_md=sha256\ndefault_crl_days=30\nunique_subject=no\n"
+                          f"new_certs_dir={self.folder}\nrand_serial=yes\ncopy_extensions=copy\npolicy=any\n"
+                          "[any]\ncommonName=supplied\n")
+        return config
 
     def revoke(self, certificate):
         """Adds a list with the revoked @certificate to the file of the CA, in one step."""
-        config, crl, index = (self.folder / name for name in ("ca.conf", "crl.pem", "index.txt"))
-        index.touch()
-        config.write_text(f"[ca]\ndefault_ca=own\n[own]\ndatabase={index}\ncertificate={self.certificate}\n"
-                          f"private_key={self._key}\ndefault_md=sha256\ndefault_crl_days=30\n")
+        config, crl = self._config(), self.folder / "crl.pem"
         self._openssl("ca", "-config", config, "-revoke", certificate)
         self._openssl("ca", "-config", config, "-gencrl", "-out", crl)
         both = self.folder / "both.pem"

@@ -47,6 +47,8 @@ def runtimes(*files):
 
 
 SANITIZED = bool(runtimes(PRELOAD))
+# A clone in root's home is of no use to other users.
+ALL_MAY_READ = all(folder.stat().st_mode & 0o005 == 0o005 for folder in BUILD.resolve().parents)
 
 
 def environment(program, warm, extra=None, lib=PRELOAD, standin=STANDIN):
