@@ -93,10 +93,9 @@ static uint8_t found[WV_ARRAY_SIZE(drivers) + 1][64];
 
 static uint8_t *place_of(uint32_t driver_id, uint16_t object, uint16_t method, uint32_t write_cmd)
 {
-	unsigned int driver = 0;
+	const struct wv_driver_row *row = wv_abi_driver(driver_id);
+	size_t driver = row ? (size_t)(row - drivers) : WV_ARRAY_SIZE(drivers);
 
-	while (driver < WV_ARRAY_SIZE(drivers) && drivers[driver].driver_id != driver_id)
-		driver++;
 	return &found[driver][(object * 8u + method + write_cmd) % WV_ARRAY_SIZE(found[0])];
 }
 

@@ -67,13 +67,13 @@ class Case(nodes.Case):
     def pairs(self, node):
         return node.daemon.status()["pairs"]
 
-    def let_meet(self, *clients):
+    def let_meet(self, *clients, up_to="connected"):
         """The server accepts them in this order."""
         for started in clients:
             started.go_on()
             self.server.go_on()
             nodes.meet(started, self.server)
-            started.reach("connected")
+            started.reach(up_to)
             self.server.reach("idle")
 
     def claim(self, words=None, warm=True):
@@ -291,11 +291,7 @@ class Halfway(Case):
 
     def claim_halfway(self):
         holder = self.claim_pair(HALFWAY)
-        holder.go_on()
-        self.server.go_on()
-        nodes.meet(holder, self.server)
-        holder.reach("halfway")
-        self.server.reach("idle")
+        self.let_meet(holder, up_to="halfway")
         return holder
 
     def test_client_ends(self):

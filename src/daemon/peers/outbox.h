@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 /*
- * After a connection was lost, a daemon asks about all pairs of its node (WV_PAIRS_MOST) at once:
- * these notes fit, with their frames.
+ * After a connection was lost, the servers' daemon asks at once about all pairs that the clients'
+ * node has with it, at most WV_PAIRS_MOST: these notes fit, with their frames.
  */
 #define WV_OUTBOX_MOST (128u << 10)
 

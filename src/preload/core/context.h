@@ -83,7 +83,7 @@ struct wv_context {
 	struct wv_pair_progress progress;   /* with it, if there is no inheritance */
 	uint32_t pair_qp;		    /* handle of its queue pair */
 	bool is_paired; /* the lease came with a pair, whatever has become of it */
-	int pair_sock;	/* what was sock before, while it says that the pair has a program; or -1 */
+	int pair_sock;	/* the former sock: its end would say that the pair has no program; or -1 */
 	struct wv_ring pair_ring; /* its receives, if RESET drops them */
 	uint32_t untold;	  /* connections of which the daemon is still to be told */
 	uint32_t moving_qp;	  /* whose moves are in connected_as; WV_NONE: nobody's */
