@@ -378,6 +378,38 @@ static int begin_reports(struct daemon_bench *b)
 	return sock;
 }
 
+/* To read what it says at once would take the processor from it as it starts. */
+static void test_a_program_with_a_new_lease_is_heard_later(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_msg_report report = {.unused = 3, .more = 1};
+	int sock = begin_reports(b);
+
+	bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
+	while (wv_loop_turn(b->server->event, 0) > 0)
+		;
+	assert_int_equal(bench_recipe(b)->counters.reports, 0);
+	bench_run(b); /* until it is heard */
+	assert_int_equal(bench_recipe(b)->counters.reports, 1);
+	close_sock(sock);
+	bench_run(b);
+}
+
+/* Its end is noticed at once, and what it has said is not lost. */
+static void test_a_program_that_ends_soon_is_heard(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_msg_report report = {.unused = 3};
+	int sock = begin_reports(b);
+
+	bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
+	close_sock(sock);
+	while (wv_loop_turn(b->server->event, 0) > 0)
+		;
+	assert_int_equal(bench_recipe(b)->counters.reports, 1);
+	assert_int_equal(b->server->service.n_clients, 0);
+}
+
 static void test_a_later_report_takes_the_place_of_the_first(void **state)
 {
 	struct daemon_bench *b = *state;
@@ -1544,6 +1576,8 @@ int main(void)
 	    TEST(test_a_fuller_recording_takes_over),
 	    TEST(test_a_preliminary_recipe_that_served_stays),
 	    TEST(test_what_was_recorded_outlives_the_program),
+	    TEST(test_a_program_with_a_new_lease_is_heard_later),
+	    TEST(test_a_program_that_ends_soon_is_heard),
 	    TEST(test_a_later_report_takes_the_place_of_the_first),
 	    TEST(test_reports_that_shrink),
 	    TEST(test_the_end_of_a_recipe_is_dropped),

@@ -27,6 +27,7 @@ static void close_connection(struct wv_connection *cn)
 {
 	struct wv_client *c = &cn->client;
 
+	wv_rest_end(&cn->all->rests, &cn->rest);
 	if (c->state == WV_CLIENT_LEASED)
 		wv_handle_end(c);
 	wv_pool_request_end(c);
@@ -132,6 +133,7 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *d
 		close_connection(cn);
 		return 0;
 	}
+	wv_rest_end(&cs->rests, &cn->rest);
 	sd_event_source_set_enabled(source, SD_EVENT_OFF); /* until its turn */
 	wv_turns_add(&cs->turns, &cn->turn, cn->client.tenant);
 	wv_connections_serve(cs);
@@ -191,6 +193,21 @@ static void arm_silence_timer(struct wv_connections *cs)
 		wv_timer_arm(cs->silence_timer, wv_now(cs->service->event) + WV_FIRST_MESSAGE_US);
 }
 
+/* Waits for the next message. A program that has just got a lease is not disturbed by that. */
+static void keep(struct wv_connection *cn)
+{
+	const struct wv_client *c = &cn->client;
+	bool rests =
+	    c->state == WV_CLIENT_LEASED && wv_rest_begin(&cn->all->rests, &cn->rest, c->since_us);
+
+	keep_or_close(cn, rests ? 0 : EPOLLIN);
+}
+
+static void on_rested(struct wv_rest *rest)
+{
+	keep_or_close((void *)((char *)rest - offsetof(struct wv_connection, rest)), EPOLLIN);
+}
+
 /* Reads one message, and then keeps the connection, or closes and frees it. */
 static void serve(struct wv_connection *cn)
 {
@@ -200,7 +217,7 @@ static void serve(struct wv_connection *cn)
 	case WV_CLIENT_KEEP:
 		if (cn->client.state == WV_CLIENT_NEW)
 			arm_silence_timer(cs);
-		keep_or_close(cn, EPOLLIN);
+		keep(cn);
 		return;
 	case WV_CLIENT_MALFORMED:
 		note_malformed(cn);
@@ -346,10 +363,13 @@ int wv_connections_start(struct wv_connections *cs)
 
 	TAILQ_INIT(&cs->all);
 	wv_turns_init(&cs->turns);
+	cs->rests.over = on_rested;
 	err = wv_timer_add(event, WV_PRIORITY_TIMERS, 0, on_silence, cs, &cs->silence_timer);
 	if (!err)
 		err = wv_timer_add(event, WV_PRIORITY_CLIENTS, ACCURACY_US, on_dear, cs,
 				   &cs->dear_timer);
+	if (!err)
+		err = wv_rests_start(&cs->rests, event);
 	if (!err)
 		err = sd_event_add_defer(event, &cs->more_source, on_more, cs);
 	if (err >= 0)
@@ -368,4 +388,5 @@ void wv_connections_stop(struct wv_connections *cs)
 	cs->silence_timer = sd_event_source_disable_unref(cs->silence_timer);
 	cs->more_source = sd_event_source_disable_unref(cs->more_source);
 	cs->dear_timer = sd_event_source_disable_unref(cs->dear_timer);
+	wv_rests_stop(&cs->rests);
 }

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "daemon/ipc/client.h"
+#include "daemon/ipc/rest.h"
 #include "daemon/tenants/turns.h"
 
 #define WV_FIRST_MESSAGE_US 5000000 /* a client that sends nothing for so long is disconnected */
@@ -15,6 +16,7 @@ struct wv_connection {
 	struct wv_connections *all;
 	TAILQ_ENTRY(wv_connection) link, tenant_link;
 	struct wv_turn turn;
+	struct wv_rest rest;
 	bool dear;		 /* the message that it waits with is dear */
 	sd_event_source *source; /* NULL until the first message was read */
 };
@@ -25,6 +27,7 @@ struct wv_connections {
 
 	TAILQ_HEAD(wv_connections_list, wv_connection) all; /* oldest first */
 	struct wv_turns turns;
+	struct wv_rests rests;
 	/* A dear message delays whoever comes next, so dear ones have a share of the time only. */
 	int64_t dear_us; /* no dear message is served before this time */
 	sd_event_source *silence_timer, *more_source, *dear_timer;
