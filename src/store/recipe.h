@@ -80,6 +80,7 @@ struct wv_recipe {
 	bool unfit;	      /* the kernel does not carry it out as recorded */
 	uint64_t success;     /* order of the last success among all recipes; not stored */
 	uint8_t put_off;      /* if not 0, no lease is handed out in advance; not stored */
+	uint32_t asked;	      /* programs in a row that were asked how they connect; not stored */
 	bool dirty;	      /* differs from its file: save it soon */
 	bool stale;	      /* counters and times differ from its file: save it some time */
 	bool stored;	      /* there may be a file of it */

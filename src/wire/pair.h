@@ -115,7 +115,8 @@ struct wv_msg_pair {
 
 /*
  * Of the last queue pair of a lease that was connected by commands, sent after it has reached RTS,
- * at most WV_PAIR_TOLD times. Follows only if the daemon's answer had the flag WV_ANSWER_PAIRS.
+ * at most WV_PAIR_TOLD times. Follows only if the daemon's answer had the flag
+ * WV_ANSWER_CONNECTED.
  */
 struct wv_msg_connected {
 	struct wv_msg msg;

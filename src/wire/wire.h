@@ -98,7 +98,8 @@ struct wv_msg_request {
 
 enum wv_answer_flag {
 	WV_ANSWER_NO_SPARES = 1, /* please create no queue pairs ahead of the program */
-	WV_ANSWER_PAIRS = 2,	 /* please say which queue pairs are connected (wire/pair.h) */
+	WV_ANSWER_PAIRS = 2,	 /* spares may be connected ahead of the program (wire/pair.h) */
+	WV_ANSWER_CONNECTED = 4, /* please say how queue pairs of this lease are connected */
 };
 
 /* The pair (wire/pair.h) of which a queue pair of a lease is one end. */

@@ -119,7 +119,7 @@ static void save_lease(const char *name, struct reply reply, struct wv_cmdlog *r
 	wv_msg_init(&head.msg, WV_MSG_LEASE, 0);
 	head.rdev = node.st_rdev;
 	head.n_fds = lease->n_fds;
-	head.flags = reply.how ? WV_ANSWER_PAIRS : 0;
+	head.flags = reply.how ? WV_ANSWER_CONNECTED : 0;
 	reply.n_fds = (uint8_t)(1 + lease->n_fds + !!lease->memory);
 	save_reply(name, reply, &head, sizeof(head), lease, lease->bytes);
 }

@@ -134,7 +134,7 @@ static void send_lease(int node)
 	    .rdev = rdev_of(node),
 	    .provider = provider,
 	    .n_fds = lease.n_fds,
-	    .flags = WV_ANSWER_PAIRS,
+	    .flags = WV_ANSWER_PAIRS | WV_ANSWER_CONNECTED,
 	    .pair = pair,
 	};
 	int fds[WV_WIRE_MAX_FDS] = {ufile};

@@ -79,7 +79,7 @@ static void begin_with(uint32_t flags)
 
 static void begin(void)
 {
-	begin_with(WV_ANSWER_PAIRS);
+	begin_with(WV_ANSWER_CONNECTED);
 }
 
 /* Settles, and forgets what is left. */
@@ -530,7 +530,7 @@ static void test_receives_come_back(void **state)
 static void test_told_without_a_pair(void **state)
 {
 	(void)state;
-	for (uint32_t flags = 0; flags <= WV_ANSWER_PAIRS; flags += WV_ANSWER_PAIRS) {
+	for (uint32_t flags = 0; flags <= WV_ANSWER_CONNECTED; flags += WV_ANSWER_CONNECTED) {
 		make_lease("rc_pingpong");
 		lease->n_steps = (uint16_t)(lease->n_steps - 2);
 		lease->bytes =

@@ -237,6 +237,48 @@ static int claim(struct daemon_bench *b, int keeper, struct wv_pair_note *claime
 	return sock;
 }
 
+/* A program gets a lease and ends. Returns whether it was asked how it connects. */
+static bool is_asked(struct daemon_bench *b)
+{
+	wv_auto_fd sock = bench_ask(b, 1, &answer);
+	const struct wv_msg_lease *lease = (const void *)answer.data;
+	struct wv_msg_report report = {.adopted = 7};
+
+	assert_int_equal(bench_reason(&answer), 0);
+	bench_close_fds(&answer);
+	bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
+	bench_run(b);
+	return lease->flags & WV_ANSWER_CONNECTED;
+}
+
+static unsigned int asked_of(struct daemon_bench *b, unsigned int programs)
+{
+	unsigned int n = 0;
+
+	while (programs--) {
+		n += is_asked(b);
+		bench_settle(b);
+	}
+	return n;
+}
+
+/* Each answer costs a program some time. */
+static void test_few_are_asked_in_vain(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	assert_int_equal(asked_of(b, 16), 16);
+	assert_int_equal(asked_of(b, 16), 2);
+}
+
+static void test_nobody_is_asked_for_a_known_edge(void **state)
+{
+	struct daemon_bench *b = *state;
+	wv_auto_fd keeper = learn(b);
+
+	assert_int_equal(asked_of(b, 2), 0);
+}
+
 static void test_an_edge_takes_more_than_one_connection(void **state)
 {
 	struct daemon_bench *b = *state;
@@ -585,6 +627,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, set_up, bench_tear_down)
 	const struct CMUnitTest tests[] = {
 	    TEST(test_an_edge_takes_more_than_one_connection),
+	    TEST(test_few_are_asked_in_vain),
+	    TEST(test_nobody_is_asked_for_a_known_edge),
 	    TEST(test_a_lease_with_a_pair),
 	    TEST(test_the_moves_are_in_the_lease),
 	    TEST(test_the_program_ends_first),

@@ -6,6 +6,7 @@
 #include "daemon/ipc/ahead.h"
 #include "daemon/loop/loop.h"
 #include "daemon/pairs/claims.h"
+#include "daemon/pairs/reports.h"
 #include "daemon/pool/pool.h"
 
 #include <errno.h>
@@ -61,7 +62,7 @@ static enum wv_client_next refuse(struct wv_client *c, enum wv_no_lease reason,
 	return WV_CLIENT_KEEP;
 }
 
-static int send_uncharged(struct wv_client *c, const struct wv_recipe *recipe,
+static int send_uncharged(struct wv_client *c, struct wv_recipe *recipe,
 			  const struct wv_pooled_lease *lease)
 {
 	struct wv_msg_lease head = {
@@ -82,12 +83,14 @@ static int send_uncharged(struct wv_client *c, const struct wv_recipe *recipe,
 	    .n_fds = lease->n_fds,
 	};
 
+	if (wv_pairs_wants_report(c->service->pairs, recipe, lease))
+		head.flags |= WV_ANSWER_CONNECTED;
 	wv_msg_init(&head.msg, WV_MSG_LEASE, sizeof(head) + lease->cmdlog->bytes);
 	return wv_client_answer(c, &parts);
 }
 
 /* 0; -EDQUOT if it would be too much for the client's tenant; or -errno. */
-static int send_lease(struct wv_client *c, const struct wv_recipe *recipe,
+static int send_lease(struct wv_client *c, struct wv_recipe *recipe,
 		      const struct wv_pooled_lease *lease)
 {
 	struct wv_holder *holder;

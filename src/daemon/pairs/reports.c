@@ -7,6 +7,33 @@
 #include <rdma/ib_user_verbs.h>
 #include <string.h>
 
+/* Programs in a row that are asked in vain, and which share of the others is. */
+#define PATIENCE 16
+#define RARELY	 8
+
+static bool has_edges(const struct wv_pairs *p, const struct wv_recipe *recipe)
+{
+	const struct wv_edge *edge;
+	uint32_t n = 0;
+
+	TAILQ_FOREACH (edge, &p->edges.all, link)
+		n += edge->recipe == recipe->id && wv_edge_is_in_use(edge, wv_pairs_now(p));
+	return n >= recipe->cost.qps || n == WV_PAIR_TOLD;
+}
+
+/* A program with a pair says why it does not use it. */
+bool wv_pairs_wants_report(const struct wv_pairs *p, struct wv_recipe *recipe,
+			   const struct wv_pooled_lease *lease)
+{
+	if (!p || lease->pair.pair)
+		return p;
+	if (has_edges(p, recipe)) {
+		recipe->asked = 0;
+		return false;
+	}
+	return ++recipe->asked <= PATIENCE || recipe->asked % RARELY == 0;
+}
+
 /* The CORE_IN of the first move, the one to RTR. */
 static const struct ib_uverbs_modify_qp *move_to_rtr(struct wv_cmdlog *moves)
 {

@@ -90,11 +90,12 @@ struct wv_context {
 	struct wv_cmdlog_writer moves;
 	struct ibv_context *verbs; /* while the program has it open, if known */
 	struct wv_msg_report report;
-	_Alignas(8) uint8_t message[WV_WIRE_MAX]; /* the lease as received, or the recording */
+	/* Of the queue pair that is being connected, for the daemon. In pages that are in use. */
 	struct {
 		struct wv_msg_connected head;
 		uint8_t moves[WV_MOVES_MAX_BYTES];
-	} connected_as; /* of the queue pair that is being connected, for the daemon */
+	} connected_as;
+	_Alignas(8) uint8_t message[WV_WIRE_MAX]; /* the lease as received, or the recording */
 };
 
 /*

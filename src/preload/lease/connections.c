@@ -11,7 +11,7 @@
 
 void wv_connections_begin(struct wv_context *c, uint32_t flags)
 {
-	c->untold = flags & WV_ANSWER_PAIRS ? WV_PAIR_TOLD : 0;
+	c->untold = flags & WV_ANSWER_CONNECTED ? WV_PAIR_TOLD : 0;
 }
 
 /* The step that created the RC queue pair @handle, which is its @index'th; NULL: none of the lease.
@@ -65,15 +65,14 @@ static void add_move(struct wv_context *c, const struct wv_passage *p)
 void wv_connections_note(const struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
-	int state = wv_command_qp_state(p->cmd);
 	bool is_end = c->pair.pair && p->target == c->pair_qp;
 	uint32_t index;
 
-	if (state == IBV_QPS_RTR && creator(c, p->target, &index)) {
+	if (p->state == IBV_QPS_RTR && creator(c, p->target, &index)) {
 		begin_moves(c);
 		c->moving_qp = p->target;
 		add_move(c, p);
-	} else if (state == IBV_QPS_RTS && (is_end || p->target == c->moving_qp)) {
+	} else if (p->state == IBV_QPS_RTS && (is_end || p->target == c->moving_qp)) {
 		if (p->target == c->moving_qp)
 			add_move(c, p);
 		if (p->target != c->moving_qp)

@@ -142,6 +142,19 @@ static void undo(struct wv_passage *p)
 }
 
 /*
+ * Whether the context is to be changed once the kernel has executed the command. Most programs pay
+ * for the lock once. Call with the lock held.
+ */
+static bool is_awaited(const struct wv_passage *p)
+{
+	struct wv_context *c = p->context;
+
+	if (c->pair.pair || (wv_passage_makes_ready(p) && wv_news_awaits_ready(c)))
+		return true;
+	return c->mode == WV_LEASED && (is_put_back(c, p->target) || (c->untold && p->state >= 0));
+}
+
+/*
  * The kernel is about to execute the command. Returns why it was not adopted. Call with the lock
  * held.
  */
@@ -150,10 +163,12 @@ static struct wv_difference before_kernel(struct wv_passage *p)
 	struct wv_difference d = wv_passage_why_not(p);
 
 	tell_in_time(p);
-	if (p->context->mode != WV_LEASED)
-		return d;
-	wv_passage_count(p, d);
-	undo(p);
+	if (p->context->mode == WV_LEASED) {
+		wv_passage_count(p, d);
+		undo(p);
+		wv_passage_note_move(p);
+	}
+	p->awaited = is_awaited(p);
 	return d;
 }
 
@@ -168,14 +183,13 @@ static void note_done(const struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
 
-	wv_passage_note_move(p);
-	if (c->untold && p->row->class_ == WV_MODIFY)
+	if (c->untold && p->state >= 0)
 		wv_connections_note(p);
 	if (!is_put_back(c, p->target))
 		;
 	else if (p->row->class_ == WV_QUERY)
 		wv_qp_hide_ioctl(p->cmd);
-	else if (p->row->class_ == WV_DESTROY || wv_command_qp_state(p->cmd) > IBV_QPS_RESET)
+	else if (p->row->class_ == WV_DESTROY || p->state > IBV_QPS_RESET)
 		set_put_back(c, p->target, false);
 }
 
@@ -186,20 +200,18 @@ static void note_done(const struct wv_passage *p)
 static void after_kernel(const struct wv_passage *p, int error)
 {
 	struct wv_context *c = p->context;
-	bool is_done = !error && c->mode == WV_LEASED && p->target != WV_NONE;
-	bool is_ready = wv_passage_makes_ready(p);
 	int saved = errno;
 
-	if (!is_done && !is_ready && error != EIO && !c->pair.pair)
+	if (!p->awaited && error != EIO)
 		return;
 	wv_lock();
-	if (is_done)
-		note_done(p);
-	else if (error == EIO)
+	if (error == EIO)
 		c->stopped = c->removed = true;
+	else if (!error && c->mode == WV_LEASED && p->target != WV_NONE)
+		note_done(p);
 	if (c->pair.pair && p->row && p->target == c->pair_qp)
 		wv_paired_after_kernel(p, error);
-	if (is_ready)
+	if (wv_passage_makes_ready(p))
 		wv_news_ready(c);
 	wv_unlock();
 	errno = saved;

@@ -80,12 +80,16 @@ static void send_more_or_settle(struct wv_context *c)
 		send_news(c, true);
 }
 
+bool wv_news_awaits_ready(const struct wv_context *c)
+{
+	return c->sock >= 0 && (c->mode == WV_RECORDING || c->report.diverged);
+}
+
 void wv_news_ready(struct wv_context *c)
 {
-	bool changes = c->mode == WV_RECORDING || c->report.diverged;
 	int saved = errno;
 
-	if (c->sock >= 0 && changes && (c->due || is_worth_telling(c)))
+	if (wv_news_awaits_ready(c) && (c->due || is_worth_telling(c)))
 		send_more_or_settle(c);
 	errno = saved;
 }

@@ -18,6 +18,9 @@ void wv_news_gather(struct wv_context *c);
 /* A queue pair is connected, or is ready without a peer. Sends what changes the next run. */
 void wv_news_ready(struct wv_context *c);
 
+/* Whether there may be something to send then. */
+bool wv_news_awaits_ready(const struct wv_context *c);
+
 /* No peer waits for the program. Sends what is due. */
 void wv_news_tell(struct wv_context *c);
 

@@ -232,20 +232,18 @@ static struct wv_step *to_elsewhere(const struct wv_passage *p)
 	struct wv_pair_progress *at = progress(p->context);
 	struct wv_step *step = from_lease(p);
 
-	if (!step && at->stage == WV_PAIR_MET && wv_command_qp_state(p->cmd) >= 0)
+	if (!step && at->stage == WV_PAIR_MET && p->state >= 0)
 		at->stage = WV_PAIR_BACK; /* the peer's end stays as it is */
 	return step;
 }
 
 static struct wv_step *move(struct wv_passage *p)
 {
-	int state = wv_command_qp_state(p->cmd);
-
 	if (progress(p->context)->stage == WV_PAIR_OVER)
 		return from_lease(p);
-	if (state == IBV_QPS_RTR)
+	if (p->state == IBV_QPS_RTR)
 		return to_rtr(p);
-	return state == IBV_QPS_RTS ? to_rts(p) : to_elsewhere(p);
+	return p->state == IBV_QPS_RTS ? to_rts(p) : to_elsewhere(p);
 }
 
 /* The queue pair is put back for it, or, if that would lose data, the answer is made to fit. */
@@ -334,12 +332,11 @@ int wv_paired_issue(const struct wv_passage *p)
 void wv_paired_after_kernel(const struct wv_passage *p, bool failed)
 {
 	struct wv_context *c = p->context;
-	int state = p->row->class_ == WV_MODIFY ? wv_command_qp_state(p->cmd) : -1;
 
 	if (p->hides && !failed)
 		wv_qp_hide_moves(p->cmd, p->shown);
-	if (failed && state == IBV_QPS_RTR)
+	if (failed && p->state == IBV_QPS_RTR)
 		progress(c)->stage = WV_PAIR_BACK;
-	if (!failed && (state == IBV_QPS_RTS || p->row->class_ == WV_DESTROY))
+	if (!failed && (p->state == IBV_QPS_RTS || p->row->class_ == WV_DESTROY))
 		wv_paired_end(c);
 }

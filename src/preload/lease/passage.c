@@ -24,18 +24,18 @@ void wv_passage_identify(struct wv_passage *p)
 {
 	p->row = wv_abi_find(p->cmd->driver_id, p->cmd->object_id, p->cmd->method_id, p->write_cmd);
 	p->target = p->row ? wv_command_target(p->cmd, p->row) : WV_NONE;
+	p->state = p->row && p->row->class_ == WV_MODIFY ? wv_command_qp_state(p->cmd) : -1;
 }
 
 void wv_passage_look(struct wv_passage *p)
 {
 	wv_passage_identify(p);
-	p->connects =
-	    p->row && p->row->class_ == WV_MODIFY && wv_command_qp_state(p->cmd) > ahead_state(p);
+	p->connects = p->state > IBV_QPS_INIT && p->state > ahead_state(p);
 }
 
 bool wv_passage_makes_ready(const struct wv_passage *p)
 {
-	return p->row && p->row->class_ == WV_MODIFY && wv_command_qp_state(p->cmd) == IBV_QPS_RTS;
+	return p->state == IBV_QPS_RTS;
 }
 
 static bool is_moved(const struct wv_context *c, uint32_t handle)
@@ -56,8 +56,7 @@ static bool is_divergence(const struct wv_passage *p)
 	case WV_OPENING:
 		return p->context->opening;
 	case WV_MODIFY:
-		return !is_moved(p->context, p->target) &&
-		       wv_command_qp_state(p->cmd) >= IBV_QPS_INIT && !p->connects;
+		return !is_moved(p->context, p->target) && p->state >= IBV_QPS_INIT && !p->connects;
 	default:
 		return false;
 	}
@@ -126,9 +125,12 @@ static bool adopted_all_moves(const struct wv_context *c, uint32_t qp_handle)
 /* No recipe has what follows a query of a QP that was moved before. */
 void wv_passage_note_move(const struct wv_passage *p)
 {
-	bool moved = p->row->class_ == WV_MODIFY ||
-		     (p->row->class_ == WV_QUERY && adopted_all_moves(p->context, p->target));
+	bool moved;
 
-	if (p->target < WV_CMDLOG_MAX_STEPS && (moved || p->row->class_ == WV_DESTROY))
+	if (p->target >= WV_CMDLOG_MAX_STEPS)
+		return;
+	moved = p->row->class_ == WV_MODIFY ||
+		(p->row->class_ == WV_QUERY && adopted_all_moves(p->context, p->target));
+	if (moved || p->row->class_ == WV_DESTROY)
 		wv_set_bit(p->context->moved, p->target, moved);
 }

@@ -16,7 +16,9 @@ struct wv_passage {
 	uint64_t start;			  /* for the trace */
 	const struct wv_command_row *row; /* from wv_passage_identify() on: what command it is */
 	uint32_t target;
+	int state;     /* that it moves a QP to (enum ibv_qp_state), or -1 */
 	bool connects; /* from wv_passage_look() on: it moves a QP further than a lease may */
+	bool awaited;  /* the context is to be changed once the kernel has executed it */
 	/* Of a queue pair that was connected ahead (lease/paired.h): */
 	bool used;     /* it is connected now as it was */
 	bool meets;    /* the kernel is to connect it with the numbers of the pair */
@@ -44,5 +46,5 @@ struct wv_difference wv_passage_why_not(const struct wv_passage *p);
  */
 void wv_passage_count(const struct wv_passage *p, struct wv_difference why);
 
-/* The kernel has executed the command on a leased ufile. Call with the lock held. */
+/* The kernel is about to execute the command on a leased ufile. Call with the lock held. */
 void wv_passage_note_move(const struct wv_passage *p);
