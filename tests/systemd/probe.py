@@ -60,6 +60,14 @@ def makes_file(folder):
     path.unlink()
 
 
+def makes_folder(folder):
+    def make():
+        path = pathlib.Path(folder, MARK)
+        path.mkdir()
+        path.rmdir()
+    return make
+
+
 def makes(folder):
     return lambda: makes_file(folder)
 
@@ -96,7 +104,7 @@ def makes_shared_memory():
         raise OSError(ctypes.get_errno(), "shmget")
 
 
-# Directive, what is tried, how, and how it ends in the sandbox for whoever has all capabilities but CAP_SYS_PTRACE.
+# Directive, what is tried, how, and how it may end in the sandbox for whoever has all capabilities but CAP_SYS_PTRACE.
 DENIED = [
     ("RestrictAddressFamilies", "an IPv4 socket", opens_socket(socket.AF_INET), "EAFNOSUPPORT"),
     ("RestrictAddressFamilies", "an IPv6 socket", opens_socket(socket.AF_INET6), "EAFNOSUPPORT"),
@@ -106,8 +114,9 @@ DENIED = [
     ("DevicePolicy", "the serial console", opens("/dev/ttyS0", os.O_RDWR | os.O_NOCTTY), "EPERM"),
     ("DevicePolicy", "the memory", opens("/dev/mem"), "EPERM"),
     ("LockPersonality", "another personality", calls("personality", ADDR_NO_RANDOMIZE), "EPERM"),
-    ("MemoryDenyWriteExecute", "memory to write and execute", lambda: mapped(READ | WRITE | EXECUTE), "EPERM"),
-    ("MemoryDenyWriteExecute", "written memory made executable", made_executable, "EPERM"),
+    # EPERM is of the filter of system calls, EACCES of PR_SET_MDWE, which newer versions use.
+    ("MemoryDenyWriteExecute", "memory to write and execute", lambda: mapped(READ | WRITE | EXECUTE), "EPERM EACCES"),
+    ("MemoryDenyWriteExecute", "written memory made executable", made_executable, "EPERM EACCES"),
     ("PrivateTmp", "others' temporary files", opens(f"/tmp/{MARK}"), "ENOENT"),
     ("ProcSubset", "facts of the node in /proc", opens("/proc/meminfo"), "ENOENT"),
     ("ProtectProc", "another process", opens("/proc/1/status"), "ENOENT"),
@@ -119,7 +128,8 @@ DENIED = [
     ("ProtectKernelLogs", "the kernel's log", calls("syslog", 10, None, 0), "SIGSYS"),
     ("ProtectKernelLogs", "the kernel's log as a device", opens("/dev/kmsg"), "ENXIO"),
     ("ProtectKernelModules", "a module unloaded", calls("delete_module", None, 0), "SIGSYS"),
-    ("ProtectKernelTunables", "a setting of the kernel", opens("/sys/kernel/mm/ksm/run", os.O_WRONLY), "EROFS"),
+    # Version 257 leaves the rest of /sys writable to root.
+    ("ProtectKernelTunables", "a folder of BPF", makes_folder("/sys/fs/bpf"), "EROFS"),
     *(("ProtectSystem", f"a file in {folder}", makes(folder), "EROFS")
       for folder in ("/etc", "/usr/local/lib", "/var/lib")),
     ("ReadOnlyPaths", "a file in /run", makes("/run"), "EROFS"),
