@@ -47,6 +47,7 @@ def runtimes(*files):
 
 
 SANITIZED = bool(runtimes(PRELOAD))
+TSAN = any("tsan" in runtime for runtime in runtimes(PRELOAD))
 # A clone in root's home is of no use to other users.
 ALL_MAY_READ = all(folder.stat().st_mode & 0o005 == 0o005 for folder in BUILD.resolve().parents)
 
@@ -366,7 +367,7 @@ class Case(Runs, unittest.TestCase):
 
 def main(tsan=None):
     """@tsan: what makes a run with ThreadSanitizer needless."""
-    if tsan and any("tsan" in runtime for runtime in runtimes(PRELOAD)):
+    if tsan and TSAN:
         print(tsan)
         sys.exit(77)
     unittest.main(verbosity=2)
