@@ -141,8 +141,7 @@ static int on_message(void *data, struct wv_peer *peer, uint16_t type, const voi
 		return -EPROTO;
 	memcpy(&note, body, sizeof(note));
 	swap(&note);
-	if (!note.word || note.word >= WV_PAIR_WORDS || note.why >= WV_PAIR_WHYS ||
-	    !memchr(note.user, '\0', sizeof(note.user)))
+	if (!wv_pair_note_is_sound(&note))
 		return -EPROTO;
 	if (speaks_of_own(&note) && !wv_peers_is_at(&p->peers, peer, note.gid))
 		refuse_foreign(p, peer, &note);

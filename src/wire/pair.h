@@ -97,6 +97,13 @@ static inline struct wv_pair_note wv_pair_note_as(const struct wv_pair_note *not
 	return other;
 }
 
+/* Whether @note, which a process or another node has sent, is one that may be passed on. */
+static inline bool wv_pair_note_is_sound(const struct wv_pair_note *note)
+{
+	return note->word && note->word < WV_PAIR_WORDS && note->why < WV_PAIR_WHYS &&
+	       memchr(note->user, '\0', sizeof(note->user));
+}
+
 /* Whether ASK names a queue pair, its address and packets that there can be. */
 static inline bool wv_pair_ask_is_sound(const struct wv_pair_note *ask)
 {

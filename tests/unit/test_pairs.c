@@ -385,8 +385,29 @@ static void test_a_refused_pair_costs_no_lease(void **state)
 	note.why = WV_PAIR_NO_SPARE;
 	keeper_says(keeper, note);
 	bench_run(b);
+	assert_int_equal(pairs_of(b)->tally.refused[WV_PAIR_NO_SPARE], 1);
 	assert_int_equal(bench_recipe(b)->pool->n_ready, ready + 1);
 	assert_int_equal(bench_run_program(b, 1, 0), 0);
+}
+
+/* What a server says must not reach a peer if the peer would take it for a broken protocol. */
+static void test_a_server_that_says_nonsense_is_let_go(void **state)
+{
+	struct daemon_bench *b = *state;
+
+	for (unsigned int i = 0; i < 2; i++) {
+		wv_auto_fd keeper = connect_keeper(b);
+		struct wv_pair_note note = {.word = WV_PAIR_CONNECTED};
+
+		if (i)
+			note.why = WV_PAIR_WHYS;
+		else
+			memset(note.user, 'u', sizeof(note.user));
+		keeper_says(keeper, note);
+		bench_run(b);
+		assert_int_equal(b->server->service.tally.malformed, i + 1);
+		assert_int_equal(b->server->pairing.keepers.n, 0);
+	}
 }
 
 static void test_the_kernel_refuses(void **state)
@@ -635,6 +656,7 @@ int main(void)
 	    TEST(test_the_server_ends_first),
 	    TEST(test_a_pair_that_nobody_has_is_closed_with_its_server),
 	    TEST(test_a_refused_pair_costs_no_lease),
+	    TEST(test_a_server_that_says_nonsense_is_let_go),
 	    TEST(test_the_kernel_refuses),
 	    TEST(test_one_claim_at_a_time),
 	    TEST(test_several_claims_if_requests_name_them),

@@ -78,7 +78,7 @@ static void take_refused(struct wv_pairs *p, struct wv_pair *pair, const struct 
 {
 	if (pair->state != WV_PAIR_ASKED)
 		return;
-	p->tally.refused++;
+	p->tally.refused[note->why]++;
 	if (note->why == WV_PAIR_UNKNOWN)
 		wv_edge_differ(pair->edge);
 	else

@@ -315,6 +315,8 @@ static void take_word(struct wv_keepers *k, struct wv_keeper *keeper,
 
 int wv_keeper_says(struct wv_keepers *k, struct wv_keeper *keeper, const struct wv_pair_note *note)
 {
+	if (!wv_pair_note_is_sound(note)) /* a peer would end the connection of the nodes */
+		return -EPROTO;
 	switch (note->word) {
 	case WV_PAIR_CONNECTED:
 		take_connected(k, keeper, note);

@@ -55,8 +55,9 @@ struct wv_pair {
 
 /* What was counted since the start. */
 struct wv_pairs_tally {
-	uint64_t made, used, idle, refused, lost;
-	uint64_t unlike[WV_PAIR_WHYS]; /* handed out, and not used, by the reason */
+	uint64_t made, used, idle, lost;
+	uint64_t refused[WV_PAIR_WHYS]; /* by the server, by the reason */
+	uint64_t unlike[WV_PAIR_WHYS];	/* handed out, and not used, by the reason */
 };
 
 struct wv_pairs {
