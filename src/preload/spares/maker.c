@@ -23,6 +23,7 @@
 /* Written around every fork, so it lies together. */
 static struct {
 	bool running, stopped;
+	bool due; /* to be woken once the program has connected a queue pair */
 } self WV_HOT;
 
 /* The program has not moved the queue pair yet, so it must see the state RESET. */
@@ -219,10 +220,22 @@ void wv_maker_wake(void)
 {
 	if (__atomic_load_n(&self.stopped, __ATOMIC_RELAXED))
 		return;
+	__atomic_store_n(&self.due, false, __ATOMIC_RELAXED);
 	if (!__atomic_load_n(&self.running, __ATOMIC_RELAXED))
 		start();
 	else
 		wv_maker_call();
+}
+
+void wv_maker_wake_later(void)
+{
+	if (__atomic_exchange_n(&self.due, true, __ATOMIC_RELAXED))
+		wv_maker_wake();
+}
+
+bool wv_maker_is_due(void)
+{
+	return __atomic_load_n(&self.due, __ATOMIC_RELAXED);
 }
 
 /* Spares first: the keeper might make further ends of them. */

@@ -11,6 +11,15 @@
 void wv_maker_wake(void);
 
 /*
+ * The same once the program has connected the queue pair that it is creating, so that the thread
+ * does not share a processor with it meanwhile; or at once, if it creates a further one first.
+ */
+void wv_maker_wake_later(void);
+
+/* Whether that is still to be done: the program has connected a queue pair. */
+bool wv_maker_is_due(void);
+
+/*
  * Destroys all spares that use @object (NULL: all spares), and forgets their shapes. Returns
  * whether there were any. Call with no lock held.
  */

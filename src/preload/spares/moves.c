@@ -45,7 +45,7 @@ static bool grow_up(struct wv_young_qp *y)
 {
 	y->is_spare = false;
 	y->is_grown = true;
-	if (y->key.type == IBV_QPT_RC && wv_client_allows_pairs())
+	if (y->key.type == IBV_QPT_RC)
 		return true;
 	wv_young_remove(y);
 	return false;
@@ -110,7 +110,7 @@ static void note_connected(const struct wv_young_qp *y, bool as_it_says)
 {
 	uint64_t number = wv_stock_connected(&y->key, as_it_says ? &y->connection : NULL);
 
-	if (number)
+	if (number && wv_client_allows_pairs())
 		wv_kept_pairs_note_connected(number, y->qp, &y->connection);
 }
 
@@ -157,7 +157,7 @@ static int move_young(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	struct wv_young_qp young, *y;
 	struct wv_verb move;
 	uint64_t start = wv_trace_now();
-	bool is_init = wv_init_move_set(&move, attr, mask), has_news;
+	bool is_init = wv_init_move_set(&move, attr, mask), is_time;
 	int error;
 
 	if (is_init && claim(qp, &move)) {
@@ -174,9 +174,9 @@ static int move_young(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	y = wv_young_find(qp);
 	if (y)
 		note(y, &move, is_init, attr, mask);
-	has_news = wv_kept_pairs_has_news();
+	is_time = wv_kept_pairs_has_news() || (wv_maker_is_due() && !wv_young_find(qp));
 	wv_stock_unlock();
-	if (has_news)
+	if (is_time)
 		wv_maker_wake();
 	return 0;
 }

@@ -63,7 +63,9 @@ static bool ask(const struct wv_qp_key *key, struct wv_spare *spare)
 	taken = shape && (wv_pair_take(key, wv_request_current(), spare) || take(shape, spare));
 	is_low = shape && wv_stock_is_low(shape);
 	wv_stock_unlock();
-	if (is_low)
+	if (is_low && key->type == IBV_QPT_RC)
+		wv_maker_wake_later();
+	else if (is_low)
 		wv_maker_wake();
 	return taken;
 }
