@@ -14,6 +14,8 @@
 #define ANSWER_US (2 * US)  /* a server that has not answered by then will not */
 #define IDLE_US	  (60 * US) /* of a pair that nobody claimed */
 
+#define PER_TICK 4 /* pairs of an edge */
+
 /* The pool of which one lease is taken has another one left. */
 #define LEASES_WANTED 2
 
@@ -89,8 +91,9 @@ static void make_pairs(struct wv_pairs *p)
 	TAILQ_FOREACH (edge, &p->edges.all, link) {
 		struct wv_pool *pool = wv_pair_pool(p, edge);
 
-		if (is_lacking(p, edge, pool) && pool->n_ready >= LEASES_WANTED)
-			make_one(p, edge, pool);
+		for (unsigned int i = 0; i < PER_TICK; i++)
+			if (is_lacking(p, edge, pool) && pool->n_ready >= LEASES_WANTED)
+				make_one(p, edge, pool);
 	}
 }
 

@@ -21,7 +21,7 @@
 #include "store/catalog.h"
 
 /* By docs/scale.md. */
-#define WV_PAIRS_PER_EDGE 16
+#define WV_PAIRS_PER_EDGE 64
 #define WV_PAIRS_GUESSED  4 /* of an edge whose server must guess: few can be used in a burst */
 #define WV_PAIRS_MOST	  1024
 
