@@ -16,7 +16,7 @@ struct wv_context;
 /* The kinds of mappings of a set. They are bits, so that several can be named at once. */
 enum wv_range_kind {
 	WV_RANGE_KERNEL = 1, /* memory of the kernel */
-	WV_RANGE_IO = 2,     /* pages of the adapter, VM_IO: MADV_DOFORK is refused */
+	WV_RANGE_IO = 2,     /* pages of the adapter, or all for which MADV_DOFORK is refused */
 	WV_RANGE_QUEUES = 4, /* not of a ufile: shared memory of queues */
 	WV_RANGE_UFILE = WV_RANGE_KERNEL | WV_RANGE_IO,
 	WV_RANGE_ALL = WV_RANGE_UFILE | WV_RANGE_QUEUES,

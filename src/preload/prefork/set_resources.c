@@ -74,6 +74,9 @@ static void add_range(struct wv_resources *resources, void *at, size_t bytes,
 {
 	struct wv_range range = {(uintptr_t)at, (uintptr_t)at + bytes, kind};
 
+	/* Asked before it matters: newer kernels refuse it for memory of the kernel, too. */
+	if (madvise(at, bytes, MADV_DOFORK))
+		range.kind = kind = WV_RANGE_IO;
 	advise(&range, MADV_DONTFORK);
 	for (unsigned int i = 0; i < resources->n_ranges; i++)
 		if (extend(&resources->ranges[i], range.start, range.end, kind))
