@@ -18,6 +18,7 @@ SOURCE = "127.0.0.4"
 OTHER = "127.0.0.6"  # another peer
 MOST = 256  # pairs of a server process
 SHAPE = 9
+LAST = 1 << 50  # a pair that there is not
 WAIT_S = 60
 
 
@@ -83,20 +84,25 @@ class Case(unittest.TestCase):
     def ask_about(self, qp_num=777, **more):
         self.peer.send(note(keepers.EDGE, qp_num=55, peer_qp_num=qp_num, **more))
 
+    def hear_all(self):
+        """What node 1 says before the answer to a last question."""
+        self.peer.send(note(keepers.DROP, pair=LAST))
+        heard = []
+        while (last := self.hear()).pair != LAST:
+            heard.append(last)
+        return heard
+
     def is_silent(self):
-        """Whether nothing but the answer to a last question comes."""
-        self.peer.send(note(keepers.DROP, pair=1 << 50))
-        return self.hear().pair == 1 << 50
+        return not self.hear_all()
 
     def learn(self):
-        """The number of the server. The name of its user is looked up at the first question."""
+        """The number of the server. Questions may come before what the server says of its connections; then they
+        are answered after it."""
         for _ in range(100):
             self.ask_about()
-            self.peer.send(note(keepers.DROP, pair=1 << 40))
-            heard = self.hear()
-            if heard.word == keepers.EDGE:
-                self.assertEqual((self.hear().word, heard.shape), (keepers.DROPPED, SHAPE))
-                return heard.keeper
+            if heard := self.hear_all():
+                self.assertEqual({(edge.word, edge.shape) for edge in heard}, {(keepers.EDGE, SHAPE)})
+                return heard[0].keeper
         raise AssertionError("the server is not known")
 
     def ask(self, pair, **more):
