@@ -54,7 +54,8 @@ def main():
     mount_all(pathlib.Path(root), pathlib.Path(source))
     change_root(root)
     os.chdir(source)
-    os.execvpe(command[0], command, ENVIRONMENT)
+    # Not execvpe(), which imports a module: those of this Python are not in the root.
+    os.execve("/usr/bin/env", ["env", *command], ENVIRONMENT)
 
 
 if __name__ == "__main__":
