@@ -280,9 +280,19 @@ class Memory(bed.Case):
             return objects["kept_by_mappings"] == 0 and before == after == objects["ufiles"] == objects["contexts"]
         bed.until(only_ready, f"no objects but of leases: {bed.ctl('objects')}")
 
+    def await_rest(self):
+        """Waits until the daemon builds no lease, of the recipes of other cases neither."""
+        def at_rest():
+            status = self.daemon.status()
+            ready = sum(recipe["pool"]["ready"] for recipe in status["recipes"])
+            return bed.pools.are_full(status["recipes"]) and status["use"]["leases"] == ready
+        bed.until(at_rest, "all leases are built")
+
     def test_daemon_maps_nothing_of_the_device(self):
+        """While it builds a lease, it maps the memory that it fills."""
         words = "open pd cq srq qp:rc,n=4"
         self.learn(words)
+        self.await_rest()
         maps = bed.pathlib.Path(f"/proc/{self.daemon.pid}/maps").read_text(encoding="ascii", errors="replace")
         self.assertNotRegex(maps, "memfd:(warmverbs|standin)")
 
