@@ -10,7 +10,6 @@ import unittest
 
 from support import bed, slurm
 
-LIBRARIES = pathlib.Path("/usr/lib")
 PLUGIN = bed.BUILD / "src/slurm/spank_warmverbs.so"
 ROOT, NOBODY = 0, 65534
 TASKS = 4
@@ -220,8 +219,7 @@ class Steps(bed.Case):
             self.daemon.start()
         self.assertEqual((result.status, result.failures), (0, []), result.errors)
 
-    @unittest.skipUnless(shutil.which("NPopenmpi") and any(LIBRARIES.glob("*/pmix*/lib/libpmix.so")),
-                         "needs NPopenmpi, and libpmix.so for srun: apt install netpipe-openmpi libpmix-dev")
+    @unittest.skipIf(slurm.why_no_mpi(), slurm.why_no_mpi())
     def test_mpi(self):
         """The tasks find each other with the library preloaded; over TCP, since the
         stand-in connects no processes."""

@@ -2,6 +2,7 @@
 """Slurm of one node on this machine: munged, slurmctld and slurmd, with files and ports of their own."""
 
 import os
+import pathlib
 import shutil
 import signal
 import socket
@@ -9,6 +10,7 @@ import subprocess
 import time
 
 LIMIT_S = 60
+LIBRARIES = pathlib.Path("/usr/lib")
 DAEMONS = ("munged", "slurmctld", "slurmd")
 COMMANDS = ("srun", "sbatch", "scancel", "sinfo")
 CONFIG = """\
@@ -50,6 +52,17 @@ def why_not():
     missing = [name for name in (*DAEMONS, *COMMANDS) if not find(name)]
     if missing:
         return f"needs {', '.join(missing)}: apt install munge slurmctld slurmd slurm-client"
+    return None
+
+
+def why_no_mpi():
+    """Why the tasks of a step cannot be ranks of one MPI program; None if they can. Open MPI 5 knows only PMIx."""
+    if not shutil.which("NPopenmpi"):
+        return "needs NPopenmpi: apt install netpipe-openmpi"
+    if not any(LIBRARIES.glob("*/slurm*/mpi_pmix*.so")):
+        return "this Slurm was built without PMIx, as that of Debian sid"
+    if not any(LIBRARIES.glob("*/pmix*/lib/libpmix.so")):
+        return "needs libpmix.so for srun: apt install libpmix-dev"
     return None
 
 

@@ -51,6 +51,9 @@ def pair(lab, srun):
 
 def mpi(lab, srun):
     """Two ranks are the tasks of one step."""
+    if reason := slurm.why_no_mpi():
+        raise Skip(reason)
+
     def run(warm):
         words = command(["NPopenmpi", "-u", "64", "-n", "5", "-o", "/dev/null"])
         return [srun(words, warm, "--ntasks=2", "--mpi=pmix", **MPI).wait()]
