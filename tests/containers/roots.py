@@ -50,7 +50,9 @@ class Root:
         return self
 
     def add_rdma_core(self):
-        self.add(RDMA_CORE.with_name("libibverbs.so.1"), RDMA_CORE / "librxe-rdmav34.so")
+        """The name of a provider has the ABI between it and libibverbs, which differs between releases."""
+        [provider] = (self._source / str(RDMA_CORE).lstrip("/")).glob("librxe-rdmav*.so")
+        self.add(RDMA_CORE.with_name("libibverbs.so.1"), RDMA_CORE / provider.name)
         self.copy("/etc/libibverbs.d/rxe.driver")
         return self
 
