@@ -6,6 +6,7 @@ import ctypes
 import json
 import os
 import pathlib
+import re
 import shutil
 import struct
 import subprocess
@@ -116,6 +117,12 @@ class Devices(bed.Case):
             with self.subTest(n):
                 self.write(n)
                 self.run_leased(OPEN, env=self.env)
+
+    def test_a_provider_of_another_abi(self):
+        """The node's provider is of another release than the program's, as in a container."""
+        self.list.write_text(re.sub(r"-rdmav\d+", "-rdmav1", (self.folder / "providers").read_text()))
+        self.learn(OPEN, env=self.env)
+        self.run_leased(OPEN, env=self.env)
 
     @unittest.skipIf(bed.SANITIZED, "warmverbs explain preloads the library only, and a sanitizer must come first")
     def test_explain_tells_of_one_too_many(self):

@@ -8,9 +8,12 @@
 #include "preload/core/settings.h"
 
 #include <dlfcn.h>
+#include <glob.h>
 #include <link.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define LINE_BYTES    80  /* "uverbs63 ", 63 bytes of a provider's name and the end fit */
 #define PATH_CAPACITY 512 /* longer paths of providers are left to libibverbs */
@@ -130,14 +133,44 @@ static bool provider_path(const char *name, char *path, size_t capacity)
 	return wv_copy_string(at, (size_t)(end - at), name);
 }
 
-static void look_up(const char *name, bool load)
+/*
+ * A container's libibverbs may be of another release than the node's, and then has another ABI in
+ * the names of its providers (rdma-core, IBVERBS_PABI_VERSION). The linker loads none of a third.
+ */
+static void *open_of_other_abi(const char *path, int mode)
+{
+	const char *abi = strstr(strrchr(path, '/'), "-rdmav");
+	char pattern[PATH_CAPACITY];
+	void *library = NULL;
+	glob_t found;
+
+	if (!abi)
+		return NULL;
+	snprintf(pattern, sizeof(pattern), "%.*s-rdmav*.so", (int)(abi - path), path);
+	if (glob(pattern, 0, NULL, &found))
+		return NULL;
+	for (size_t i = 0; i < found.gl_pathc && !library; i++)
+		library = dlopen(found.gl_pathv[i], mode);
+	globfree(&found);
+	return library;
+}
+
+static void *open_provider(const char *name, int mode)
 {
 	char path[PATH_CAPACITY];
+	void *library;
+
+	if (!provider_path(name, path, sizeof(path)))
+		return NULL;
+	library = dlopen(path, mode);
+	return library || !access(path, F_OK) ? library : open_of_other_abi(path, mode);
+}
+
+static void look_up(const char *name, bool load)
+{
+	void *library = open_provider(name, RTLD_LAZY | (load ? 0 : RTLD_NOLOAD));
 	struct wv_build_id id;
 	struct link_map *map;
-	void *library = provider_path(name, path, sizeof(path))
-			    ? dlopen(path, RTLD_LAZY | (load ? 0 : RTLD_NOLOAD))
-			    : NULL;
 
 	if (!library || dlinfo(library, RTLD_DI_LINKMAP, &map))
 		return;
