@@ -56,7 +56,7 @@ def why_not():
 
 
 def why_no_mpi():
-    """Why the tasks of a step cannot be ranks of one MPI program; None if they can. Open MPI 5 knows only PMIx."""
+    """Why the tasks of a step cannot be ranks of one MPI program; None if they can. Debian's Open MPI has PMIx only."""
     if not shutil.which("NPopenmpi"):
         return "needs NPopenmpi: apt install netpipe-openmpi"
     if not any(LIBRARIES.glob("*/slurm*/mpi_pmix*.so")):
