@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What programs in containers get."""
 
+import contextlib
 import functools
 import grp
 import pathlib
@@ -10,7 +11,7 @@ import roots
 import runtimes
 from service import node as nodes, units
 from service.node import adopted, check_plain, check_right
-from suite import resources
+from suite import places, resources
 from suite.report import Case, Failure, Skip, require, require_equal
 
 SPECIFICATION = pathlib.Path("/run/cdi/warmverbs.json")
@@ -19,7 +20,9 @@ LIMIT_S = 300
 TRIES = 4
 OTHER_RELEASE = pathlib.Path.home() / ".cache/warmverbs/matrix/trixie"
 REFUSED = "the daemon's socket does not let this user connect"
+NO_BUNDLE = "cannot read config.json"
 SUBORDINATE = "0:100000:65536"
+KEEP_GROUPS = ("--group-add", "keep-groups")
 
 
 def root(node, make, *more):
@@ -45,9 +48,9 @@ def check_warm(node, run):
     raise Failure("there are no leases")
 
 
-def warm_in(node, runtime, *options, image=roots.debian):
+def warm_in(node, runtime, *options, image=roots.debian, **how):
     image = root(node, image, node.build)
-    check_warm(node, lambda: node.run_podman(image, "objects", runtime=runtime, options=options))
+    check_warm(node, lambda: node.run_podman(image, "objects", runtime=runtime, options=options, **how))
 
 
 def crun(node):
@@ -133,10 +136,88 @@ def user_namespace(node):
     set_up(node)
     options = ["--uidmap", SUBORDINATE, "--gidmap", SUBORDINATE]
     check_plain([node.run_podman(image, "objects", options=options)])
-    check_logged("cannot read config.json")
+    check_logged(NO_BUNDLE)
     result = node.run_podman(image, "warmverbs", "explain", "--", "objects", runtime="runc", options=options)
     check_right(result)
     require(REFUSED in result.err, "no reason is given")
+
+
+def of_user(folder, build):
+    """An image that a user who is not root has unpacked."""
+    image = roots.with_command_line(folder, build)
+    subprocess.run(["chown", "--recursive", f"{runtimes.USER}:", folder], check=True)
+    return image
+
+
+def rootless(node):
+    """As docs/operations.md says; also another user of the container, who is a subordinate user of the node."""
+    prefix = runtimes.as_user("rdma")
+    image = root(node, of_user, node.build)
+    for user in ("0", "1000"):
+        options = ["--user", user, *KEEP_GROUPS]
+        check_warm(node, lambda options=options: node.run_podman(image, "objects", options=options, prefix=prefix))
+
+
+def rootless_without_groups(node):
+    """The container has the user's groups only if it is told to, and only with crun."""
+    prefix = runtimes.as_user("rdma")
+    image = root(node, of_user, node.build)
+    set_up(node)
+    for runtime, options in (("crun", ()), ("runc", KEEP_GROUPS)):
+        result = node.run_podman(image, "warmverbs", "explain", "--", "objects", runtime=runtime, options=options,
+                                 prefix=prefix)
+        check_right(result)
+        require(REFUSED in result.err, f"no reason is given with {runtime}")
+
+
+def rootless_in_user_namespace(node):
+    """crun 1.8 does not tell the hook where the bundle is."""
+    prefix = runtimes.as_user("rdma")
+    image = root(node, of_user, node.build)
+    set_up(node)
+    logged = runtimes.hooks_say().count(NO_BUNDLE)
+    result = node.run_podman(image, "objects", options=["--userns", "keep-id", *KEEP_GROUPS], prefix=prefix)
+    check_plain([result])
+    require(resources.until(lambda: runtimes.hooks_say().count(NO_BUNDLE) > logged, LIMIT_S, 0.2),
+            "the log does not say why")
+
+
+def own_network(node):
+    """RDMA's shared mode, the default: each namespace has all devices."""
+    warm_in(node, "crun", network="none")
+
+
+def set_mode(mode):
+    """Fails while there is another network namespace; that of a container goes after the container."""
+    words = ["rdma", "system", "set", "netns", mode]
+    require(resources.until(lambda: subprocess.run(words, check=False).returncode == 0, LIMIT_S, 0.2),
+            f"{' '.join(words)} fails")
+
+
+@contextlib.contextmanager
+def exclusive_mode():
+    """A device belongs to one network namespace: here to that of the node."""
+    set_mode("exclusive")
+    try:
+        yield
+    finally:
+        set_mode("shared")
+
+
+def exclusive(node):
+    with exclusive_mode():
+        warm_in(node, "crun")
+
+
+def exclusive_own_network(node):
+    """The program has no device, and says the same."""
+    image = root(node, roots.debian, node.build)
+    set_up(node)
+    with exclusive_mode():
+        plain, result = (node.run_podman(image, "objects", device=device, network="none")
+                         for device in (places.node(), runtimes.DEVICE))
+    require(plain.status, "there is a device")
+    require_equal((result.status, result.out, result.err), (plain.status, plain.out, plain.err), "result")
 
 
 def stopped(node):
@@ -159,6 +240,12 @@ def cases():
         ("root without capabilities: plain, and explained", without_capabilities),
         ("root without capabilities in the socket's group: warm", added_group),
         ("a user namespace: plain", user_namespace),
+        ("rootless, with the user's groups: warm", rootless),
+        ("rootless, without the user's groups: plain, and explained", rootless_without_groups),
+        ("rootless, in a user namespace of its own: plain", rootless_in_user_namespace),
+        ("a network namespace of its own: warm", own_network),
+        ("RDMA's exclusive mode, network of the node: warm", exclusive),
+        ("RDMA's exclusive mode, network of its own: as without warmverbs", exclusive_own_network),
         ("the service stops, and nothing is left", stopped),
     ]:
         yield Case("containers", name, run)

@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Starting containers, as an administrator does. Each gets a trace of the case through a folder that both see."""
 
+import grp
 import json
 import os
 import pathlib
+import pwd
 import shutil
 import subprocess
+import tempfile
 
 from suite import resources
 from suite.report import Skip, require
@@ -13,6 +16,7 @@ from service import node
 
 DEVICE = "warmverbs/rdma=all"
 TRACE = "WARMVERBS_TRACE"
+USER = "warmverbs-user"
 LIMIT_S = 300  # for a hang, on a busy machine
 CONTAINERD = pathlib.Path("/run/containerd/containerd.sock")
 
@@ -29,15 +33,30 @@ def hooks_say():
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout
 
 
+def as_user(*groups):
+    """How a user in these groups, who is not root, starts a program; the user may have containers of its own."""
+    need("newuidmap", "setpriv", "useradd")
+    try:
+        home = pathlib.Path(pwd.getpwnam(USER).pw_dir)
+    except KeyError:
+        home = pathlib.Path(tempfile.gettempdir()) / USER
+        subprocess.run(["useradd", "--create-home", "--home-dir", home, USER], check=True)
+        (home / "run").mkdir(mode=0o700)
+        shutil.chown(home / "run", USER, USER)
+    numbers = [str(grp.getgrnam(name).gr_gid) for name in (USER, *groups)]
+    return ["setpriv", f"--reuid={USER}", f"--regid={USER}", f"--groups={','.join(numbers)}", "env", f"HOME={home}",
+            f"XDG_RUNTIME_DIR={home}/run"]
+
+
 class Node(node.Node):
     """A node with runtimes. The root folder of an image is used as it is: nothing is unpacked."""
 
-    def run_podman(self, root, *command, runtime="crun", options=()):
+    def run_podman(self, root, *command, runtime="crun", device=DEVICE, network="host", options=(), prefix=()):
         need("podman", runtime)
         words = ["podman", "--storage-driver", "vfs", "--cgroup-manager", "cgroupfs", "--runtime", runtime,
-                 "run", "--rm", "--network", "host", "--device", DEVICE, "--env", TRACE,
+                 "run", "--rm", "--network", network, "--device", device, "--env", TRACE,
                  "--volume", f"{self.folder}:{self.folder}", *options, "--rootfs", root.folder, *command]
-        return self.start([str(word) for word in words], warm=False).wait(LIMIT_S)
+        return self.start([str(word) for word in words], warm=False, prefix=prefix).wait(LIMIT_S)
 
     def run_ctr(self, root, *command):
         need("ctr", "containerd", "runc")
