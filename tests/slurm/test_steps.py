@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Steps of Slurm, whose tasks are started by the plugin of Slurm, on the stand-in HCA."""
 
+import itertools
 import pathlib
 import shutil
 import signal
@@ -38,7 +39,7 @@ class Steps(bed.Case):
             setattr(cls, name.lower(), str(copy))
         (cls.folder / "slurm").mkdir()
         cls.plugin = f"required {PLUGIN} library={cls.preload} socket={cls.daemon.socket}"
-        cls.cluster = slurm.Cluster(cls.folder / "slurm", cls.plugin)
+        cls.cluster = slurm.Cluster(cls.folder / "slurm", cls.plugin, nodes=2)
 
     @classmethod
     def tearDownClass(cls):
@@ -67,24 +68,25 @@ class Steps(bed.Case):
         bed.until(lambda: self.requested(user) == 0, "the request ends with the step")
         self.daemon.await_ready(self.name)
 
-    def start_requesting(self, user=ROOT):
-        """Starts a step whose tasks wait before they open the device, and whose request has reached the daemon."""
+    def start_requesting(self, *options, most=TASKS, user=ROOT):
+        """Starts a step whose tasks wait before they open the device, and whose requests have reached the daemon; a
+        node has at @most so many tasks."""
         for _ in range(bed.PATIENCE):
-            step = self.step(SMALL, n=TASKS, user=user)
+            step = self.step(SMALL, *options, n=TASKS, user=user)
             for _ in range(TASKS):
                 step.reach("start")
-            if self.requested(user) == TASKS:
+            if self.requested(user) == most:
                 return step
             step.finish()
         raise AssertionError(f"no request in {bed.PATIENCE} steps: {self.recipe(user)} {self.cluster.logs()}")
 
-    def run_leased_step(self, user=ROOT):
+    def run_leased_step(self, *options, most=TASKS, user=ROOT):
         """Runs a step, for whose tasks there are leases before they open the device, until each task got one."""
         for _ in range(bed.PATIENCE):
-            step = self.start_requesting(user)
+            step = self.start_requesting(*options, most=most, user=user)
             self.daemon.await_ready(self.name)
             before = self.recipe(user)
-            self.assertGreaterEqual(before["pool"]["ready"], TASKS)
+            self.assertGreaterEqual(before["pool"]["ready"], most)
             result = step.finish()
             self.assertEqual(result.status, 0, result.errors)
             after = self.recipe(user)
@@ -117,6 +119,15 @@ class Steps(bed.Case):
         self.assertEqual((counters["misses"], counters["diverged"]), (before["counters"]["misses"], 0))
         bed.until(lambda: self.requested() == 0, "the request ends with the step")
 
+    def test_two_nodes(self):
+        """The plugin in each slurmd requests what the tasks of its node need. The two nodes have one daemon here, for
+        which the largest request counts."""
+        self.learn_step()
+        self.run_leased_step("--nodes=2", "--distribution=plane=3", most=3)
+        for node, tasks in zip(self.cluster.nodes, (3, 1)):
+            self.assertIn(f"warmverbs: {tasks} leases requested for {self.words}", self.cluster.log(node))
+        bed.until(lambda: self.requested() == 0, "the requests end with the step")
+
     def test_a_program_in_a_folder_of_path(self):
         """Slurm starts it with another argv[0] than the user has typed."""
         bed.os.symlink(self.words, self.folder / self.name)
@@ -144,10 +155,10 @@ class Steps(bed.Case):
         self.learn_step()
         root = self.recipe()
         self.learn_step(NOBODY)
-        step = self.start_requesting(NOBODY)
+        step = self.start_requesting(user=NOBODY)
         self.assertEqual(self.requested(), 0)
         step.finish()
-        self.run_leased_step(NOBODY)
+        self.run_leased_step(user=NOBODY)
         self.assertEqual(self.recipe()["counters"], root["counters"])
 
     def test_no(self):
@@ -221,12 +232,12 @@ class Steps(bed.Case):
 
     @unittest.skipIf(slurm.why_no_mpi(), slurm.why_no_mpi())
     def test_mpi(self):
-        """The tasks find each other with the library preloaded; over TCP, since the
+        """The tasks find each other with the library preloaded, on one node and on two; over TCP, since the
         stand-in connects no processes."""
         tcp = {"OMPI_MCA_pml": "ob1", "OMPI_MCA_btl": "tcp,self", "OMPI_MCA_btl_tcp_if_include": "lo"}
-        for option in ("--warmverbs=no", "--warmverbs=yes"):
-            with self.subTest(option):
-                result = self.run_step(["-u", "64", "-n", "5", "-o", "/dev/null"], "--mpi=pmix", option, n=2,
+        for options in itertools.product(("--nodes=1", "--nodes=2"), ("--warmverbs=no", "--warmverbs=yes")):
+            with self.subTest(options):
+                result = self.run_step(["-u", "64", "-n", "5", "-o", "/dev/null"], "--mpi=pmix", *options, n=2,
                                        program=shutil.which("NPopenmpi"), environment=tcp)
                 self.assertEqual(result.status, 0, result.errors)
 

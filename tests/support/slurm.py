@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Slurm of one node on this machine: munged, slurmctld and slurmd, with files and ports of their own."""
+"""Slurm on this machine: munged, slurmctld, and a slurmd for each of its nodes, with files and ports of their own."""
 
 import os
 import pathlib
@@ -13,22 +13,23 @@ LIMIT_S = 60
 LIBRARIES = pathlib.Path("/usr/lib")
 DAEMONS = ("munged", "slurmctld", "slurmd")
 COMMANDS = ("srun", "sbatch", "scancel", "sinfo")
+# Each node has a TmpFS of its own: PMIx makes folders there that have the same names on all nodes.
 CONFIG = """\
 ClusterName=warm
 SlurmctldHost={host}(127.0.0.1)
-SlurmctldPort={ports[0]}
-SlurmdPort={ports[1]}
+SlurmctldPort={port}
 SlurmUser=root
 SlurmdUser=root
 AuthType=auth/munge
 CredType=cred/munge
 AuthInfo=socket={folder}/munge/socket
 StateSaveLocation={folder}/ctld
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/%n
+TmpFS={folder}/%n
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
+SlurmdLogFile={folder}/%n.log
 SlurmdDebug=debug
 PlugStackConfig={folder}/plugstack.conf
 ProctrackType=proctrack/linuxproc
@@ -40,9 +41,9 @@ SchedulerType=sched/builtin
 ReturnToService=2
 KillWait=1
 SlurmdParameters=config_overrides
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES OverSubscribe=FORCE:8 State=UP
 """
+NODE = "NodeName={name} NodeHostname={host} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} State=UNKNOWN\n"
 
 
 def why_not():
@@ -83,8 +84,9 @@ def free_ports(n):
 class Cluster:
     """Slurm whose plugstack.conf is the line @plugin; tasks run in folders that their users can read."""
 
-    def __init__(self, folder, plugin, cpus=8):
+    def __init__(self, folder, plugin, nodes=1, cpus=8):
         self.folder = folder
+        self.nodes = [f"node{i}" for i in range(nodes)]
         self._daemons = []
         self._environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "SLURM_CONF": str(folder / "slurm.conf")}
         self._write_files(plugin, cpus)
@@ -95,11 +97,13 @@ class Cluster:
             raise
 
     def _write_files(self, plugin, cpus):
-        for name in ("munge", "ctld", "spool"):
+        for name in ("munge", "ctld", *self.nodes):
             (self.folder / name).mkdir()
             (self.folder / name).chmod(0o755)
         host = socket.gethostname().partition(".")[0]
-        files = {"slurm.conf": CONFIG.format(folder=self.folder, host=host, ports=free_ports(2), cpus=cpus),
+        port, *ports = free_ports(1 + len(self.nodes))
+        nodes = [NODE.format(name=name, host=host, port=port, cpus=cpus) for name, port in zip(self.nodes, ports)]
+        files = {"slurm.conf": CONFIG.format(folder=self.folder, host=host, port=port) + "".join(nodes),
                  "cgroup.conf": "CgroupPlugin=cgroup/v1\n"}
         for name, text in files.items():
             (self.folder / name).write_text(text)
@@ -121,11 +125,12 @@ class Cluster:
                     f"--pid-file={munge}/pid", f"--seed-file={munge}/seed", f"--log-file={munge}/log")
         self._await((munge / "socket").exists, "munged listens")
         self._start("slurmctld", "-D", "-c")
-        self._start("slurmd", "-D", "-c")
-        self._await(self._is_idle, "the node is idle")
+        for name in self.nodes:
+            self._start("slurmd", "-D", "-c", "-N", name)
+        self._await(self._are_idle, "the nodes are idle")
 
     def _start(self, name, *options):
-        with open(self.folder / f"{name}.out", "wb") as out:
+        with open(self.folder / f"{name}{len(self._daemons)}.out", "wb") as out:
             self._daemons.append(subprocess.Popen(
                 [find(name), *options], stdin=subprocess.DEVNULL, stdout=out, stderr=out, env=self._environment))
 
@@ -136,8 +141,8 @@ class Cluster:
                 raise AssertionError(f"not so: {what}\n{self.logs()}")
             time.sleep(0.05)
 
-    def _is_idle(self):
-        return self.run("sinfo", "--noheader", "--format=%T").stdout.strip() == "idle"
+    def _are_idle(self):
+        return self.run("sinfo", "--noheader", "--Node", "--format=%T").stdout.split() == ["idle"] * len(self.nodes)
 
     def environment(self, extra=None):
         return {**self._environment, **(extra or {})}
@@ -145,6 +150,9 @@ class Cluster:
     def run(self, command, *words, **kwargs):
         return subprocess.run([find(command), *map(str, words)], env=self._environment, capture_output=True,
                               text=True, check=False, timeout=LIMIT_S, **kwargs)
+
+    def log(self, node):
+        return (self.folder / f"{node}.log").read_text(errors="replace")
 
     def logs(self):
         return "\n".join(f"{path.name}: {path.read_text(errors='replace')[-3000:]}"

@@ -11,8 +11,8 @@ TOPIC = "slurm"
 MPI = {"OMPI_MCA_pml": "ucx", "UCX_TLS": "rc,self", **more_programs.ENVIRONMENT}
 
 
-def in_cluster(run):
-    """The case run(lab, srun), where the function srun starts a step."""
+def in_cluster(run, nodes=1):
+    """The case run(lab, srun, names): the function srun starts a step, and each of the nodes has a slurmd."""
     def with_cluster(lab):
         plugin = lab.build.folder / "src/slurm/spank_warmverbs.so"
         if not plugin.exists():
@@ -22,34 +22,35 @@ def in_cluster(run):
         folder = lab.folder / "slurm"
         folder.mkdir()
         folder.chmod(0o755)
-        cluster = slurm.Cluster(folder, f"required {plugin} library={lab.build.preload} socket={lab.socket}")
+        cluster = slurm.Cluster(folder, f"required {plugin} library={lab.build.preload} socket={lab.socket}",
+                                nodes)
 
         def srun(words, warm, *options, **environment):
             """The plugin, not the environment of srun, has the library preloaded."""
             step = [slurm.find("srun"), f"--warmverbs={'yes' if warm else 'no'}", *options, *words]
             return lab.start(step, warm, cluster.environment({"LD_PRELOAD": "", **environment}), words[0])
         try:
-            run(lab, srun)
+            run(lab, srun, cluster.nodes)
         finally:
             cluster.stop()
     return with_cluster
 
 
-def pair(lab, srun):
-    """Server and client are steps of their own."""
+def pair(lab, srun, nodes):
+    """Server and client are steps of their own, on the first node and on the last."""
     programs = pingpong("rc")
 
     def run(warm):
-        server = srun(command(programs.server), warm)
+        server = srun(command(programs.server), warm, f"--nodelist={nodes[0]}")
         require(resources.until(lambda: programs.ready(server) or server.process.poll() is not None, 20),
                 "the server does not listen")
-        client = srun(command(programs.client), warm)
+        client = srun(command(programs.client), warm, f"--nodelist={nodes[-1]}")
         return [server.wait(), client.wait()]
 
     warm_at_last(lab, run, [0, 0], programs.kernel)
 
 
-def mpi(lab, srun):
+def mpi(lab, srun, _):
     """Two ranks are the tasks of one step."""
     if reason := slurm.why_no_mpi():
         raise Skip(reason)
@@ -74,4 +75,5 @@ def mpi(lab, srun):
 
 def cases():
     return [Case(TOPIC, "ibv_rc_pingpong, each a step", in_cluster(pair)),
+            Case(TOPIC, "ibv_rc_pingpong, each a step, on two nodes", in_cluster(pair, nodes=2)),
             Case(TOPIC, "NPopenmpi, two tasks of a step", in_cluster(mpi))]
