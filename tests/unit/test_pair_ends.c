@@ -266,6 +266,7 @@ static uint64_t connect(unsigned int n, const struct wv_connection *as)
 		struct wv_shape *shape = wv_stock_ask(&key, 0);
 
 		shape->wanted = 2;
+		shape->is_stocked = true;
 		number = wv_stock_connected(&key, as);
 	}
 	return number;

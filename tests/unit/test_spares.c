@@ -168,6 +168,38 @@ static void test_refused_by_the_device(void **state)
 	assert_true(wv_stock_lacking(&order, WV_STOCK_PAUSE_MS));
 }
 
+/* Not for longer each time: the device has refused nothing. */
+static void test_put_off(void **state)
+{
+	struct wv_qp_key key = key_of(1);
+	struct wv_order order;
+	uint64_t now_ms = 0;
+
+	(void)state;
+	make(&key, 0, 5, 0);
+	wv_stock_plan(0);
+	for (unsigned int i = 0; i < 10; i++, now_ms += WV_STOCK_SOON_MS) {
+		assert_true(wv_stock_lacking(&order, now_ms));
+		wv_stock_put_off(&order, now_ms);
+		assert_false(wv_stock_lacking(&order, now_ms + WV_STOCK_SOON_MS - 1));
+	}
+}
+
+/* A peer would ask for spares in vain, and then wait for longer and longer. */
+static void test_no_peer_hears_of_it_before_there_are_spares(void **state)
+{
+	struct wv_qp_key key = key_of(1);
+	const struct wv_connection connection = {.by_request = 0};
+
+	(void)state;
+	make(&key, 0, 5, 0);
+	wv_stock_plan(0);
+	for (unsigned int i = 0; i < WV_STOCK_AGREE; i++)
+		assert_int_equal(wv_stock_connected(&key, &connection), 0);
+	fill(0);
+	assert_int_not_equal(wv_stock_connected(&key, &connection), 0);
+}
+
 /* What is made meanwhile is for a shape that is gone. */
 static void test_withdrawn(void **state)
 {
@@ -226,6 +258,8 @@ int main(void)
 	    cmocka_unit_test_setup(test_put_back, begin),
 	    cmocka_unit_test_setup(test_idle, begin),
 	    cmocka_unit_test_setup(test_refused_by_the_device, begin),
+	    cmocka_unit_test_setup(test_put_off, begin),
+	    cmocka_unit_test_setup(test_no_peer_hears_of_it_before_there_are_spares, begin),
 	    cmocka_unit_test_setup(test_withdrawn, begin),
 	    cmocka_unit_test_setup(test_more_shapes_than_room, begin),
 	    cmocka_unit_test_setup(test_young, begin),

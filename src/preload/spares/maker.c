@@ -41,8 +41,6 @@ static bool make(const struct wv_order *order, struct wv_spare *spare)
 {
 	int error;
 
-	if (!wv_aside_may_add_qps(order->key.context->cmd_fd))
-		return false;
 	*spare = (struct wv_spare){.qp = NULL};
 	spare->qp = wv_aside_create_qp(&order->key, &spare->cap, &spare->ring);
 	error = spare->qp ? move(spare->qp, &order->moves) : errno;
@@ -73,6 +71,13 @@ static void fail(const struct wv_order *order)
 	wv_stock_unlock();
 }
 
+static void put_off(const struct wv_order *order)
+{
+	wv_stock_lock();
+	wv_stock_put_off(order, wv_clock_ms());
+	wv_stock_unlock();
+}
+
 static bool is_lacking(struct wv_order *order)
 {
 	bool lacking;
@@ -93,7 +98,9 @@ static bool make_one(void)
 
 	wv_making_lock_last();
 	more = is_lacking(&order);
-	if (more && !make(&order, &spare))
+	if (more && !wv_aside_may_add_qps(order.key.context->cmd_fd))
+		put_off(&order);
+	else if (more && !make(&order, &spare))
 		fail(&order);
 	else if (more)
 		more = add(&order, &spare);

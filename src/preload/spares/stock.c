@@ -116,7 +116,9 @@ uint64_t wv_stock_connected(const struct wv_qp_key *key, const struct wv_connect
 	shape->connection = *connection;
 	if (shape->connected < WV_STOCK_AGREE)
 		shape->connected++;
-	return shape->connected == WV_STOCK_AGREE && shape->wanted ? shape->number : 0;
+	return shape->connected == WV_STOCK_AGREE && shape->wanted && shape->is_stocked
+		   ? shape->number
+		   : 0;
 }
 
 struct wv_shape *wv_stock_numbered(uint64_t number)
@@ -164,6 +166,7 @@ bool wv_stock_add(const struct wv_order *order, const struct wv_spare *spare)
 	    memcmp(&shape->moves, &order->moves, sizeof(order->moves)) != 0)
 		return false;
 	shape->failures = 0;
+	shape->is_stocked = true;
 	shape->spares[shape->n++] = *spare;
 	return true;
 }
@@ -175,6 +178,14 @@ void wv_stock_fail(const struct wv_order *order, uint64_t now_ms)
 	if (shape)
 		shape->pause_until_ms =
 		    now_ms + wv_backoff(WV_STOCK_PAUSE_MS, WV_STOCK_LONGEST_MS, ++shape->failures);
+}
+
+void wv_stock_put_off(const struct wv_order *order, uint64_t now_ms)
+{
+	struct wv_shape *shape = find(&order->key);
+
+	if (shape)
+		shape->pause_until_ms = now_ms + WV_STOCK_SOON_MS;
 }
 
 bool wv_stock_surplus(struct wv_spare *spare)

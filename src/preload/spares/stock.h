@@ -23,6 +23,7 @@
 #define WV_STOCK_IDLE_MS    5000
 #define WV_STOCK_PAUSE_MS   1000 /* after a verb that failed (base/backoff.h) */
 #define WV_STOCK_LONGEST_MS 64000
+#define WV_STOCK_SOON_MS    100 /* while the program is recorded, or takes those of its lease */
 
 struct wv_spare {
 	struct ibv_qp *qp;
@@ -38,6 +39,7 @@ struct wv_shape {
 	uint32_t demand;   /* queue pairs that the program asked for since the last look */
 	uint32_t wanted;   /* spares */
 	uint32_t n;	   /* spares that are there */
+	bool is_stocked;   /* a spare could be made already */
 	uint32_t failures; /* of verbs, in a row */
 	uint64_t pause_until_ms, asked_ms;
 	uint64_t number;    /* of this shape and of none after it */
@@ -93,6 +95,9 @@ bool wv_stock_add(const struct wv_order *order, const struct wv_spare *spare);
 
 /* The spare of @order could not be made. */
 void wv_stock_fail(const struct wv_order *order, uint64_t now_ms);
+
+/* A spare of @order cannot be made yet, though nothing has failed. */
+void wv_stock_put_off(const struct wv_order *order, uint64_t now_ms);
 
 /* Takes back a spare that is not wanted any more. False: there is none. */
 bool wv_stock_surplus(struct wv_spare *spare);
