@@ -130,6 +130,15 @@ def over_a_poor_network(nodes):
     server.finish()
 
 
+def with_pairs_again(server, there):
+    """Clients of a node that was away are connected ahead again."""
+    cluster.await_peer(there)
+    until_pairs(server, there, 12)
+    ahead = [from_pairs(server.serve()[0].events, trace.ADOPTED) for _ in range(4) if await_pairs(there, 1)]
+    require(any(ahead), f"no client was connected ahead: {pairs(there)}")
+    server.finish()
+
+
 def restarted_node(nodes):
     """The clients' node is started again while pairs wait: its next queue pairs have the numbers of those before."""
     here, there = cluster.join(nodes)
@@ -139,11 +148,31 @@ def restarted_node(nodes):
     for _ in range(4):
         server.serve()
     cluster.start(there, here, there.files)
-    cluster.await_peer(there)
+    with_pairs_again(server, there)
+
+
+def killed_node(nodes):
+    """The clients' node loses its power while pairs wait, and is away for longer than a peer may be silent."""
+    here, there = cluster.join(nodes)
+    server = Server((here, there))
     until_pairs(server, there, 12)
-    ahead = [from_pairs(server.serve()[0].events, trace.ADOPTED) for _ in range(4) if await_pairs(there, 1)]
-    require(any(ahead), f"no client was connected ahead: {pairs(there)}")
-    server.finish()
+    machines.switch_off(there)
+    cluster.await_no_peer(here)
+    machines.reboot(there)
+    cluster.start(there, here, there.files)
+    with_pairs_again(server, there)
+
+
+def paused_node(nodes):
+    """The clients' node stands still while pairs wait, for longer than a peer may be silent."""
+    here, there = cluster.join(nodes)
+    server = Server((here, there))
+    until_pairs(server, there, 12)
+    with machines.paused():
+        cluster.await_no_peer(here)
+    for _ in range(4):
+        server.serve()
+    with_pairs_again(server, there)
 
 
 def killed_clients(lab):
@@ -200,5 +229,7 @@ def cases():
         yield Case(TOPIC, "over a network that delays and loses packets", over_a_poor_network, nodes=2)
     else:
         yield Case(TOPIC, "a node that is started again", restarted_node, nodes=2)
+        yield Case(TOPIC, "a node that loses its power", killed_node, nodes=2)
+        yield Case(TOPIC, "a node that stands still", paused_node, nodes=2)
     yield Case(TOPIC, "clients that are killed", killed_clients)
     yield Case(TOPIC, "an address that is removed and added again", address_returns)

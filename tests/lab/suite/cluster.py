@@ -34,10 +34,18 @@ def start(side, other, files):
                        "--peer-certificate", certificate, "--peer-key", key])
 
 
+def has_peer(side):
+    return [peer["state"] for peer in side.daemon.peers()] == ["up"]
+
+
 def await_peer(side):
     """Waits until @side is connected to its peer."""
-    require(resources.until(lambda: [peer["state"] for peer in side.daemon.peers()] == ["up"], UP_S),
-            f"the daemons are not connected: {side.daemon.peers()}")
+    require(resources.until(lambda: has_peer(side), UP_S), f"the daemons are not connected: {side.daemon.peers()}")
+
+
+def await_no_peer(side):
+    """Waits until the daemon of @side has noticed that its peer says nothing any more."""
+    require(resources.until(lambda: not has_peer(side), UP_S), "the daemon believes that its peer is there")
 
 
 @contextlib.contextmanager

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Two nodes, each a machine of its own (tools/lab run --nodes 2). This one starts programs on the other by lab-peer."""
 
+import contextlib
 import os
 import pathlib
 import subprocess
@@ -23,10 +24,30 @@ def run_there(*words):
     subprocess.run([*THERE, *map(str, words)], check=True)
 
 
-def reboot(side):
-    """The other machine is switched off and on; its daemon, and all that was in its memory, is gone."""
-    subprocess.run(["lab-peer", "reboot"], check=True)
+def _do(action):
+    subprocess.run(["lab-peer", action], check=True)
+
+
+def switch_off(side):
+    """The other machine loses its power; its daemon, and all that was in its memory, is gone."""
+    _do("kill")
     side.daemon = None
+
+
+def reboot(side):
+    """The other machine is switched off and on."""
+    _do("reboot")
+    side.daemon = None
+
+
+@contextlib.contextmanager
+def paused():
+    """The other machine stands still for as long as the block lasts."""
+    _do("pause")
+    try:
+        yield
+    finally:
+        _do("resume")
 
 
 class FarDaemon(Daemon):
