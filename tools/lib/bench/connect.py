@@ -18,7 +18,12 @@ from .results import figures, row
 TO_INIT = ("open_device", "alloc_pd", "create_cq", "create_qp", "modify_init")
 TO_RTS = ("modify_rtr", "modify_rts")
 QUERY = ("query_port_and_gid",)
-SUMS = {"client_open_to_rts": (*TO_INIT, *QUERY, *TO_RTS), "client_query": QUERY, "client_rtr_rts": TO_RTS}
+SUMS = {
+    "client_open_to_rts": (*TO_INIT, *QUERY, *TO_RTS),
+    "client_query": QUERY,
+    "client_rtr_rts": TO_RTS,
+    "client_read": ("read",),
+}
 # How the server and how its clients run. A client without warmverbs leaves the server nothing but its spares.
 SIDES = {**{mode: (mode, mode) for mode in session.MODES}, "spare_only": ("warm", "plain")}
 COUNTED_MODES = ("plain", "warm")
