@@ -57,11 +57,26 @@ static void test_none_gives_way(void **state)
 	wv_edges_finish(&edges);
 }
 
+/* Pairs that were asked for together. */
+static void test_refusals_at_once_are_one(void **state)
+{
+	struct wv_edge once = {.n_pairs = 0}, often = {.n_pairs = 0};
+
+	(void)state;
+	wv_edge_fail(&once, 1);
+	for (unsigned int i = 0; i < 4; i++)
+		wv_edge_fail(&often, 1 + i);
+	assert_int_equal(often.pause_until_us, once.pause_until_us);
+	wv_edge_fail(&often, often.pause_until_us);
+	assert_true(often.pause_until_us > 2 * once.pause_until_us);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_the_user_with_most_gives_way),
 	    cmocka_unit_test(test_none_gives_way),
+	    cmocka_unit_test(test_refusals_at_once_are_one),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

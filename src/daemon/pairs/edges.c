@@ -178,6 +178,8 @@ bool wv_edge_is_good(const struct wv_edge *edge, int64_t now_us)
 
 void wv_edge_fail(struct wv_edge *edge, int64_t now_us)
 {
+	if (now_us < edge->pause_until_us)
+		return; /* pairs that were asked for together fail together */
 	edge->pause_until_us =
 	    now_us + (int64_t)wv_backoff(FIRST_PAUSE_US, LONGEST_PAUSE_US, ++edge->failures);
 }
