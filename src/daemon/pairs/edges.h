@@ -76,7 +76,7 @@ bool wv_edge_is_in_use(const struct wv_edge *edge, int64_t now_us);
 /* Whether pairs should be made for @edge now. */
 bool wv_edge_is_good(const struct wv_edge *edge, int64_t now_us);
 
-/* No pair could be made for @edge; the next attempt is made after a while. */
+/* No pair could be made for @edge: no further one is tried for a while, which grows. */
 void wv_edge_fail(struct wv_edge *edge, int64_t now_us);
 
 /*

@@ -135,7 +135,8 @@ static bool provider_path(const char *name, char *path, size_t capacity)
 
 /*
  * A container's libibverbs may be of another release than the node's, and then has another ABI in
- * the names of its providers (rdma-core, IBVERBS_PABI_VERSION). The linker loads none of a third.
+ * the names of its providers (rdma-core, IBVERBS_PABI_VERSION). Of those found, the dynamic linker
+ * refuses any that does not fit the libibverbs here.
  */
 static void *open_of_other_abi(const char *path, int mode)
 {

@@ -39,7 +39,7 @@ struct wv_shape {
 	uint32_t demand;   /* queue pairs that the program asked for since the last look */
 	uint32_t wanted;   /* spares */
 	uint32_t n;	   /* spares that are there */
-	bool is_stocked;   /* a spare could be made already */
+	bool is_stocked;   /* a spare was made at some time */
 	uint32_t failures; /* of verbs, in a row */
 	uint64_t pause_until_ms, asked_ms;
 	uint64_t number;    /* of this shape and of none after it */

@@ -15,6 +15,7 @@ from .report import Case, Failure, require, require_equal
 
 TOPIC = "requests"
 KILLED_S = 0.5  # of a client: about as long as it runs
+ROUNDS = 12  # of clients, until there are pairs
 PAIRS_S = 2  # in which the daemon makes pairs, if it makes any
 
 
@@ -95,23 +96,29 @@ def on_one_node(at_once, rounds):
 
 
 def on_two_nodes(nodes):
-    connect(cluster.join(nodes), 4, 12)
+    connect(cluster.join(nodes), 4, ROUNDS)
 
 
-def until_pairs(server, there, rounds):
+def until_pairs(server, there):
     """Serves clients until there is a pair for the next one."""
-    for _ in range(rounds):
+    for _ in range(ROUNDS):
         server.serve()
         if await_pairs(there, 1):
             return
     raise Failure(f"no pair came about: {pairs(there)}")
 
 
-def while_cut_off(nodes):
-    """Clients that have a pair, and clients that have none, while the daemons cannot speak to each other."""
+def joined_with_pairs(nodes):
+    """Both sides, and a server with a pair for its next client."""
     here, there = cluster.join(nodes)
     server = Server((here, there))
-    until_pairs(server, there, 12)
+    until_pairs(server, there)
+    return here, there, server
+
+
+def while_cut_off(nodes):
+    """Clients that have a pair, and clients that have none, while the daemons cannot speak to each other."""
+    here, there, server = joined_with_pairs(nodes)
     with cluster.cut_off(here.port.netdev):
         for _ in range(4):
             server.serve()
@@ -124,7 +131,7 @@ def over_a_poor_network(nodes):
     here, there = cluster.join(nodes)
     server = Server((here, there))
     with cluster.poor(here.port.netdev):
-        until_pairs(server, there, 12)
+        until_pairs(server, there)
         for _ in range(4):
             server.serve()
     server.finish()
@@ -133,7 +140,7 @@ def over_a_poor_network(nodes):
 def with_pairs_again(server, there):
     """Clients of a node that was away are connected ahead again."""
     cluster.await_peer(there)
-    until_pairs(server, there, 12)
+    until_pairs(server, there)
     ahead = [from_pairs(server.serve()[0].events, trace.ADOPTED) for _ in range(4) if await_pairs(there, 1)]
     require(any(ahead), f"no client was connected ahead: {pairs(there)}")
     server.finish()
@@ -141,9 +148,7 @@ def with_pairs_again(server, there):
 
 def restarted_node(nodes):
     """The clients' node is started again while pairs wait: its next queue pairs have the numbers of those before."""
-    here, there = cluster.join(nodes)
-    server = Server((here, there))
-    until_pairs(server, there, 12)
+    here, there, server = joined_with_pairs(nodes)
     machines.reboot(there)
     for _ in range(4):
         server.serve()
@@ -153,9 +158,7 @@ def restarted_node(nodes):
 
 def killed_node(nodes):
     """The clients' node loses its power while pairs wait, and is away for longer than a peer may be silent."""
-    here, there = cluster.join(nodes)
-    server = Server((here, there))
-    until_pairs(server, there, 12)
+    here, there, server = joined_with_pairs(nodes)
     machines.switch_off(there)
     cluster.await_no_peer(here)
     machines.reboot(there)
@@ -165,9 +168,7 @@ def killed_node(nodes):
 
 def paused_node(nodes):
     """The clients' node stands still while pairs wait, for longer than a peer may be silent."""
-    here, there = cluster.join(nodes)
-    server = Server((here, there))
-    until_pairs(server, there, 12)
+    here, there, server = joined_with_pairs(nodes)
     with machines.paused():
         cluster.await_no_peer(here)
     for _ in range(4):
@@ -179,7 +180,7 @@ def killed_clients(lab):
     """Clients that are killed at any time, with a pair or without; those after them are served as ever."""
     lab.start_daemon(["--pairs", "yes"])
     server = Server((lab, lab))
-    until_pairs(server, lab, 12)
+    until_pairs(server, lab)
     for i in range(20):
         server.kill_after(KILLED_S * i / 20)
         server.serve()
@@ -210,7 +211,7 @@ def address_returns(lab):
         index = resources.until(gid_index, PAIRS_S)
         lab.start_daemon(["--pairs", "yes"])
         server = Server((lab, lab), host=ADDRESS)
-        until_pairs(server, lab, 12)
+        until_pairs(server, lab)
         change_address("delete")
         require(resources.until(lambda: not pairs(lab)["ready"], PAIRS_S), f"a pair is left: {pairs(lab)}")
         change_address("add")
@@ -222,7 +223,7 @@ def address_returns(lab):
 
 def cases():
     yield Case(TOPIC, "one client after the other", on_one_node(1, 16))
-    yield Case(TOPIC, "four at once, taken in another order", on_one_node(4, 12))
+    yield Case(TOPIC, "four at once, taken in another order", on_one_node(4, ROUNDS))
     if not machines.are_here():
         yield Case(TOPIC, "four at once, from another node", on_two_nodes, nodes=2)
         yield Case(TOPIC, "while the daemons cannot speak to each other", while_cut_off, nodes=2)
