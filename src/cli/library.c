@@ -16,8 +16,7 @@ static int make_absolute(const char *from, char path[static PATH_MAX])
 	if (!realpath(from, absolute) || access(absolute, R_OK)) {
 		int err = -errno;
 
-		snprintf(path, PATH_MAX, "%s", from);
-		return err;
+		return snprintf(path, PATH_MAX, "%s", from) < PATH_MAX ? err : -ENAMETOOLONG;
 	}
 	strcpy(path, absolute);
 	return 0;
