@@ -64,17 +64,12 @@ static bool add(const struct wv_order *order, const struct wv_spare *spare)
 	return wanted;
 }
 
-static void fail(const struct wv_order *order)
+/* @how is wv_stock_fail() or wv_stock_put_off(). */
+static void postpone(const struct wv_order *order,
+		     void (*how)(const struct wv_order *order, uint64_t now_ms))
 {
 	wv_stock_lock();
-	wv_stock_fail(order, wv_clock_ms());
-	wv_stock_unlock();
-}
-
-static void put_off(const struct wv_order *order)
-{
-	wv_stock_lock();
-	wv_stock_put_off(order, wv_clock_ms());
+	how(order, wv_clock_ms());
 	wv_stock_unlock();
 }
 
@@ -99,9 +94,9 @@ static bool make_one(void)
 	wv_making_lock_last();
 	more = is_lacking(&order);
 	if (more && !wv_aside_may_add_qps(order.key.context->cmd_fd))
-		put_off(&order);
+		postpone(&order, wv_stock_put_off);
 	else if (more && !make(&order, &spare))
-		fail(&order);
+		postpone(&order, wv_stock_fail);
 	else if (more)
 		more = add(&order, &spare);
 	if (more)
