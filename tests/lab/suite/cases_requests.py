@@ -10,7 +10,7 @@ import time
 from support import ports, trace
 
 from . import cluster, machines, places, resources
-from .lab import cm_listening
+from .lab import TRIES, cm_listening
 from .report import Case, Failure, require, require_equal
 
 TOPIC = "requests"
@@ -21,29 +21,40 @@ PAIRS_S = 2  # in which the daemon makes pairs, if it makes any
 
 class Server:
     """Of @at_once requests that wait together it takes the last one first. @sides: where the server runs, and where its
-    clients do."""
+    clients do. It has served its first clients, for which it opened the device."""
 
     def __init__(self, sides, at_once=1, host=None):
-        here, self._there = sides
-        self._program = here.build.program("requests")
-        self._host, self.port = host or here.host, ports.free_port()
-        self._running = here.start([self._program, "serve", str(self.port), str(at_once)], warm=True, name="server")
+        self._here, self._there = sides
+        self._program = self._here.build.program("requests")
+        self._host = host or self._here.host
+        for _ in range(TRIES):
+            self._start(at_once)
+            self.serve(at_once)
+            if not trace.unanswered(trace.read(self._running.trace_path)):
+                return
+            self.finish()
+        raise Failure(f"the daemon did not answer {TRIES} servers in time")
+
+    def _start(self, at_once):
+        self.port = ports.free_port()
+        words = [self._program, "serve", str(self.port), str(at_once)]
+        self._running = self._here.start(words, warm=True, name="server")
         require(resources.until(lambda: cm_listening(self.port)(None), 20), "the server does not listen")
 
-    def _start(self, number):
+    def _start_client(self, number):
         words = [self._program, "connect", self._host, str(self.port), f"client {number}"]
         return self._there.start(words, warm=True, name="client")
 
     def serve(self, n=1):
         """Serves @n clients that start together; returns their results."""
-        results = [client.wait() for client in [self._start(i) for i in range(n)]]
+        results = [client.wait() for client in [self._start_client(i) for i in range(n)]]
         for result in results:
             require_equal((result.status, result.out), (0, "echoed\n"), f"a client's end: {result.err}")
         return results
 
     def kill_after(self, seconds):
         """A client that is killed so soon."""
-        client = self._start(0)
+        client = self._start_client(0)
         time.sleep(seconds)
         client.kill()
 
