@@ -60,7 +60,7 @@ def diverges(program, variable, recorded, run):
         plain = lab.run(words, env={variable: run})
         require(plain.status == 0, f"{program} fails without warmverbs")
         lab.start_daemon()
-        first = lab.run(words, warm=True, env={variable: recorded})
+        first = lab.record(words, {variable: recorded})
         require(first.status == 0, f"{program} fails while it is recorded")
         [second] = lab.run_leased(lambda: [lab.run(words, warm=True, env={variable: run})])
         same(plain, second, "exact")

@@ -172,7 +172,7 @@ def lists_in_vain(lab):
         raise Skip("this UCX was built without verbs, as that of Debian sid")
     plain = lab.run(words)
     lab.start_daemon()
-    same(plain, lab.run(words, warm=True))
+    same(plain, lab.record(words))
     pooled = lab.daemon.await_leases()
     for _ in range(3):
         [result] = lab.run_leased(lambda: [lab.run(words, warm=True)])
@@ -227,7 +227,7 @@ def loaded(mode):
         plain = lab.run(command, env=env)
         require(plain.status == 0, f"it fails without warmverbs: {plain.err}")
         lab.start_daemon()
-        lab.run(command, warm=True, env=env)
+        lab.record(command, env)
         [second] = lab.run_leased(lambda: [lab.run(command, warm=True, env=env)])
         same(plain, second)
         require(trace.opens(second.events, trace.ADOPTED), "there was no lease")

@@ -51,7 +51,7 @@ def pair(lab, srun, nodes):
 
 
 def mpi(lab, srun, _):
-    """Two ranks are the tasks of one step."""
+    """Two ranks are the tasks of one step. On two nodes it hangs in a third of the runs, without warmverbs, too."""
     if reason := slurm.why_no_mpi():
         raise Skip(reason)
 
@@ -67,7 +67,7 @@ def mpi(lab, srun, _):
     plain = outcome(run(False))
     require_equal(plain[0], 0, "exit status without warmverbs")
     lab.start_daemon()
-    require_equal(outcome(run(True)), plain, "result of a recorded step")
+    require_equal(outcome(lab.run_answered(lambda: run(True))), plain, "result of a recorded step")
     results = lab.run_leased(lambda: run(True))
     require_equal(outcome(results), plain, "result of a step with leases")
     check_adopted(results, {})

@@ -23,7 +23,7 @@ def serves(threads, rounds, clients):
         plain = lab.run(words, env=options)
         require(plain.status == 0, "the server fails without warmverbs")
         lab.start_daemon()
-        lab.run(words, warm=True, env={"SERVER": "1 1 1"})
+        lab.record(words, {"SERVER": "1 1 1"})
         for _ in range(TRIES):  # a server that is faster than the thread that makes spares finds none
             [warm] = lab.run_leased(lambda: [lab.run(words, warm=True, env=options)])
             same(plain, warm, "exact")

@@ -105,6 +105,11 @@ class Lab:
                 break
         return results
 
+    def record(self, command, env=None):
+        """The first run of a program: the daemon records it."""
+        [result] = self.run_answered(lambda: [self.run(command, warm=True, env=env)])
+        return result
+
     def run_leased(self, run):
         """The same where there are leases."""
         def leased():
