@@ -271,7 +271,7 @@ def python(way):
 
 
 def prefork_server(lab):
-    # The first workers have no sets, as many as some ten on a slow machine; there are 32 workers.
+    # A worker serves two requests, so there are 32 workers. On a slow machine the first ten or so find no set ready.
     clients, requests = 2, 32
     outcomes = []
     for warm in (False, True):

@@ -21,7 +21,7 @@ PAIRS_S = 2  # in which the daemon makes pairs, if it makes any
 
 class Server:
     """Of @at_once requests that wait together it takes the last one first. @sides: where the server runs, and where its
-    clients do. It has served its first clients, for which it opened the device."""
+    clients do. A new Server has served @at_once clients already: for the first one, it opened the device."""
 
     def __init__(self, sides, at_once=1, host=None):
         self._here, self._there = sides

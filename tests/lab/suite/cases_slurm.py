@@ -51,7 +51,7 @@ def pair(lab, srun, nodes):
 
 
 def mpi(lab, srun, _):
-    """Two ranks are the tasks of one step. On two nodes it hangs in a third of the runs, without warmverbs, too."""
+    """Two ranks are the tasks of one step, on one node: on two, a third of the runs without warmverbs hang."""
     if reason := slurm.why_no_mpi():
         raise Skip(reason)
 

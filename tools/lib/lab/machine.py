@@ -49,8 +49,8 @@ class Settings:
 
 
 def emulated(cpus, memory):
-    """On a busy host the kernel at times measures a wrong frequency of the TSC, by which guest time ran seven times too
-    fast; it need not measure that of the HPET."""
+    """The guest's clock is the HPET, which states its frequency. The kernel measures that of the TSC while it boots; on
+    a busy host the result may be wrong, and guest time ran seven times too fast once."""
     accelerator = ("-accel", "tcg,thread=multi", "-cpu", "max")
     return Settings("emulated", memory, cpus, accelerator, kernel_options="clocksource=hpet")
 
