@@ -36,11 +36,13 @@ static const char *daemon_path;
 static int daemon_sock = -1;
 static uint64_t asked, answered;
 
+/* By its common socket, or by that of this user, whose path is longer. */
 static bool is_daemon(const struct sockaddr *to)
 {
 	const struct sockaddr_un *un = (const struct sockaddr_un *)to;
 
-	return to->sa_family == AF_UNIX && daemon_path && !strcmp(un->sun_path, daemon_path);
+	return to->sa_family == AF_UNIX && daemon_path &&
+	       !strncmp(un->sun_path, daemon_path, strlen(daemon_path));
 }
 
 EXPORT int connect(int sock, const struct sockaddr *to, socklen_t bytes)

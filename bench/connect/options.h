@@ -15,8 +15,7 @@ struct options {
 	unsigned long n; /* what it counts, the program says */
 };
 
-/* @usage: what the program does, and what its -n stands for. Ends the program if it cannot be read.
- */
+/* @usage: what the program does, and what -n stands for. Ends the program if it cannot be read. */
 struct options options_read(int argc, char **argv, const char *usage);
 
 /* Item @index, modulo their number, of a list; the caller keeps it. NULL if the list is NULL. */

@@ -32,10 +32,15 @@ static inline bool wv_is_data_path(uint32_t write_cmd)
 	return write_cmd < 64 && (0 WV_DATA_PATH(WV_DATA_BIT)) >> write_cmd & 1;
 }
 
-/* Whether wv_posted_fill() can turn the write() of command @write_cmd into an ioctl. */
-static inline bool wv_can_be_ioctl(uint32_t write_cmd)
+/*
+ * Whether wv_posted_fill() can turn the write() of the @bytes at @hdr into an ioctl: the command
+ * allows it, and an attribute has room for the request and for the answer.
+ */
+static inline bool wv_can_be_ioctl(const struct ib_uverbs_cmd_hdr *hdr, size_t bytes)
 {
-	return write_cmd < 64 && (0 WV_DATA_PATH(WV_IOCTL_BIT)) >> write_cmd & 1;
+	return bytes >= sizeof(*hdr) + sizeof(uint64_t) && bytes - sizeof(*hdr) <= UINT16_MAX &&
+	       hdr->command < 64 && (0 WV_DATA_PATH(WV_IOCTL_BIT)) >> hdr->command & 1 &&
+	       hdr->out_words <= UINT16_MAX / 4;
 }
 
 struct wv_posted {
@@ -44,8 +49,8 @@ struct wv_posted {
 };
 
 /*
- * The ioctl that does what write() of the @bytes at @hdr would, for a command that
- * wv_can_be_ioctl() names and that has eight bytes or more after @hdr. Points into them.
+ * The ioctl that does what write() of the @bytes at @hdr would, if wv_can_be_ioctl(). Points into
+ * them.
  */
 static inline void wv_posted_fill(struct wv_posted *cmd, uint32_t driver_id,
 				  const struct ib_uverbs_cmd_hdr *hdr, size_t bytes)

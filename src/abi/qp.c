@@ -106,14 +106,36 @@ bool wv_qp_connects(const void *core_in, size_t len, enum ibv_qp_state state)
 	return false;
 }
 
-bool wv_qp_is_to(const void *core_in, size_t len, const struct wv_qp_peer *peer)
+bool wv_qp_peer_is(const struct wv_qp_peer *peer, const struct wv_qp_peer *other)
+{
+	return peer->qp_num == other->qp_num && !memcmp(peer->gid, other->gid, sizeof(peer->gid));
+}
+
+static struct wv_qp_peer named(uint32_t mask, bool by_gid, uint32_t qp_num, const void *gid)
+{
+	struct wv_qp_peer peer = {.qp_num = 0};
+
+	if (mask & IBV_QP_AV && mask & IBV_QP_DEST_QPN && by_gid) {
+		peer.qp_num = qp_num;
+		memcpy(peer.gid, gid, sizeof(peer.gid));
+	}
+	return peer;
+}
+
+struct wv_qp_peer wv_qp_named(const void *core_in, size_t len)
 {
 	const struct ib_uverbs_modify_qp *modify = core_in;
-	const uint32_t named = IBV_QP_AV | IBV_QP_DEST_QPN;
 
-	return len >= sizeof(*modify) && (modify->attr_mask & named) == named &&
-	       modify->dest.is_global && modify->dest_qp_num == peer->qp_num &&
-	       !memcmp(modify->dest.dgid, peer->gid, sizeof(peer->gid));
+	if (len < sizeof(*modify))
+		return (struct wv_qp_peer){.qp_num = 0};
+	return named(modify->attr_mask, modify->dest.is_global, modify->dest_qp_num,
+		     modify->dest.dgid);
+}
+
+struct wv_qp_peer wv_qp_named_by(const struct ibv_qp_attr *attr, int mask)
+{
+	return named((uint32_t)mask, attr->ah_attr.is_global, attr->dest_qp_num,
+		     &attr->ah_attr.grh.dgid);
 }
 
 void wv_qp_set_psns(void *core_in, const struct wv_qp_peer *peer)

@@ -44,14 +44,21 @@ struct wv_qp_peer {
 	uint32_t flow_label;
 };
 
+/* Whether the two are the same queue pair. */
+bool wv_qp_peer_is(const struct wv_qp_peer *peer, const struct wv_qp_peer *other);
+
 /*
  * Whether the CORE_IN of a WV_MODIFY command moves an RC queue pair to @state, RTR or RTS, with a
  * peer that a GID names, and with no attributes but those that are usual there: no alternate path.
  */
 bool wv_qp_connects(const void *core_in, size_t len, enum ibv_qp_state state);
 
-/* Whether the CORE_IN of a move to RTR names @peer, by its GID and number. */
-bool wv_qp_is_to(const void *core_in, size_t len, const struct wv_qp_peer *peer);
+/*
+ * Whom a move to RTR names by a GID and a number, by its CORE_IN, and by the arguments of
+ * ibv_modify_qp(). qp_num is 0 if it is nobody.
+ */
+struct wv_qp_peer wv_qp_named(const void *core_in, size_t len);
+struct wv_qp_peer wv_qp_named_by(const struct ibv_qp_attr *attr, int mask);
 
 /* Writes into the CORE_IN of a move, where its mask has them: the PSNs of @peer; and its name. */
 void wv_qp_set_psns(void *core_in, const struct wv_qp_peer *peer);

@@ -95,8 +95,7 @@
 	    ATTR(CREATE_SRQ_EVENT_FD, FD), ATTR(CREATE_SRQ_RESP_MAX_WR, OUT),                      \
 	    ATTR(CREATE_SRQ_RESP_MAX_SGE, OUT), ATTR(CREATE_SRQ_RESP_SRQ_NUM, OUT)
 
-/* Methods and attributes in a driver's own name space; @cmd: the command that the method carries.
- */
+/* Methods and attributes in a driver's name space; @cmd: the command that the method carries. */
 #define DRIVER(driver, object, method, cmd, class, name, ...)                                      \
 	ROW(RDMA_DRIVER_##driver, object, method, cmd, object, class, name, __VA_ARGS__)
 #define DRIVER_ATTR(id, kind)                                                                      \

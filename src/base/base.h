@@ -34,8 +34,11 @@
  * fault.
  */
 #define WV_NAMES __attribute__((section(".data.rel.ro.wv_names")))
-/* Written around every fork: together, since each page that is written to after one is copied. */
-#define WV_HOT __attribute__((section("wv_hot")))
+/*
+ * Written around every fork: together, since each page that is written to after one is copied. All
+ * zero at the start, and next to the small variables that a child writes to as well.
+ */
+#define WV_HOT __attribute__((section(".bss.hot")))
 /*
  * Large, and mostly never touched. The linker puts these behind all small variables, in the order
  * of @rank (--sort-section=name): what every program writes to then shares few pages, each of which

@@ -31,8 +31,7 @@ void wv_log_write(enum wv_log_level level, const char *text);
 
 typedef void (*wv_log_take_fn)(enum wv_log_level level, const char *text);
 
-/* From now on wv_log() gives its messages to @take instead of writing them; NULL: it writes them.
- */
+/* From now on wv_log() gives messages to @take instead of writing them; NULL: it writes them. */
 void wv_log_divert(wv_log_take_fn take);
 
 /* For messages that a stranger can provoke: at most ten in ten seconds are let through. */

@@ -131,12 +131,11 @@ static int read_text(int memory, char **text)
 	return 0;
 }
 
-/* As wv_ask_quietly(), but leaves @question. */
-static int converse(const char *path, json_t *question, struct wv_answer *answer)
+/* Puts @question on @sock, and leaves it. */
+static int converse(int sock, json_t *question, struct wv_answer *answer)
 {
-	wv_auto_fd sock = connect_to(path);
 	struct received received = {.memory = -1};
-	int err = sock < 0 ? sock : send_question(sock, question);
+	int err = send_question(sock, question);
 
 	if (!err)
 		err = receive(sock, &received);
@@ -153,6 +152,75 @@ static int converse(const char *path, json_t *question, struct wv_answer *answer
 	return json_is_object(answer->document) ? 0 : -EPROTO;
 }
 
+/* systemd starts the daemon for whoever connects to the common socket. 0 or -errno. */
+static int wake(const char *path)
+{
+	wv_auto_fd sock = connect_to(path);
+	json_t *question = json_pack("{s:s}", "op", "peers");
+	struct wv_answer answer = {0};
+	int err = sock < 0 ? sock : converse(sock, question, &answer);
+
+	json_decref(question);
+	wv_answer_finish(&answer);
+	return err;
+}
+
+/* Of the folder of @path, which has one. */
+static bool stat_folder(const char *path, struct stat *st)
+{
+	wv_auto_free char *folder = strndup(path, (size_t)(strrchr(path, '/') - path));
+
+	return folder && !stat(folder, st);
+}
+
+/*
+ * Whether root, this user or the owner of the folder of @path listens at the other end of @sock:
+ * somebody else may have made a socket to answer in the daemon's place.
+ */
+static bool is_trusted(int sock, const char *path)
+{
+	struct ucred peer;
+	socklen_t bytes = sizeof(peer);
+	struct stat st;
+
+	return !getsockopt(sock, SOL_SOCKET, SO_PEERCRED, &peer, &bytes) &&
+	       stat_folder(path, &st) &&
+	       (!peer.uid || peer.uid == geteuid() || peer.uid == st.st_uid);
+}
+
+/* That socket is for root and the daemon's user, and containers do not have it. */
+static int connect_as_administrator(const struct sockaddr_un *at, const char *path)
+{
+	wv_auto_fd sock = connect_to(at->sun_path);
+
+	return sock < 0 || is_trusted(sock, path) ? wv_steal_fd(&sock) : -EPERM;
+}
+
+/* Whether @err means that there is no daemon at @at now, but has been. */
+static bool is_awaited(const struct sockaddr_un *at, int err)
+{
+	struct stat folder;
+
+	return (err == -ENOENT || err == -ECONNREFUSED) && !geteuid() &&
+	       stat_folder(at->sun_path, &folder);
+}
+
+static int connect_best(const char *path)
+{
+	struct sockaddr_un at;
+	int sock = wv_admin_socket(&at, path), err;
+
+	if (!sock)
+		sock = connect_as_administrator(&at, path);
+	if (is_awaited(&at, sock)) {
+		err = wake(path);
+		if (err)
+			return err;
+		sock = connect_as_administrator(&at, path);
+	}
+	return sock < 0 ? connect_to(path) : sock;
+}
+
 const char *wv_ask_path(const char *socket)
 {
 	const char *path = socket ? socket : getenv(WV_SOCKET_ENV);
@@ -162,10 +230,12 @@ const char *wv_ask_path(const char *socket)
 
 int wv_ask_quietly(const char *path, json_t *question, struct wv_answer *answer)
 {
-	int err;
+	wv_auto_fd sock = connect_best(path);
+	int err = sock;
 
 	*answer = (struct wv_answer){0};
-	err = converse(path, question, answer);
+	if (sock >= 0)
+		err = converse(sock, question, answer);
 	json_decref(question);
 	return err;
 }
@@ -198,6 +268,18 @@ int wv_answer_print(const struct wv_answer *answer, int (*print)(json_t *documen
 		wv_complain(err == -EPROTO ? OTHER_VERSION : NULL, "cannot print the answer: %s",
 			    strerror(-err));
 	return err ? WV_EXIT_FAILED : 0;
+}
+
+int wv_ask_and_print(const char *socket, json_t *question,
+		     int (*print)(json_t *document, FILE *out))
+{
+	struct wv_answer answer;
+	int code = wv_ask(socket, question, &answer);
+
+	if (!code)
+		code = wv_answer_print(&answer, print);
+	wv_answer_finish(&answer);
+	return code;
 }
 
 void wv_answer_finish(struct wv_answer *answer)

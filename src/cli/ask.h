@@ -35,5 +35,9 @@ int wv_ask(const char *socket, json_t *question, struct wv_answer *answer);
  */
 int wv_answer_print(const struct wv_answer *answer, int (*print)(json_t *document, FILE *out));
 
+/* The last two together: an exit code. */
+int wv_ask_and_print(const char *socket, json_t *question,
+		     int (*print)(json_t *document, FILE *out));
+
 /* Frees what @answer contains. */
 void wv_answer_finish(struct wv_answer *answer);

@@ -20,39 +20,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct options {
-	bool json;
-	const char *socket;
-};
-
-static const struct argp_option argp_options[] = {
-    WV_JSON_OPTION,
-    WV_SOCKET_OPTION,
-    {0},
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct options *options = state->input;
-
-	switch (key) {
-	case WV_OPTION_JSON:
-		options->json = true;
-		return 0;
-	case WV_OPTION_SOCKET:
-		options->socket = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument '%s'", arg);
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
 static const struct argp argp = {
-    .options = argp_options,
-    .parser = parse,
+    .children = wv_asking_argp,
     .doc = "Look at devices, permissions, limits, the daemon and the environment, and print what "
 	   "is well, what is not, and the command that mends it.\v"
 	   "Exit status: 0 all is well, 1 something keeps programs from leases, 2 wrong usage.",
@@ -89,7 +58,7 @@ static void ask_daemon(struct wv_doctor *d, struct answers *answers)
 }
 
 /* Everything that several checks need, or that no check is to do again. */
-static void look(struct wv_doctor *d, const struct options *options, struct answers *answers,
+static void look(struct wv_doctor *d, const struct wv_asking *asking, struct answers *answers,
 		 char library[static PATH_MAX])
 {
 	const char *sysfs = getenv("SYSFS_PATH");
@@ -97,12 +66,12 @@ static void look(struct wv_doctor *d, const struct options *options, struct answ
 	d->root = "";
 	d->sysfs = sysfs && *sysfs ? sysfs : "/sys";
 	d->verbs = find_verbs();
-	d->socket = wv_ask_path(options->socket);
+	d->socket = wv_ask_path(asking->socket);
 	d->library_error = wv_library_find(library);
 	d->library = library;
 	ask_daemon(d, answers);
 	d->netns_exclusive = wv_netns_is_exclusive();
-	d->in_container = wv_is_contained(d);
+	d->in_container = wv_is_contained(d->root);
 	wv_see_devices(d);
 }
 
@@ -122,15 +91,15 @@ static int print_json(const struct wv_doctor *d)
 static int main_of_doctor(int argc, char **argv)
 {
 	static struct wv_doctor d;
-	struct options options = {0};
+	struct wv_asking asking = {0};
 	struct answers answers = {0};
 	char library[PATH_MAX];
 	int err = 0;
 
-	wv_arguments_parse(&argp, argc, argv, 0, &options);
-	look(&d, &options, &answers, library);
+	wv_arguments_parse(&argp, argc, argv, 0, &asking);
+	look(&d, &asking, &answers, library);
 	wv_run_checks(&d);
-	if (options.json)
+	if (asking.json)
 		err = print_json(&d);
 	else
 		wv_doctor_text(&d, stdout);

@@ -21,7 +21,7 @@ struct explain {
 };
 
 static const struct argp_option options[] = {
-    WV_JSON_OPTION,
+    {"json", WV_OPTION_JSON, NULL, 0, "Print JSON", 0},
     {"output", WV_OPTION_OUTPUT, "FILE", 0, "Write the report to FILE (default: stderr)", 0},
     {0},
 };

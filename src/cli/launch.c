@@ -5,6 +5,7 @@
 #include "base/preload_list.h"
 #include "base/program_path.h"
 #include "cli/complain.h"
+#include "cli/doctor/surroundings.h"
 #include "cli/library.h"
 #include "cli/program.h"
 #include "cli/subcommand.h"
@@ -106,7 +107,9 @@ static int set_environment(const struct wv_launch *launch)
 	int err = preloaded ? 0 : wv_library_find(library);
 
 	if (err) {
-		wv_complain("install warmverbs, or set " WV_LIBRARY_ENV " to the library's path",
+		wv_complain(wv_is_contained("") ? WV_CONTAINER_REMEDY
+						: "install warmverbs, or set " WV_LIBRARY_ENV
+						  " to the library's path",
 			    "cannot read the library %s: %s", library, strerror(-err));
 		return WV_EXIT_NOT_STARTED;
 	}

@@ -38,16 +38,17 @@ static const struct metric of_build[] = {
 
 static const struct metric of_node[] = {
     {"uptime_seconds", "uptime_s", GAUGE, "Time since the daemon started."},
-    {"leases_ready_limit", "budgets.leases", GAUGE, "How many leases may be ready."},
-    {"memory_bytes", "use.memory", GAUGE, "Kernel memory of the leases that are ready."},
+    {"leases_held_limit", "budgets.leases", GAUGE, "How many leases the daemon may hold."},
+    {"memory_bytes", "use.memory", GAUGE, "Kernel memory of the leases that the daemon holds."},
     {"memory_limit_bytes", "budgets.memory", GAUGE,
-     "Kernel memory that leases may take while they are ready."},
-    {"leases_ready", "use.leases", GAUGE, "Leases that are ready."},
+     "Kernel memory that leases may take while the daemon holds them."},
+    {"leases_held", "use.leases", GAUGE,
+     "Leases that the daemon holds: ready, being made, or being closed."},
     {"leases_out", "use.leases_out", GAUGE, "Leases that programs have."},
     {"memory_out_bytes", "use.memory_out", GAUGE, "Kernel memory of leases that programs have."},
     {"memory_out_limit_bytes", "budgets.memory_out", GAUGE,
      "Kernel memory that leases may take while programs have them."},
-    {"descriptors", "use.descriptors", GAUGE, "Descriptors of the leases that are ready."},
+    {"descriptors", "use.descriptors", GAUGE, "Descriptors of the leases that the daemon holds."},
     {"clients", "clients.connected", GAUGE, "Programs that are connected."},
     {"clients_accepted_total", "clients.accepted", COUNTER, "Connections of programs."},
     {"clients_malformed_total", "clients.malformed", COUNTER,
@@ -67,6 +68,32 @@ static const struct metric of_node[] = {
     {"commands_diverged_total", "totals.diverged", COUNTER,
      "Commands that a lease could have answered, and did not."},
     {"spares_total", "totals.spares", COUNTER, "Queue pairs that came from spares."},
+    {"pairs_ready", "pairs.ready", GAUGE, "Pairs that wait for a program."},
+    {"pairs_out", "pairs.handed_out", GAUGE, "Pairs that programs have."},
+    {"pair_edges", "pairs.edges", GAUGE, "Servers to which pairs are made, for each recipe."},
+    {"pair_servers", "pairs.servers", GAUGE, "Processes whose spares are in pairs."},
+    {"pairs_made_total", "pairs.made", COUNTER, "Pairs that were made."},
+    {"pairs_used_total", "pairs.used", COUNTER, "Pairs that programs used."},
+    {"pairs_idle_total", "pairs.idle", COUNTER, "Pairs that were given up unused."},
+    {"pairs_lost_total", "pairs.lost", COUNTER, "Pairs whose other end has gone."},
+    {"peer_connections", "connections", GAUGE, "Connections with other nodes, of any state."},
+    {"peer_strangers_total", "turned_away", COUNTER,
+     "Connections that strangers tried and that were refused."},
+};
+
+static const struct label peer_labels[] = {{"node", "node"}, {"address", "address"}};
+static const struct label peer_state_labels[] = {{"node", "node"}, {"state", "state"}};
+static const struct metric of_peer_state[] = {
+    {"peer_state", "state", GAUGE, "The state of the connection with the node."},
+};
+static const struct metric of_peer[] = {
+    {"peer_up_seconds", "up_s", GAUGE, "Time since the node was connected; 0: it is not."},
+    {"peer_round_trip_seconds", "round_trip_us", GAUGE, "Time until the node answered last.", 1e-6},
+    {"peer_edges", "counters.edges", GAUGE, "Servers of the node to which pairs are made."},
+    {"peer_pairs", "counters.pairs", GAUGE, "Pairs with servers of the node."},
+    {"peer_hits_total", "counters.hits", COUNTER, "Pairs with the node that programs used."},
+    {"peer_mismatches_total", "counters.mismatches", COUNTER,
+     "Pairs with the node that programs could not use."},
 };
 
 static const struct label device_labels[] = {{"device", "name"}, {"driver", "driver"}};
@@ -79,9 +106,8 @@ static const struct label user_labels[] = {{"uid", "uid"}};
 static const struct metric of_user[] = {
     {"user_clients", "clients", GAUGE, "Programs of the user that are connected."},
     {"user_recipes", "recipes", GAUGE, "Recipes of the user."},
-    {"user_leases_ready", "use.leases", GAUGE, "Leases of the user that are ready."},
-    {"user_memory_bytes", "use.memory", GAUGE,
-     "Kernel memory of the user's leases that are ready."},
+    {"user_leases_held", "use.leases", GAUGE, "Leases that the daemon holds for the user."},
+    {"user_memory_bytes", "use.memory", GAUGE, "Kernel memory of these leases."},
     {"user_leases_out", "use.leases_out", GAUGE, "Leases that the user's programs have."},
     {"user_memory_out_bytes", "use.memory_out", GAUGE,
      "Kernel memory of the leases that the user's programs have."},
@@ -124,6 +150,8 @@ static const struct group groups[] = {
     GROUP(NULL, build_labels, of_build, false),
     {NULL, NULL, 0, of_node, WV_ARRAY_SIZE(of_node), false},
     GROUP("devices", device_labels, of_device, false),
+    GROUP("peers", peer_state_labels, of_peer_state, false),
+    GROUP("peers", peer_labels, of_peer, false),
     GROUP("users", user_labels, of_user, true),
     GROUP("recipes", recipe_labels, of_recipe, true),
 };

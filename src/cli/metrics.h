@@ -8,7 +8,10 @@
 #include <jansson.h>
 #include <stdio.h>
 
-/* Prints @status, the daemon's answer: of the node and its devices. Returns 0. */
+/*
+ * Prints @status, the daemon's answer, with its answer about peers added: of the node, its devices
+ * and its peers. Returns 0.
+ */
 int wv_print_metrics(json_t *status, FILE *out);
 
 /* The same, and samples for each user and each recipe. Returns 0. */

@@ -15,7 +15,7 @@ static const struct wv_no_lease_row rows[] = {
     [WV_NO_LEASE_DENIED] =
 	{"denied", "the daemon refused: it does not know the device, or a limit was reached",
 	 "check devices and limits with 'warmverbs status', and see the daemon's log"},
-    [WV_NO_LEASE_UNFIT] = {"none to be had", "this program or device gets no leases",
+    [WV_NO_LEASE_UNFIT] = {"not supported", "this program or device gets no leases",
 			   "see 'warmverbs status' and the daemon's log for the reason"},
     [WV_NO_LEASE_LATER] = {"put off",
 			   "the daemon put off the request that was made when devices were listed",

@@ -23,11 +23,9 @@ static const struct action actions[] = {
 
 struct recipes {
 	const struct action *action;
-	const char *id, *socket;
-	bool json;
+	const char *id;
+	struct wv_asking asking;
 };
-
-static const struct argp_option options[] = {WV_JSON_OPTION, WV_SOCKET_OPTION, {0}};
 
 static const struct action *find(const char *name)
 {
@@ -52,11 +50,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	struct recipes *r = state->input;
 
 	switch (key) {
-	case WV_OPTION_JSON:
-		r->json = true;
-		return 0;
-	case WV_OPTION_SOCKET:
-		r->socket = arg;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &r->asking;
 		return 0;
 	case ARGP_KEY_ARG:
 		take_word(r, arg, state);
@@ -74,8 +69,8 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 }
 
 static const struct argp argp = {
-    .options = options,
     .parser = parse,
+    .children = wv_asking_argp,
     .args_doc = "list\nshow ID\nforget ID|all",
     .doc = "List the daemon's recipes, show the steps of one, or make the daemon forget one or "
 	   "all.\v"
@@ -85,17 +80,11 @@ static const struct argp argp = {
 static int main_of_recipes(int argc, char **argv)
 {
 	struct recipes r = {0};
-	struct wv_answer answer;
-	json_t *question;
-	int code;
 
 	wv_arguments_parse(&argp, argc, argv, 0, &r);
-	question = json_pack("{s:s, s:s*}", "op", r.action->op, "id", r.id);
-	code = wv_ask(r.socket, question, &answer);
-	if (!code)
-		code = wv_answer_print(&answer, r.json ? NULL : r.action->print);
-	wv_answer_finish(&answer);
-	return code;
+	return wv_ask_and_print(r.asking.socket,
+				json_pack("{s:s, s:s*}", "op", r.action->op, "id", r.id),
+				r.asking.json ? NULL : r.action->print);
 }
 
 const struct wv_subcommand wv_cli_recipes = {

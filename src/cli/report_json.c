@@ -49,13 +49,13 @@ json_t *wv_report_json(const struct wv_run *run)
 	struct wv_summary s;
 
 	wv_summarise(run, &s);
-	return json_pack("{s:o, s:{s:b, s:i, s:i, s:i, s:o, s:i, s:i, s:i, s:i, s:i, s:i, s:i, "
+	return json_pack("{s:o, s:{s:b, s:i, s:i, s:i, s:o, s:i, s:i, s:i, s:i, s:i, s:i, "
 			 "s:i, s:i, s:i, s:o, s:o}}",
 			 "events", events_json(run), "summary", "lease_wanted", run->lease_wanted,
 			 "opens", s.opens, "leased", s.leased, "ready", s.ready, "without_lease",
 			 without_lease_json(&s), "adopted", s.adopted, "kernel", s.kernel,
 			 "diverged", s.diverged, "recorded", s.recorded, "spares", s.spares,
-			 "pairs", s.pairs, "creating", s.creating, "ahead", s.ahead, "repairs",
-			 s.repairs, "copied", s.copied, "to_init_ns", time_json(s.to_init),
-			 "to_rts_ns", time_json(s.to_rts));
+			 "creating", s.creating, "ahead", s.ahead, "repairs", s.repairs, "copied",
+			 s.copied, "to_init_ns", time_json(s.to_init), "to_rts_ns",
+			 time_json(s.to_rts));
 }

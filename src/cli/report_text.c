@@ -90,9 +90,6 @@ int wv_report_text(const struct wv_run *run, FILE *out)
 	if (s.spares)
 		fprintf(out, "spares: %u commands answered by QPs that were created ahead\n",
 			s.spares);
-	if (s.pairs)
-		fprintf(out, "pairs: %u commands answered by QPs that were connected ahead\n",
-			s.pairs);
 	if (s.creating)
 		fprintf(out,
 			"warm: %s (done ahead: %u of %u commands that create an object or move a "

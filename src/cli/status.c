@@ -3,22 +3,22 @@
 
 #include "cli/arguments.h"
 #include "cli/ask.h"
+#include "cli/complain.h"
 #include "cli/metrics.h"
 #include "cli/status_text.h"
 
 #include <stdbool.h>
+#include <unistd.h>
 
 struct status {
-	bool json, prometheus, details;
-	const char *socket;
+	struct wv_asking asking;
+	bool prometheus, details;
 };
 
 static const struct argp_option options[] = {
-    WV_JSON_OPTION,
     {"prometheus", WV_OPTION_PROMETHEUS, NULL, 0, "Print metrics in the text format of Prometheus",
      0},
     {"details", WV_OPTION_DETAILS, NULL, 0, "With --prometheus: of each user and recipe, too", 0},
-    WV_SOCKET_OPTION,
     {0},
 };
 
@@ -26,9 +26,10 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 {
 	struct status *status = state->input;
 
+	(void)arg;
 	switch (key) {
-	case WV_OPTION_JSON:
-		status->json = true;
+	case ARGP_KEY_INIT:
+		state->child_inputs[0] = &status->asking;
 		return 0;
 	case WV_OPTION_DETAILS:
 		status->details = true;
@@ -36,17 +37,11 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	case WV_OPTION_PROMETHEUS:
 		status->prometheus = true;
 		return 0;
-	case WV_OPTION_SOCKET:
-		status->socket = arg;
-		return 0;
 	case ARGP_KEY_END:
-		if (status->json && status->prometheus)
+		if (status->asking.json && status->prometheus)
 			argp_error(state, "--json and --prometheus exclude each other");
 		if (status->details && !status->prometheus)
 			argp_error(state, "--details needs --prometheus");
-		return 0;
-	case ARGP_KEY_ARG:
-		argp_error(state, "unexpected argument '%s'", arg);
 		return 0;
 	default:
 		return ARGP_ERR_UNKNOWN;
@@ -56,6 +51,7 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 static const struct argp argp = {
     .options = options,
     .parser = parse,
+    .children = wv_asking_argp,
     .doc = "Print the daemon's devices, users, pools of leases, and how well the leases fit.\v"
 	   "Exit status: 0 done, 1 failed, 2 wrong usage, 3 no daemon answers.",
 };
@@ -65,11 +61,32 @@ typedef int (*print_fn)(json_t *document, FILE *out);
 /* NULL: the daemon's text is printed as it is. */
 static print_fn printer(const struct status *status)
 {
-	if (status->json)
+	if (status->asking.json)
 		return NULL;
 	if (status->prometheus)
 		return status->details ? wv_print_detailed_metrics : wv_print_metrics;
 	return wv_print_status;
+}
+
+/* The metrics are of peers, too; both answers are objects, and have no name in common. */
+static int add_peers(const struct status *status, const struct wv_answer *answer)
+{
+	struct wv_answer peers;
+	int code = wv_ask(status->asking.socket, json_pack("{s:s}", "op", "peers"), &peers);
+
+	if (!code)
+		json_object_update_missing(answer->document, peers.document);
+	wv_answer_finish(&peers);
+	return code;
+}
+
+/* The daemon takes only who comes by that socket for the administrator. */
+static void note_missing(const struct wv_answer *answer)
+{
+	if (!geteuid() && json_is_null(json_object_get(answer->document, "totals")))
+		wv_complain("ask outside containers; why there is no such socket: the daemon's log",
+			    "only what belongs to root is shown: the administrator's socket of the "
+			    "daemon cannot be reached (FILES in warmverbsd(8))");
 }
 
 static int main_of_status(int argc, char **argv)
@@ -79,9 +96,13 @@ static int main_of_status(int argc, char **argv)
 	int code;
 
 	wv_arguments_parse(&argp, argc, argv, 0, &status);
-	code = wv_ask(status.socket, json_pack("{s:s}", "op", "status"), &answer);
+	code = wv_ask(status.asking.socket, json_pack("{s:s}", "op", "status"), &answer);
+	if (!code && status.prometheus)
+		code = add_peers(&status, &answer);
 	if (!code)
 		code = wv_answer_print(&answer, printer(&status));
+	if (!code && !status.asking.json)
+		note_missing(&answer);
 	wv_answer_finish(&answer);
 	return code;
 }

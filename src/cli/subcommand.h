@@ -38,7 +38,3 @@ enum wv_option {
 	{                                                                                          \
 		"socket", WV_OPTION_SOCKET, "PATH", 0, "Socket of the daemon", 0                   \
 	}
-#define WV_JSON_OPTION                                                                             \
-	{                                                                                          \
-		"json", WV_OPTION_JSON, NULL, 0, "Print JSON", 0                                   \
-	}

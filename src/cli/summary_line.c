@@ -34,7 +34,7 @@ static void print_unleased(const struct wv_run *run, const struct wv_summary *s,
  */
 static void print_leased(const struct wv_summary *s, FILE *out)
 {
-	unsigned int before = s->adopted + s->spares + s->pairs;
+	unsigned int before = s->adopted + s->spares;
 	unsigned int all = before + s->kernel + s->recorded;
 	char text[WV_QUANTITY_MAX];
 

@@ -231,6 +231,14 @@ struct wv_step *wv_lease_claim(struct wv_lease *lease, struct ib_uverbs_ioctl_hd
 	return NULL;
 }
 
+struct wv_step *wv_lease_creator(const struct wv_lease *lease, uint32_t handle)
+{
+	wv_each_step (lease->cmdlog, step)
+		if (step->new_handle == handle && step->state == WV_TAKEN)
+			return step;
+	return NULL;
+}
+
 struct wv_step *wv_lease_move_to(struct wv_lease *lease, uint32_t handle, int state)
 {
 	for (struct wv_step *step = lease->first; step < wv_cmdlog_end(lease->cmdlog);

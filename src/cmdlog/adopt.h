@@ -39,6 +39,9 @@ struct wv_step *wv_lease_claim(struct wv_lease *lease, struct ib_uverbs_ioctl_hd
 struct wv_step *wv_lease_move_to(struct wv_lease *lease, uint32_t handle, int state);
 void wv_lease_take(struct wv_lease *lease, struct wv_step *step);
 
+/* The claimed step that created the object @handle. NULL: the lease did not. */
+struct wv_step *wv_lease_creator(const struct wv_lease *lease, uint32_t handle);
+
 /* The first unclaimed memory for a queue of @bytes. NULL if there is none. */
 void *wv_lease_claim_memory(struct wv_lease *lease, size_t bytes);
 

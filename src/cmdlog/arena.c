@@ -43,9 +43,9 @@ int wv_arena_make(struct wv_arena *arena, uint64_t bytes)
 		return 0;
 	if (bytes > WV_CMDLOG_MAX_MEMORY)
 		return -E2BIG;
+	/* Further seals tell the daemon later whether pages of it are in use. */
 	fd = memfd_create("warmverbs", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-	if (fd < 0 || ftruncate(fd, (off_t)bytes) ||
-	    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL))
+	if (fd < 0 || ftruncate(fd, (off_t)bytes) || fcntl(fd, F_ADD_SEALS, F_SEAL_GROW))
 		return -errno;
 	arena->base = map_guarded(fd, bytes);
 	if (!arena->base)

@@ -4,10 +4,11 @@
  * that can be sent, stored and used in place.
  *
  * The same layout has three forms:
- *   WV_RECORD  what a program did: handles and descriptors are the program's own numbers;
+ *   WV_RECORD  what a program did: handles and descriptors are the program's own numbers
  *   WV_RECIPE  a record without anything private to a process: only the steps that may be done
- * ahead; a handle or descriptor is the number of the step that makes it; WV_LEASE   a recipe
- * carried out, with the kernel's answers: handles are the lease's, descriptors are slots.
+ *              ahead; a handle or descriptor is the number of the step that makes it
+ *   WV_LEASE   a recipe carried out, with the kernel's answers: handles are the lease's,
+ *              descriptors are slots
  *
  *   struct wv_cmdlog, then n_steps times: struct wv_step, its struct wv_attr[n_attrs], its payload
  *
@@ -119,11 +120,11 @@ static inline struct wv_step *wv_cmdlog_end(struct wv_cmdlog *cmdlog)
  *
  *              record             recipe                    lease
  * handle       number             step                      number
- * number       number             step with the field's top number
- *                                 bit set; else a number
- *                                 that no step made
- * buffer,      id of memory << 32 | step + 1 << 32 | offset offset in the lease's memory; once
- * doorbell     offset                                       placed, address
+ * number       number             step, with the field's    number
+ *                                 top bit set; else a
+ *                                 number that no step made
+ * buffer,      id of memory       step + 1 << 32            offset in the lease's memory;
+ * doorbell     << 32 | offset     | offset                  once it is placed, address
  *
  * In all forms 0 means no memory; so the first page of a lease's memory stays unused.
  */
@@ -169,14 +170,12 @@ const uint8_t *wv_attr_bytes(struct wv_step *step, const struct wv_attr *attr);
 
 /*
  * Calls @visit for every named field of @step's inputs, with the payload that holds the field,
- * until
- * @visit returns other than 0. Returns what @visit returned last.
+ * until @visit returns other than 0. Returns what @visit returned last.
  */
 int wv_step_fields(struct wv_step *step, wv_visit_field visit, void *data);
 
 /* Bytes of memory that a WV_MEMORY step allocates. */
 uint64_t wv_step_memory_size(struct wv_step *step);
 
-/* Adds @by to all addresses in @step: turns offsets in the lease's memory into addresses, or back.
- */
+/* Adds @by to all addresses in @step: makes addresses of offsets in the lease's memory, or back. */
 void wv_step_place(struct wv_step *step, uint64_t by);

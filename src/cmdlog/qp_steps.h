@@ -7,8 +7,7 @@
 #include "abi/qp.h"
 #include "cmdlog/cmdlog.h"
 
-/* How far the QP that @create makes may be moved ahead; NULL: not at all, or @create makes no QP.
- */
+/* How far the QP that @create makes may be moved ahead; NULL: not at all, or it makes no QP. */
 const struct wv_ahead_row *wv_step_ahead(const struct wv_cmdlog *cmdlog, struct wv_step *create);
 /* The same for the QP @handle of a record or a lease; NULL also if no step makes it. */
 const struct wv_ahead_row *wv_cmdlog_ahead(struct wv_cmdlog *cmdlog, uint32_t handle);

@@ -27,8 +27,7 @@ struct wv_replay {
  * Carries out @recipe, which passed wv_validate(), and writes the WV_LEASE command log into
  * @memory. The kernel pins queues that are in user memory, so they keep it after this process has
  * unmapped it. Returns 0; -EPROTO if the kernel answered a step differently than when it was
- * recorded; -ENOSPC if
- * @capacity is too small.
+ * recorded; -ENOSPC if @capacity is too small.
  */
 int wv_replay(struct wv_cmdlog *recipe, wv_issue_fn issue, void *kernel, void *memory,
 	      size_t capacity, struct wv_replay *out);

@@ -91,8 +91,7 @@ static uint64_t queue_bytes(struct wv_step *step)
 	return bytes;
 }
 
-/* A context's async event file is in WV_CONTEXT_BYTES. Queues in user memory have their own steps.
- */
+/* WV_CONTEXT_BYTES has a context's async event file. Queues in user memory have their own steps. */
 static void add_cost(const struct wv_cmdlog *recipe, struct wv_step *step, struct wv_cost *cost)
 {
 	cost->pds += creates(step, UVERBS_OBJECT_PD);

@@ -5,7 +5,7 @@
 #include "base/base.h"
 #include "daemon/config/privileges.h"
 #include "daemon/devices/providers_file.h"
-#include "daemon/loop/log_thread.h"
+#include "daemon/loop/log_line.h"
 #include "daemon/loop/loop.h"
 #include "daemon/server.h"
 
@@ -62,6 +62,7 @@ static int handle_signals(struct wv_server *s)
 	int err = 0;
 
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGIO, SIG_IGN); /* somebody opens what pool/memory_file.c looks at */
 	sigemptyset(&blocked);
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(ends); i++)
 		sigaddset(&blocked, ends[i]);
@@ -80,11 +81,11 @@ static int run(struct wv_server *s)
 	sd_notifyf(0, "READY=1\nSTATUS=Devices: %u, listening on %s", s->devices.n,
 		   s->listener.socket);
 	wv_log(WV_NOTICE, "devices: %u, listening on %s", s->devices.n, s->listener.socket);
-	err = wv_log_thread_start();
+	err = wv_log_line_open(s->workers);
 	if (err)
 		return err;
 	err = wv_loop_run(s->event);
-	wv_log_thread_stop();
+	wv_log_line_close();
 	sd_notify(0, "STOPPING=1");
 	return err;
 }

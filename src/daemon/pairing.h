@@ -1,33 +1,27 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Pairs across nodes: both ends of pairs, connected with each other and with the peers.
+ * Pairs across nodes: both ends of pairs, connected with each other and with the peers. In a build
+ * without pairs and peers, without_pairs.c takes the place of all of this.
  */
 #pragma once
 
-#include "daemon/devices/addresses.h"
+#include "daemon/config/config.h"
 #include "daemon/ipc/service.h"
-#include "daemon/pairs/keepers.h"
-#include "daemon/pairs/links.h"
-#include "daemon/pairs/pair_table.h"
-#include "daemon/pairs/user_names.h"
-#include "daemon/peers/peers.h"
 
-struct wv_pairing {
-	struct wv_peers peers;
-	struct wv_errands errands; /* of the names */
-	struct wv_user_names names;
-	struct wv_pair_links links;
-	struct wv_keepers keepers;
-	struct wv_pairs pairs;
-	struct wv_addresses addresses;
-};
+struct wv_pairing;
 
-/* Prepares @p, and tells @service of it. @issue: how commands reach the kernel. */
-void wv_pairing_compose(struct wv_pairing *p, const struct wv_config *config,
-			struct wv_service *service, wv_issue_fn issue);
+/*
+ * Tells @service of pairs and peers. @issue: how commands reach the kernel. 0 and *@pairing, which
+ * is the caller's; or -ENOMEM.
+ */
+int wv_pairing_new(const struct wv_config *config, struct wv_service *service, wv_issue_fn issue,
+		   struct wv_pairing **pairing);
+
+/* How many of @n_fds descriptors connections may take. */
+uint32_t wv_pairing_limit(struct wv_pairing *p, uint32_t n_fds);
 
 /* Starts what the configuration says. 0 or -errno. */
 int wv_pairing_start(struct wv_pairing *p);
 
-/* Harmless if it was not started. */
-void wv_pairing_stop(struct wv_pairing *p);
+/* Ends it. @p may be NULL. */
+void wv_pairing_free(struct wv_pairing *p);

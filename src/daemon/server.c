@@ -19,6 +19,7 @@
 
 #define MIB	    (UINT64_C(1) << 20)
 #define MAX_CLIENTS 4096
+#define MAX_DOORS   1024
 /* Of RLIMIT_NOFILE: for a message with as many descriptors as there can be, files, libraries. */
 #define SPARE_FDS (WV_WIRE_ANY_FDS + 64)
 /* Of memory for the recipes of all, for each that there may be: most are smaller. */
@@ -32,8 +33,7 @@ static void on_drop(void *data, struct wv_recipe *recipe)
 	struct wv_server *s = data;
 
 	wv_save_drop(&s->saver, recipe);
-	if (s->service.pairs)
-		wv_pairs_drop_recipe(s->service.pairs, recipe->id);
+	wv_pairs_drop_recipe(s->service.pairs, recipe);
 	wv_scheduler_drop_recipe(&s->scheduler, recipe);
 }
 
@@ -51,7 +51,9 @@ static bool on_join(void *data, struct wv_user *user)
 /* Called by the catalog. */
 static void on_leave(void *data, struct wv_user *user)
 {
-	(void)data;
+	struct wv_server *s = data;
+
+	wv_doors_remove(&s->acceptor.doors, user);
 	wv_tenant_put(user->tenant);
 }
 
@@ -70,8 +72,7 @@ static void on_device_gone(void *data, const struct wv_device *device)
 {
 	struct wv_server *s = data;
 
-	if (s->service.pairs)
-		wv_pairs_drop_device(s->service.pairs, device->rdev);
+	wv_pairs_drop_device(s->service.pairs, device->rdev);
 	wv_scheduler_drop_device(&s->scheduler, device->ibdev);
 	wv_constants_drop(&s->constants, device->rdev);
 }
@@ -98,7 +99,7 @@ static uint32_t on_requested(void *data, const struct wv_recipe *recipe)
 	struct wv_server *s = data;
 
 	uint32_t by_programs = wv_pool_requested(&s->service, recipe);
-	uint32_t for_pairs = s->service.pairs ? wv_pairs_requested(s->service.pairs, recipe) : 0;
+	uint32_t for_pairs = wv_pairs_requested(s->service.pairs, recipe);
 
 	return for_pairs > by_programs ? for_pairs : by_programs;
 }
@@ -158,18 +159,23 @@ static void compose_planner(struct wv_server *s)
 
 static void compose_pools(struct wv_server *s)
 {
-	s->reaper = (struct wv_reaper){.event = s->event, .closed = on_results, .arg = s};
+	s->reaper = (struct wv_reaper){.workers = s->workers, .closed = on_results, .arg = s};
 	s->results = (struct wv_build_results){
 	    .event = s->event,
 	    .planner = &s->planner,
-	    .builders = &s->builders,
 	    .reaper = &s->reaper,
 	    .constants = &s->constants,
-	    .taken = on_results,
+	};
+	s->builders = (struct wv_builders){
+	    .workers = s->workers,
+	    .done = wv_build_result,
+	    .results = &s->results,
+	    .settled = on_results,
 	    .arg = s,
 	};
 	s->saver = (struct wv_saver){
 	    .event = s->event,
+	    .workers = s->workers,
 	    .catalog = &s->catalog,
 	    .store = &s->store,
 	    .done = on_results,
@@ -189,6 +195,7 @@ static void compose_service(struct wv_server *s)
 {
 	s->service = (struct wv_service){
 	    .event = s->event,
+	    .workers = s->workers,
 	    .catalog = &s->catalog,
 	    .devices = &s->devices,
 	    .constants = &s->constants,
@@ -197,7 +204,6 @@ static void compose_service(struct wv_server *s)
 	    .reaper = &s->reaper,
 	    .closer = &s->closer,
 	    .handed_out = &s->handed_out,
-	    .peers = &s->pairing.peers,
 	    .socket = s->listener.socket,
 	    .start_us = wv_now(s->event),
 	    .answer_flags = s->config.spares ? 0 : WV_ANSWER_NO_SPARES,
@@ -208,11 +214,18 @@ static void compose_service(struct wv_server *s)
 	    .tenants = &s->tenants,
 	    .per_container = s->config.per_container,
 	    .listen_fd = s->listen_fd,
+	    .admin_fd = s->admin_fd,
+	    .doors = {.event = s->event,
+		      .socket = s->listener.socket,
+		      .own = s->listener.for_users},
 	    .spare_fd = -1,
 	};
 }
 
-/* Clients and processes that have leases, one descriptor each, share them with pooled leases. */
+/*
+ * Clients, one descriptor each, and processes and memory that are watched because of leases, share
+ * them with pooled leases.
+ */
 static void set_limits(struct wv_server *s)
 {
 	const struct wv_config *c = &s->config;
@@ -224,15 +237,16 @@ static void set_limits(struct wv_server *s)
 	n_fds = n_fds > 2 * SPARE_FDS ? n_fds - SPARE_FDS : n_fds / 2;
 	s->acceptor.max_clients = n_fds / 2 < MAX_CLIENTS ? n_fds / 2 : MAX_CLIENTS;
 	s->service.max_in_flight = n_fds / 2;
-	s->handed_out = (struct wv_handed_out){
+	s->closer.max_fds = n_fds / 4;
+	s->handed_out.lender = (struct wv_lender){
 	    .event = s->event,
+	    .workers = s->workers,
 	    .max_bytes = c->max_memory_out ? c->max_memory_out * MIB : wv_memory_limit() / 2,
-	    .max_processes = n_fds / 4,
+	    .max_fds = n_fds / 4,
 	};
-	n_fds -= s->acceptor.max_clients + s->handed_out.max_processes;
-	if (wv_peers_configured(c))
-		s->pairing.peers.max_links = n_fds / 4;
-	n_fds -= s->pairing.peers.max_links;
+	s->acceptor.doors.max_own = n_fds / 16 < MAX_DOORS ? n_fds / 16 : MAX_DOORS;
+	n_fds -= s->acceptor.max_clients + s->handed_out.lender.max_fds + s->acceptor.doors.max_own;
+	n_fds -= wv_pairing_limit(s->pairing, n_fds / 4);
 	s->planner.limits = (struct wv_limits){
 	    .leases_per_recipe = c->max_leases_per_recipe,
 	    .user = {.leases = c->max_leases_per_user,
@@ -252,19 +266,21 @@ static void name_kernel(struct wv_planner *p)
 
 static int start_threads(struct wv_server *s)
 {
-	int err = wv_builders_start(&s->builders);
+	int err = wv_lender_start(&s->handed_out.lender);
 
+	if (!err)
+		err = wv_builders_start(&s->builders);
 	if (!err)
 		err = wv_reaper_start(&s->reaper);
 	if (!err)
 		err = wv_saver_start(&s->saver);
 	if (err >= 0)
-		err = wv_closer_start(&s->closer);
+		err = wv_closer_start(&s->closer, s->workers);
 	if (err < 0)
 		wv_log(WV_ERROR,
 		       "%u threads cannot be started: %s: raise TasksMax= or the limit on "
 		       "processes",
-		       WV_BUILDERS + WV_REAPERS + 2, strerror(-err));
+		       WV_BUILDERS + WV_REAPERS + 3, strerror(-err));
 	return err;
 }
 
@@ -272,8 +288,6 @@ static int start(struct wv_server *s)
 {
 	int err = start_threads(s);
 
-	if (err >= 0)
-		err = wv_build_results_start(&s->results);
 	if (err >= 0)
 		err = wv_scheduler_start(&s->scheduler);
 	if (err >= 0)
@@ -285,21 +299,25 @@ static int start(struct wv_server *s)
 	err = wv_connections_start(&s->connections);
 	if (err >= 0)
 		err = wv_accept_start(&s->acceptor);
-	return err < 0 ? err : wv_pairing_start(&s->pairing);
+	return err < 0 ? err : wv_pairing_start(s->pairing);
 }
 
 int wv_server_init(struct wv_server *s, int listen_fd)
 {
 	int err = sd_event_default(&s->event);
 
+	if (err >= 0)
+		err = wv_workers_start(&s->workers, s->event);
 	s->listen_fd = listen_fd;
+	s->admin_fd = wv_steal_fd(&s->listener.admin_fd);
 	wv_tenants_init(&s->tenants);
 	compose_catalog(s);
 	compose_watch(s);
 	compose_planner(s);
 	compose_pools(s);
 	compose_service(s);
-	wv_pairing_compose(&s->pairing, &s->config, &s->service, s->scheduler.issue);
+	if (err >= 0)
+		err = wv_pairing_new(&s->config, &s->service, s->scheduler.issue, &s->pairing);
 	set_limits(s);
 	name_kernel(&s->planner);
 	if (err >= 0)
@@ -335,27 +353,30 @@ void wv_server_finish(struct wv_server *s)
 {
 	wv_accept_stop(&s->acceptor);
 	wv_connections_stop(&s->connections);
-	wv_pairing_stop(&s->pairing);
+	wv_pairing_free(s->pairing);
+	s->pairing = NULL;
 	wv_handed_out_finish(&s->handed_out);
+	wv_lender_stop(&s->handed_out.lender);
 	wv_watch_stop(&s->watch);
 	wv_scheduler_stop(&s->scheduler);
-	wv_build_results_stop(&s->results);
 	wv_builders_stop(&s->builders);
 	end_leases(s);
 	wv_reaper_stop(&s->reaper);
 	wv_saver_stop(&s->saver, LAST_SAVES_US);
 	stop_closer(s);
+	wv_workers_stop(s->workers);
+	s->workers = NULL;
 	wv_catalog_finish(&s->catalog);
 	wv_tenants_finish(&s->tenants);
 	wv_constants_drop_all(&s->constants);
 	wv_close_fd(&s->listen_fd);
+	wv_close_fd(&s->admin_fd);
 	s->event = sd_event_unref(s->event);
 }
 
 void wv_server_unlisten(const struct wv_server *s)
 {
-	if (s->listener.activated)
-		return;
 	wv_unlisten(&s->listener);
-	wv_providers_remove(s->listener.run_dir);
+	if (!s->listener.activated)
+		wv_providers_remove(s->listener.run_dir);
 }

@@ -15,6 +15,7 @@
 #include "daemon/ipc/connection.h"
 #include "daemon/ipc/listen.h"
 #include "daemon/ipc/service.h"
+#include "daemon/loop/workers.h"
 #include "daemon/pairing.h"
 #include "daemon/pool/build.h"
 #include "daemon/pool/build_results.h"
@@ -37,7 +38,8 @@ struct wv_server {
 	wv_scan_fn scan;   /* how devices are found; NULL: wv_devices_scan() */
 
 	sd_event *event;
-	int listen_fd;
+	struct wv_workers *workers;
+	int listen_fd, admin_fd;
 	struct wv_tenants tenants;
 	struct wv_catalog catalog;
 	struct wv_all_constants constants;
@@ -50,7 +52,7 @@ struct wv_server {
 	struct wv_build_results results;
 	struct wv_saver saver;
 	struct wv_scheduler scheduler;
-	struct wv_pairing pairing;
+	struct wv_pairing *pairing;
 	struct wv_service service;
 	struct wv_connections connections;
 	struct wv_acceptor acceptor;

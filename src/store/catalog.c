@@ -210,7 +210,7 @@ struct wv_recipe *wv_catalog_add(struct wv_catalog *c, struct wv_recipe *recipe)
 	struct wv_user *user = wv_catalog_user(c, recipe->uid, true);
 	struct wv_recipe *equal = user ? find_equal(user, recipe) : NULL;
 
-	if (!user || equal) {
+	if (!user || equal || wv_catalog_find(c, recipe->uid, recipe->id)) {
 		wv_recipe_free(recipe);
 		return equal;
 	}

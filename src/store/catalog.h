@@ -34,6 +34,7 @@ struct wv_user {
 	unsigned int n_recipes;
 	unsigned int n_clients;	  /* the owner's: open connections */
 	struct wv_tenant *tenant; /* the owner's: who is charged for this user */
+	struct wv_door *door;	  /* the owner's: a socket of the user's own; or NULL */
 	/* Of all users who are charged together. The owner provides it when the user joins. */
 	struct wv_recipe_account *account;
 };
@@ -94,7 +95,8 @@ struct wv_recipe *wv_catalog_find(struct wv_catalog *c, uid_t uid, uint64_t id);
  * Adds @recipe, which becomes the catalog's. If there is an equal recipe already, @recipe is freed.
  * Recipes in excess of the limits are dropped: the least used variants and the least recently used
  * recipes first, and beyond the limits of all recipes, first those of the account that has most.
- * Returns the recipe that is kept, or NULL (and frees @recipe) if memory is short.
+ * Returns the recipe that is kept, or NULL (and frees @recipe) if memory is short, or if another
+ * recipe of the user has its id: a program can choose what it records so that this is so.
  */
 struct wv_recipe *wv_catalog_add(struct wv_catalog *c, struct wv_recipe *recipe);
 

@@ -48,8 +48,10 @@ void wv_hex_u64(uint64_t value, char text[static 17])
 
 int wv_unhex_u64(const char *text, uint64_t *value)
 {
-	int err = wv_unhex(text, value, sizeof(*value));
+	uint64_t read;
+	int err = wv_unhex(text, &read, sizeof(read));
 
-	*value = be64toh(*value);
+	if (!err)
+		*value = be64toh(read);
 	return err;
 }

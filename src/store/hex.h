@@ -16,5 +16,5 @@ int wv_unhex(const char *text, void *data, size_t bytes);
 /* Writes a 64-bit number as 16 digits, most significant first. */
 void wv_hex_u64(uint64_t value, char text[static 17]);
 
-/* Reads such a number. 0 or -EINVAL. */
+/* Reads such a number. 0, or -EINVAL and @value as it was. */
 int wv_unhex_u64(const char *text, uint64_t *value);

@@ -19,8 +19,7 @@ static unsigned int wanted_steps(struct wv_recipe *recipe)
 	return recipe->reached[WV_RECIPE_RUNS / 2];
 }
 
-/* A recipe of the first @n_steps steps, for the same programs; the caller's. NULL: out of memory.
- */
+/* A recipe of the first @n_steps steps, for the same programs; the caller's. NULL: no memory. */
 static struct wv_recipe *make_shorter(const struct wv_recipe *recipe, unsigned int n_steps)
 {
 	wv_auto_free struct wv_cmdlog *memory = malloc(recipe->cmdlog->bytes);

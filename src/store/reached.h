@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/*
- * The end of a recipe that most programs do not come to is not prepared for nothing.
- */
+/* Most programs may not come to the last steps of a recipe. Then leases are made without these. */
 #pragma once
 
 #include "store/catalog.h"

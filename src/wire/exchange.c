@@ -10,17 +10,25 @@
 #include <sys/socket.h>
 #include <sys/un.h>
 
+static bool reaches(int sock, const struct sockaddr_un *to)
+{
+	return !connect(sock, (const struct sockaddr *)to, sizeof(*to));
+}
+
 int wv_connect(const char *path)
 {
-	struct sockaddr_un to = {.sun_family = AF_UNIX};
+	struct sockaddr_un to = {.sun_family = AF_UNIX}, own;
 	wv_auto_fd sock = -1;
 
 	/* "" would be a name too, an abstract one. */
 	if (!wv_copy_string(to.sun_path, sizeof(to.sun_path), path) || !*to.sun_path)
 		return -ENAMETOOLONG;
 	sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	if (sock < 0 || connect(sock, (struct sockaddr *)&to, sizeof(to)))
+	if (sock < 0)
 		return -errno;
+	if (wv_user_socket(&own, path, geteuid()) || !reaches(sock, &own))
+		if (!reaches(sock, &to))
+			return -errno;
 	return wv_steal_fd(&sock);
 }
 

@@ -8,7 +8,8 @@
 #include "wire/wire.h"
 
 /*
- * Connects to the daemon at @path, without waiting. Returns the socket, which is close-on-exec,
+ * Connects to the daemon at @path, without waiting: by the user's own socket if there is one that
+ * answers, else by the common one. Returns the socket, which is close-on-exec,
  * non-blocking and the caller's; -ENAMETOOLONG if @path is empty or too long; or -errno.
  */
 int wv_connect(const char *path);
@@ -29,9 +30,8 @@ void wv_describe(struct wv_msg_request *request, const struct wv_build_id *progr
 
 /*
  * Requests a pool of @leases for the program that @request describes, and waits up to WV_WAIT_MS
- * for the answer. 0, and *@state is the answer; or -errno, and then an answer may still come, so
- * that
- * @sock is of no more use.
+ * for the answer. 0, and *@state is the answer; or -errno: an answer may still come, so @sock is of
+ * no more use.
  */
 int wv_ask_pool(int sock, struct wv_msg_pool *request, uint32_t leases,
 		struct wv_msg_pool_state *state);

@@ -1,7 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * What is said of pairs: two queue pairs on two nodes, one of a lease (the client's) and one of a
- * server's spares, that are connected to each other before either program asks.
+ * server's spares. The client's is connected to the server's before either program asks. The
+ * server's is only reserved for that: it stays in INIT, where it receives nothing, until its own
+ * program moves it. If that move names the client's queue pair, it is made with the packet sequence
+ * numbers of the pair.
+ *
+ * Servers, shapes of spares and pairs have random numbers, so that nobody can speak of one that it
+ * was not told of.
  *
  * One struct for both ways: between the daemons of two nodes, and between a daemon and a server
  * process that keeps spares (its keeper connection). Little-endian.
@@ -38,14 +44,14 @@
 #define WV_PAIR_MAX_24BIT 0xffffff /* of numbers of queue pairs and packets */
 
 enum wv_pair_word {
-	WV_PAIR_KEEPER = 1, /* this process keeps spares, and can connect them */
+	WV_PAIR_KEEPER = 1, /* this process keeps spares, and can reserve them */
 	WV_PAIR_CONNECTED,  /* the program has connected qp_num to peer_qp_num */
 	WV_PAIR_EDGE,	    /* the same, of a client; answered once a server says CONNECTED */
-	WV_PAIR_ASK,	    /* please connect a spare of that shape to qp_num */
+	WV_PAIR_ASK,	    /* please reserve a spare of that shape for qp_num */
 	WV_PAIR_MADE,	    /* done: qp_num is the spare */
 	WV_PAIR_REFUSED,    /* not done, and there is no pair */
 	WV_PAIR_CLAIMED,    /* a program has received the client's end */
-	WV_PAIR_USED,	    /* the server's program has connected its end as the pair is */
+	WV_PAIR_USED,	    /* the server's program has connected its end to the client's */
 	WV_PAIR_DROP,	    /* the sender's end is no part of the pair any more */
 	WV_PAIR_DROPPED,    /* so is the receiver's: the sender of DROP may destroy its end */
 	WV_PAIR_LOST,	    /* DROP and DROPPED between daemons, */
@@ -69,20 +75,19 @@ enum wv_pair_why {
 };
 
 struct wv_pair_note {
-	uint16_t word;	      /* enum wv_pair_word */
-	uint16_t why;	      /* enum wv_pair_why, of REFUSED and DROP */
-	uint32_t keeper;      /* the server process, by a number of its daemon */
+	uint16_t word; /* enum wv_pair_word */
+	uint16_t why;  /* enum wv_pair_why, of REFUSED and DROP */
+	/* CONNECTED, and the answer EDGE. 1: the server creates such queue pairs for connection
+	 * requests of librdmacm, each of which names the client's queue pair */
+	uint32_t by_request;
+	uint64_t keeper;      /* the server process, by a number of its daemon; 0: none */
 	uint64_t pair;	      /* a number of the client's daemon; 0: none */
 	uint64_t shape;	      /* which spares of the process; a number of its own */
 	uint8_t gid[16];      /* of qp_num */
 	uint8_t peer_gid[16]; /* of peer_qp_num */
 	uint32_t qp_num, peer_qp_num;
-	uint32_t psn;	   /* ASK: the first PSN that the asked-for spare sends */
-	uint32_t peer_psn; /* ASK: the first PSN that qp_num sends */
-	/* CONNECTED, and the answer EDGE. 1: the server creates such queue pairs for connection
-	 * requests of librdmacm, each of which names the client's queue pair */
-	uint32_t by_request;
-	uint32_t reserved;
+	uint32_t psn;		 /* ASK: the first PSN that the asked-for spare sends */
+	uint32_t peer_psn;	 /* ASK: the first PSN that qp_num sends */
 	char user[WV_PAIR_USER]; /* EDGE: the program's user, zero-filled */
 };
 
@@ -141,6 +146,6 @@ struct wv_msg_pair_gone {
 	uint64_t pair;
 };
 
-_Static_assert(sizeof(struct wv_pair_note) == 24 + 32 + 24 + WV_PAIR_USER, "wire");
+_Static_assert(sizeof(struct wv_pair_note) == 32 + 32 + 16 + WV_PAIR_USER, "wire");
 _Static_assert(sizeof(struct wv_msg_pair) == 16 + sizeof(struct wv_pair_note), "wire");
 _Static_assert(sizeof(struct wv_msg_connected) == 16 + 16, "command log stays 8-byte aligned");

@@ -25,7 +25,6 @@ enum wv_trace_how {
 	WV_HOW_RECORDED,  /* answered by the kernel, and recorded */
 	WV_HOW_PREFORKED, /* made by the parent before the fork */
 	WV_HOW_SPARE,	  /* made ahead, because this process makes one after another */
-	WV_HOW_PAIR,	  /* connected ahead to a queue pair of a client */
 };
 
 struct wv_trace {

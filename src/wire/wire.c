@@ -5,8 +5,41 @@
 #include "wire/pair.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+
+/* Whether the path of @bytes ends in a name, so that more letters make it one beside it. */
+static bool ends_in_name(const char *path, size_t bytes)
+{
+	const char *slash = memrchr(path, '/', bytes);
+	const char *last = slash ? slash + 1 : path;
+
+	return strspn(last, ".") < bytes - (size_t)(last - path);
+}
+
+int wv_admin_socket(struct sockaddr_un *at, const char *socket)
+{
+	const char *name = strrchr(socket, '/');
+	size_t folder = name ? (size_t)(name - socket) : 0;
+	int bytes;
+
+	if (!ends_in_name(socket, folder))
+		return -EINVAL;
+	bytes = snprintf(at->sun_path, sizeof(at->sun_path), "%.*s" WV_ADMIN_FOLDER "%s",
+			 (int)folder, socket, name);
+	at->sun_family = AF_UNIX;
+	return bytes < (int)sizeof(at->sun_path) ? 0 : -ENAMETOOLONG;
+}
+
+int wv_user_socket(struct sockaddr_un *at, const char *socket, uid_t uid)
+{
+	int bytes =
+	    snprintf(at->sun_path, sizeof(at->sun_path), "%s" WV_USER_SOCKETS "/%u", socket, uid);
+
+	at->sun_family = AF_UNIX;
+	return bytes < (int)sizeof(at->sun_path) ? 0 : -ENAMETOOLONG;
+}
 
 void wv_msg_init(struct wv_msg *msg, enum wv_msg_type type, size_t bytes)
 {

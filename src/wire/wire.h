@@ -32,6 +32,7 @@
 
 #include <stdint.h>
 #include <sys/types.h>
+#include <sys/un.h>
 
 #define WV_WIRE_MAGIC	0x42525657u /* "WVRB" */
 #define WV_WIRE_VERSION 7
@@ -41,6 +42,16 @@
 
 #define WV_SOCKET_DEFAULT "/run/warmverbs/socket"
 #define WV_SOCKET_ENV	  "WARMVERBS_SOCKET"
+/*
+ * Added to the socket's path: a folder with further sockets of the same daemon, which are named
+ * after users. Each admits that user alone, so that no other user's connections are before it.
+ */
+#define WV_USER_SOCKETS ".users"
+/*
+ * Added to the path of the socket's folder: a folder with the administrator's socket, of the same
+ * name. It is not in that folder, which containers may have.
+ */
+#define WV_ADMIN_FOLDER "-admin"
 /*
  * In the socket's folder: one line "uverbsN libNAME-rdmavM.so" for each device of the node. It
  * tells a program which of its providers to load, and whether there is a single device, without
@@ -203,6 +214,15 @@ _Static_assert(sizeof(struct wv_msg_record) == 16 + 24, "command log stays 8-byt
 _Static_assert(sizeof(struct wv_msg_report) == 16 + 24 + 24, "wire");
 _Static_assert(sizeof(struct wv_msg_pool) == sizeof(struct wv_msg_request) + 8, "wire");
 _Static_assert(sizeof(struct wv_msg_pool_state) == 16 + 8, "wire");
+
+/*
+ * The address *@at of the administrator's socket of the daemon at @socket. 0, or -ENAMETOOLONG;
+ * -EINVAL: the path of the folder does not end in a name, so that there is none beside it.
+ */
+int wv_admin_socket(struct sockaddr_un *at, const char *socket);
+
+/* The address *@at of the socket of @uid beside @socket. 0, or -ENAMETOOLONG. */
+int wv_user_socket(struct sockaddr_un *at, const char *socket, uid_t uid);
 
 /* Fills in the header of a message of @bytes in all. */
 void wv_msg_init(struct wv_msg *msg, enum wv_msg_type type, size_t bytes);

@@ -7,9 +7,8 @@ import json
 import operator
 import struct
 import subprocess
-import sys
 
-from support import bed, zygote
+from support import bed, cases, zygote
 
 FAILING = str(bed.BUILD / "tests/faults/libfailing.so")
 ZYGOTE = str(bed.BUILD / "tests/programs/zygote")
@@ -144,7 +143,4 @@ def documents_agree(text, expected):
 
 
 if __name__ == "__main__":
-    if bed.SANITIZED:
-        print("skipped: a sanitizer's malloc() comes before the one that fails")
-        sys.exit(77)
-    bed.main()
+    cases.main("a sanitizer's malloc() comes before the one that fails" if bed.SANITIZED else None)

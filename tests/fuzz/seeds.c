@@ -16,6 +16,8 @@
 #include "wire/trace_record.h"
 
 #include <fcntl.h>
+#include <link.h>
+#include <linux/rtnetlink.h>
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -239,6 +241,56 @@ static void save_notes(void)
 	save("daemon", "notes", t.data, t.bytes);
 }
 
+/* A program with a lease says to which server its queue pair was connected. */
+static void add_connected(struct turns *t, struct wv_cmdlog *record)
+{
+	struct wv_qp_peer peer = {.qp_num = 7, .gid = {0xfe, 0x80, [15] = 1}};
+	wv_auto_free struct wv_cmdlog *moves = moves_of(2, &peer);
+	wv_auto_free struct wv_cmdlog *recipe = recipe_of(record);
+	struct wv_msg_connected msg = {.qp_num = 5};
+	uint8_t sent[sizeof(msg) - sizeof(msg.msg) + 4096];
+	size_t head = sizeof(msg) - sizeof(msg.msg);
+
+	msg.create = step_index(recipe, tape_find(recipe, "QP_CREATE", 0));
+	memcpy(sent, (uint8_t *)&msg + sizeof(msg.msg), head);
+	assert_true(moves->bytes <= sizeof(sent) - head);
+	memcpy(sent + head, moves, moves->bytes);
+	add(t, WV_MSG_CONNECTED, 0, sent, head + moves->bytes);
+}
+
+/* A program that connects to a server of this node in each run, and gets a pair in the third. */
+static void save_pairs(struct wv_cmdlog *record)
+{
+	static const struct spoken
+	    keeper = {.word = WV_PAIR_KEEPER},
+	    connected = {.word = WV_PAIR_CONNECTED, .shape = 9, .qp_num = 7, .peer_qp_num = 5},
+	    made = {.word = WV_PAIR_MADE, .flags = SPOKEN_AS_HEARD, .qp_num = 8},
+	    used = {.word = WV_PAIR_USED, .flags = SPOKEN_AS_HEARD, .qp_num = 8};
+	static struct turns t;
+	struct wv_msg_request request = bench_request(1);
+	struct wv_msg_report report = {.adopted = 7};
+	size_t head = sizeof(struct wv_msg_record) - sizeof(struct wv_msg);
+	uint8_t sent[sizeof(struct wv_msg_record) + 16 * 1024] = {0};
+
+	memcpy(sent + head, record, record->bytes);
+	t.bytes = 0;
+	ADD_MESSAGE(&t, WV_MSG_REQUEST, 1, request);
+	add(&t, WV_MSG_RECORD, 0, sent, head + record->bytes);
+	add(&t, TURN_TALK, 0, &keeper, sizeof(keeper));
+	add(&t, TURN_FILL, 0, NULL, 0);
+	for (unsigned int i = 0; i < 4; i++) {
+		add(&t, TURN_CLOSE, 0, NULL, 0);
+		ADD_MESSAGE(&t, WV_MSG_REQUEST, 1, request);
+		add_connected(&t, record);
+		add(&t, TURN_TALK, 0, &connected, sizeof(connected));
+		ADD_MESSAGE(&t, WV_MSG_REPORT, 0, report);
+		add(&t, TURN_FILL, 0, NULL, 0);
+		add(&t, TURN_TALK, 0, &made, sizeof(made));
+	}
+	add(&t, TURN_TALK, 0, &used, sizeof(used));
+	save("daemon", "pairs", t.data, t.bytes);
+}
+
 static void save_questions(void)
 {
 	static const char *const questions[] = {
@@ -312,7 +364,11 @@ static void save_frames(void)
 	wv_frame_write(bytes + n, WV_FRAME_FIRST_MESSAGE, NULL, 0);
 	n += WV_FRAME_HEAD;
 	wv_frame_write(bytes + n, WV_FRAME_GOODBYE, "no room", 7);
-	save("peer", "frames", bytes, n + WV_FRAME_HEAD + 7);
+	n += WV_FRAME_HEAD + 7;
+	save("peer", "frames", bytes, n);
+	memmove(bytes + 1, bytes, n);
+	bytes[0] = 7;
+	save("link", "frames", bytes, n + 1);
 }
 
 /* The headers and notes of a program, which are at its start. */
@@ -323,6 +379,68 @@ static void save_program(void)
 
 	assert_int_equal(pread(fd, start, sizeof(start), 0), sizeof(start));
 	save("program", "elf", start, sizeof(start));
+}
+
+/* An address that this node got, and a neighbour. */
+static void save_addresses(void)
+{
+	struct {
+		struct nlmsghdr head;
+		struct ifaddrmsg address;
+		struct nlattr attr;
+		uint8_t ip[4];
+		struct nlmsghdr next;
+		struct ndmsg neighbour;
+		struct nlattr to, at;
+		uint8_t mac[8];
+	} said = {
+	    .head = {.nlmsg_len = offsetof(typeof(said), next), .nlmsg_type = RTM_NEWADDR},
+	    .attr = {.nla_len = 8, .nla_type = IFA_LOCAL},
+	    .next = {.nlmsg_len = sizeof(said) - offsetof(typeof(said), next),
+		     .nlmsg_type = RTM_NEWNEIGH},
+	    .to = {.nla_len = 4, .nla_type = NDA_DST},
+	    .at = {.nla_len = 12, .nla_type = NDA_LLADDR},
+	};
+
+	save("addresses", "two", &said, sizeof(said));
+}
+
+/* A libc with two versions. */
+static void save_libc(void)
+{
+	static const char names[] = "\0GLIBC_2.2.5\0GLIBC_2.3";
+	struct {
+		ElfW(Ehdr) header;
+		ElfW(Shdr) sections[3];
+		struct {
+			ElfW(Verdef) version;
+			ElfW(Verdaux) name;
+		} versions[2];
+		char names[sizeof(names)];
+	} libc = {
+	    .header = {.e_type = ET_DYN,
+		       .e_shoff = offsetof(typeof(libc), sections),
+		       .e_shentsize = sizeof(ElfW(Shdr)),
+		       .e_shnum = 3},
+	    .sections[1] = {.sh_type = SHT_GNU_verdef,
+			    .sh_offset = offsetof(typeof(libc), versions),
+			    .sh_size = sizeof(libc.versions),
+			    .sh_link = 2,
+			    .sh_info = 2},
+	    .sections[2] = {.sh_offset = offsetof(typeof(libc), names), .sh_size = sizeof(names)},
+	    .versions = {{.version = {.vd_aux = sizeof(ElfW(Verdef)),
+				      .vd_next = sizeof(libc.versions[0])},
+			  .name = {.vda_name = 1}},
+			 {.version = {.vd_aux = sizeof(ElfW(Verdef))}, .name = {.vda_name = 13}}},
+	};
+	ElfW(Ehdr) own;
+	wv_auto_fd fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+
+	assert_int_equal(pread(fd, &own, sizeof(own), 0), sizeof(own));
+	memcpy(libc.header.e_ident, own.e_ident, EI_NIDENT);
+	libc.header.e_machine = own.e_machine;
+	memcpy(libc.names, names, sizeof(names));
+	save("libc", "versions", &libc, sizeof(libc));
 }
 
 static void save_texts(void)
@@ -361,6 +479,7 @@ int main(int argc, char **argv)
 		save_lease(name, (struct reply){.program = (uint8_t)i}, recipe);
 		save_turns(name, records[i]);
 	}
+	save_pairs(records[1]);
 	through_end();
 	save_connected();
 	save_other_replies();
@@ -369,6 +488,8 @@ int main(int argc, char **argv)
 	save_status();
 	save_trace();
 	save_program();
+	save_libc();
+	save_addresses();
 	save_texts();
 	save_frames();
 	return 0;

@@ -18,7 +18,28 @@ enum turn_what {
 	TURN_CLOSE, /* the client closes its connection */
 	TURN_FILL,  /* the daemon fills its pools */
 	TURN_NOTE,  /* the bytes are what a peer says of a pair */
+	TURN_TALK,  /* the bytes are struct spoken, one after another */
 	N_TURNS,
+};
+
+#define TURN_KEEPER 3 /* the client that talks as a server that keeps spares */
+#define TURN_GID    "fe80:0000:0000:0000:0000:0000:0000:0001" /* of this node, and of the peer */
+
+/* What is said of a pair, in few bytes, most of which make sense. */
+struct spoken {
+	uint8_t word, why; /* modulo how many there are */
+	uint8_t flags;	   /* enum spoken_flag */
+	uint8_t pair, shape;
+	uint8_t qp_num, peer_qp_num;
+	uint8_t reserved;
+};
+
+enum spoken_flag {
+	SPOKEN_BY_PEER = 1 << 0,    /* not by the keeper */
+	SPOKEN_AS_HEARD = 1 << 1,   /* the rest is what the daemon has said last to a keeper */
+	SPOKEN_OF_OTHERS = 1 << 2,  /* without the GID of this node, */
+	SPOKEN_FOR_OTHERS = 1 << 3, /* or the name of this user */
+	SPOKEN_BY_REQUEST = 1 << 4,
 };
 
 struct turn {

@@ -139,6 +139,14 @@ class Hoard(hostile.Case):
             going.await_steps(2 * USER_MIB // DEAR_MIB)
             self.assertLessEqual(going.steps * DEAR_MIB, USER_MIB)
 
+    def test_hoard_by_proxies(self):
+        """Also if the processes that took them have ended; once nobody has them, they count no longer."""
+        with self.going(attacks.HoardByProxies) as going:
+            going.await_steps(2 * USER_MIB // DEAR_MIB)
+            self.assertLessEqual(going.steps * DEAR_MIB, USER_MIB)
+            self.assertGreaterEqual(self.daemon.status()["use"]["memory_out"], going.steps * DEAR_MIB * MIB)
+        bed.until(lambda: not self.daemon.status()["use"]["memory_out"], "the memory to be free")
+
 
 if __name__ == "__main__":
-    hostile.main()
+    bed.main()

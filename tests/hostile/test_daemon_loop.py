@@ -104,4 +104,4 @@ class Loop(hostile.Case):
 
 
 if __name__ == "__main__":
-    hostile.main()
+    bed.main()

@@ -5,7 +5,7 @@
 What counts is how many leases the victim gets in a steady rhythm, beside the attack and alone.
 """
 
-from support import attacks, bed, hostile
+from support import attacks, bed, cases, hostile
 
 LEASES = 20
 RHYTHM_S = 0.1
@@ -17,7 +17,10 @@ class Turns(hostile.Case):
 
     def check(self, kind, steps, rhythm_s=RHYTHM_S):
         self.victim_learns()
+        meanwhile = cases.Busyness()
         alone, _ = self.victim_leases(LEASES, rhythm_s)
+        if alone <= LEASES // 2 and meanwhile.was_busy():
+            self.skipTest(f"{alone} of {LEASES} leases alone: the machine is too busy to tell")
         self.assertGreater(alone, LEASES // 2)
         with self.going(kind) as going:
             going.await_steps(steps)
@@ -58,4 +61,4 @@ class Turns(hostile.Case):
 
 
 if __name__ == "__main__":
-    hostile.main()
+    bed.main()

@@ -7,7 +7,7 @@ import shutil
 import tempfile
 import unittest
 
-from support import bed, trace
+from support import bed, cases, trace
 
 PAIRING = str(bed.BUILD / "tests/leases/pairing")
 CONNECT = str(bed.BUILD / "tests/programs/connect")
@@ -102,7 +102,7 @@ class Connected(unittest.TestCase):
 
     def start_paired(self, *options):
         """A program with a lease whose queue pair is connected. A busy machine may be too slow for the daemon."""
-        for _ in range(bed.PATIENCE):
+        for _ in cases.attempts():
             is_up = self.server and self.server.process.poll() is None
             if not is_up and not self.learn():
                 self.server.close()

@@ -12,7 +12,7 @@ import subprocess
 import tempfile
 import unittest
 
-from support import bed
+from support import bed, cases
 
 # Of the specification of CDI, version 0.5.0: vendor and class of a kind, and names of devices.
 KIND = re.compile(r"[A-Za-z]([\w.-]*[A-Za-z0-9])?/[A-Za-z]([\w-]*[A-Za-z0-9])?")
@@ -209,4 +209,4 @@ def loaded_libc():
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

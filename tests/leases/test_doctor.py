@@ -12,7 +12,7 @@ import subprocess
 import threading
 import unittest
 
-from support import bed
+from support import bed, cases
 from support.wire import CONTROL, HEADER, MAGIC, VERSION
 
 SMALL = "open pd cq qp:rc move:init"
@@ -182,7 +182,7 @@ class Summary(bed.Case):
     @unittest.skipIf(bed.SANITIZED, "the preload would come before the sanitizer's runtime")
     def test_first_run_and_next(self):
         self.assertIn("this run was recorded; run it again", self.summary(SMALL))
-        for _ in range(bed.PATIENCE):
+        for _ in cases.attempts():
             self.daemon.await_ready(self.name)
             line = self.summary(SMALL)
             if "done ahead" in line:

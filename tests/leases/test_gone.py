@@ -7,7 +7,7 @@ import signal
 import socket
 import struct
 
-from support import bed
+from support import bed, cases
 
 
 def server():
@@ -21,7 +21,7 @@ class Gone(bed.Case):
     def test_gone(self):
         words = "open pd cq srq qp:rc,srq qp:ud move:init,all at:ready"
         self.learn(words)
-        for _ in range(bed.PATIENCE):
+        for _ in cases.attempts():
             self.daemon.await_ready(self.name)
             program = self.start(words + " move:rtr,all query cq destroy:qps destroy:srq destroy:cqs close", True)
             self.assertEqual(program.reach("ready"), {})

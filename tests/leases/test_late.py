@@ -4,7 +4,7 @@
 
 import signal
 
-from support import bed, trace
+from support import bed, cases, trace
 
 OPEN = "open pd"
 CONNECTION = "channel cq:channel qp:rc move:init move:rtr,rts"
@@ -77,14 +77,14 @@ class Late(bed.Case):
         """A recording is sent more than once; the last one is kept."""
         words = f"{OPEN} {' '.join([CONNECTION] * 5)}"
         self.learn(words)
-        self.assertEqual(len(self.daemon.recipes(self.name)), 1)
+        bed.until(lambda: len(self.daemon.recipes(self.name)) == 1, "one recipe")
         self.check_all_adopted(self.run_leased(words))
 
     def test_open_again_and_again(self):
         n = OPENS + 4
         words = " ".join([f"{OPEN} cq qp:rc move:init move:rtr,rts destroy:qps destroy:cqs destroy:pd close"] * n)
         plain = self.run_plain(words)
-        for _ in range(bed.PATIENCE):
+        for _ in cases.attempts(free=1):
             warm = self.run_warm(words)
             self.assertEqual(warm.shape(), plain.shape())
             if warm.leased >= OPENS:  # all further opens share a recipe

@@ -13,7 +13,7 @@ import subprocess
 import tempfile
 import unittest
 
-from support import bed
+from support import bed, cases
 
 OPEN = "open pd cq qp:rc move:init"
 LISTS = 5
@@ -64,7 +64,7 @@ class Listing(bed.Case):
         """A daemon that has just started puts off a program that asks in advance; the program asks again, and gets a
         lease."""
         self.learn(OPEN)
-        for _ in range(bed.PATIENCE):
+        for _ in cases.attempts():
             self.daemon.stop()
             self.daemon.start()
             self.daemon.await_ready(self.name)
@@ -73,7 +73,7 @@ class Listing(bed.Case):
             self.assertEqual(self.accepted() - before, len(["in advance", "at the open", "our question"]))
             if result.leased:
                 return
-        self.fail(f"no lease in {bed.PATIENCE} runs: {self.daemon.log()[-2000:]}")
+        self.fail(f"no lease in {cases.PATIENCE} runs: {self.daemon.log()[-2000:]}")
 
     @unittest.skipIf(os.geteuid(), "only root may know how many connections there were")
     def test_listing_again_asks_for_nothing(self):

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """When the daemon is told what a program did, and how a lease served it: not on the way to RTS, and yet never lost."""
 
-from support import bed
+from support import bed, cases
 
 CONNECT = "open pd cq qp:rc move:init move:rtr,rts"
 
@@ -14,7 +14,7 @@ class Reports(bed.Case):
 
     def start_leased(self, words):
         """A program that has a lease and waits at its "at:connected", and the counters before it."""
-        for _ in range(bed.PATIENCE):
+        for _ in cases.attempts():
             self.daemon.await_ready(self.name)
             before = self.counters()
             program = self.start(words, True)
@@ -22,7 +22,7 @@ class Reports(bed.Case):
             if self.counters()["hits"] > before["hits"]:
                 return program, before
             program.finish()
-        raise AssertionError(f"no lease in {bed.PATIENCE} runs")
+        raise AssertionError(f"no lease in {cases.PATIENCE} runs")
 
     def await_report(self, before):
         bed.until(lambda: self.counters()["reports"] > before["reports"], "the report")

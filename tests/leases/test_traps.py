@@ -10,7 +10,7 @@ unknown handle.
 import shutil
 import subprocess
 
-from support import bed
+from support import bed, cases
 
 RC = "move:init,all move:rtr,rts,all traffic"
 UD = "qp:ud move:init,rtr,rts"
@@ -210,6 +210,11 @@ class Library(bed.Case):
         self.assertGreater(self.daemon.recipes(self.name)[0]["counters"]["hits"], hits, "it was offered none")
 
         # After that it is recorded again, and has leases of its own.
+        for _ in cases.attempts(free=1):
+            if len(self.daemon.recipes(self.name)) > 1:
+                break
+            self.run_warm("-v", program=program, env=other)
+        self.daemon.await_ready(self.name)
         leased = self.run_leased("-v", program=program, env=other)
         self.assertEqual(leased.shape(), plain.shape())
         self.assertNotEqual({r["key"]["provider"] for r in self.daemon.recipes(self.name)}, before)

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from support import bed, trace
+from support import bed, cases, trace
 from support.ports import free_port, is_listened_to
 
 DTEST_PORT = 15828  # fixed by dtest
@@ -64,7 +64,7 @@ class Users(bed.Case):
         """run(warm) returns the results of a server and of its client."""
         plain = run(False)
         self.assertEqual([result.status for result in plain], [0, 0], plain[1].lines + [plain[1].errors])
-        for _ in range(1 + bed.PATIENCE):  # the first is recorded; threads may come in another order than recorded
+        for _ in cases.attempts(free=2):  # the first is recorded; threads may come in another order than recorded
             results = run(True)
             self.assertEqual(list(map(said, results)), list(map(said, plain)), results[1].errors)
             if all(result.leased and not left_to_kernel(result) for result in results):

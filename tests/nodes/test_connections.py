@@ -5,7 +5,7 @@
 import pathlib
 import signal
 
-from support import bed, nodes
+from support import bed, cases, nodes
 
 SUCCESS, RETRIES_EXCEEDED, RNR_RETRIES_EXCEEDED = 0, 12, 13  # enum ibv_wc_status
 
@@ -51,7 +51,7 @@ class Connections(nodes.Case):
                  connected(77, 9, "post:receive", "post:receive", "await:n=2", "arrived"))
         plain = self.run_both(*words)
         self.assertEqual(self.statuses(plain[0]), [SUCCESS] * 4, plain[0].lines)
-        for _ in range(2 * bed.PATIENCE):
+        for _ in cases.attempts(2 * cases.PATIENCE, free=2):
             warm = self.run_both(*words, warm=True)
             self.assertEqual([result.shape() for result in warm], [result.shape() for result in plain])
             if all(result.leased for result in warm):

@@ -4,8 +4,8 @@
 
 import shutil
 
-from support import bed, nodes, pairs
-from support.pairs import CONNECTIONLESS, MAKING
+from support import bed, nodes, sides
+from support.sides import CONNECTIONLESS, MAKING
 
 FEW = ["-n", "10"]
 
@@ -24,7 +24,7 @@ class Programs(nodes.Case):
             self.skipTest(f"{command[0]} is not installed")
         for warm in ((False, False), (True, True)):
             with self.subTest(server=warm[0], client=warm[1]):
-                self.check_counts(pairs.run(self.nodes, command, warm), forbidden)
+                self.check_counts(sides.run(self.nodes, command, warm), forbidden)
 
     def check_counts(self, results, forbidden):
         """Each program was counted on its own node only."""

@@ -10,9 +10,10 @@ import pwd
 import shutil
 import socket
 import tempfile
+import time
 import unittest
 
-from support import authority, keepers, peering, ports, wire
+from support import authority, cases, keepers, peering, ports, wire
 
 SOURCE = "127.0.0.4"
 OTHER = "127.0.0.6"  # another peer
@@ -37,10 +38,10 @@ class Case(unittest.TestCase):
     """Node 1 makes pairs; the test is its peer, and a server on it whose queue pairs 777 and 778 are connected to 55 of
     its peer and of a third node."""
 
+    pairs = "yes"
+
     @classmethod
     def setUpClass(cls):
-        if not shutil.which("openssl"):
-            raise unittest.SkipTest("there is no openssl, which makes the certificates: apt-get install openssl")
         cls.folder = tempfile.mkdtemp(prefix="wv-liars-")
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         cls.ca = authority.Authority(cls.folder)
@@ -50,14 +51,17 @@ class Case(unittest.TestCase):
     def setUp(self):
         self.port = ports.free_port()
         self.node = peering.Node(self.folder, 1, self.port, f"{SOURCE},{OTHER}", self.ca.certificate, self.own,
-                                 ["--pairs", "yes"])
+                                 ["--pairs", self.pairs])
         self.addCleanup(os.unlink, self.node.folder / "log")
         self.addCleanup(self.node.stop)
         self.server = self.start_server()
+        self.identity = os.urandom(16)
         self.connect()
         self.keeper = self.learn()
 
     def connect(self, source=SOURCE, **hello):
+        if source == SOURCE:
+            hello = {"node": self.identity, **hello}
         self.peer = peering.Stranger("127.0.0.1", self.port, source)
         self.addCleanup(self.peer.close)
         self.peer.shake_hands(self.ca.certificate, self.good[source]).send(peering.hello(**hello))
@@ -172,13 +176,52 @@ class Liars(Case):
         self.expect_well()
 
     def test_a_server_that_never_answers(self):
-        """It is asked for so many pairs at most."""
-        for pair in range(1, MOST + 3):
+        """It is asked for so many pairs at most, and half of them for one node."""
+        for pair in range(1, MOST // 2 + 3):
             self.ask(pair)
-        for pair in (MOST + 1, MOST + 2):
+        for pair in (MOST // 2 + 1, MOST // 2 + 2):
             heard = self.hear()
             self.assertEqual((heard.word, heard.why, heard.pair), (keepers.REFUSED, keepers.NO_SPARE, pair))
         self.expect_well()
+
+    def test_a_server_that_drops_its_end_again_and_again(self):
+        """The client's node is told once, and the connection of the nodes stays."""
+        self.ask(1)
+        heard = self.server_hears()
+        about = {"keeper": 0, "pair": heard.pair, "shape": SHAPE, "gid": gid("127.0.0.1"), "peer_gid": gid(SOURCE),
+                 "qp_num": 900, "peer_qp_num": 56}
+        self.server.send(keepers.Note(keepers.MADE, **about).packed())
+        for _ in range(5000):
+            self.server.send(keepers.Note(keepers.DROP, **about).packed())
+        self.assertEqual([note.word for note in self.hear_all()], [keepers.MADE, keepers.LOST])
+        self.expect_well()
+        self.assertNotIn("does not read", self.node.log())
+
+    def test_a_server_that_does_not_read_for_a_while(self):
+        """It is told of each pair that is over, at last: until then the number of its end is no other queue pair's."""
+        made = []
+        for pair in range(1, MOST // 2 + 1):
+            self.ask(pair, qp_num=1000 + pair)
+            made.append(self.server_hears().pair)
+        for word in (keepers.CLAIMED, keepers.DROP):
+            for pair in range(1, MOST // 2 + 1):
+                self.peer.send(note(word, pair=pair))
+        time.sleep(1)
+        dropped = []
+        while len(dropped) < MOST // 2:
+            heard = self.server_hears()
+            if heard.word == keepers.DROP:
+                dropped.append(heard.pair)
+        self.assertEqual(sorted(dropped), sorted(made))
+        self.expect_well()
+
+    def test_a_node_that_asks_for_all_ends_of_a_server(self):
+        for pair in range(1, MOST + 1):
+            self.ask(pair)
+        self.hear_all()
+        self.connect(OTHER)
+        self.ask(1, gid=gid(OTHER))
+        self.assertTrue(self.is_silent())
 
     def expect_closed(self, body):
         self.peer.send(peering.frame(peering.FIRST_MESSAGE, body))
@@ -196,6 +239,19 @@ class Liars(Case):
 
     def test_endless_name(self):
         self.expect_closed(keepers.Note(keepers.ASK, user=b"x" * 32).body())
+
+
+class Local(Case):
+    """Pairs on this node only."""
+
+    pairs = "local"
+
+    def learn(self):
+        return 1
+
+    def test_peers_get_none(self):
+        self.ask(1)
+        self.expect_refused(1)
 
 
 class Lost(Case):
@@ -219,6 +275,22 @@ class Lost(Case):
         self.connect()
         self.assertEqual(self.hear().word, keepers.STILL)
 
+    def test_its_daemon_was_started_again(self):
+        """Nothing of the pair is left: the daemon before had its other end, and no program has."""
+        self.server_hears()
+        self.connect(node=os.urandom(16))
+        self.assertEqual(self.server_hears().word, keepers.DROPPED)
+        self.assertTrue(self.is_silent())
+
+    def test_its_daemon_was_started_again_but_a_program_has_the_end(self):
+        self.server_hears()
+        self.connect()
+        self.peer.send(note(keepers.CLAIMED, pair=1))
+        self.assertEqual(self.hear().word, keepers.STILL)
+        self.peer.close()
+        self.connect(node=os.urandom(16))
+        self.assertEqual(self.hear().word, keepers.STILL)
+
     def test_another_peer(self):
         """It is not asked, and what it says of the pair is not believed."""
         self.server_hears()
@@ -239,4 +311,4 @@ class Lost(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

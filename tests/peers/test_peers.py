@@ -2,23 +2,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Daemons that are each other's peers: they connect, and connect again, whatever happens to one of them."""
 
+import contextlib
 import os
 import re
 import shutil
 import signal
 import subprocess
 import tempfile
+import time
 import unittest
 
-from support import authority, peering, ports
+from support import authority, cases, peering, ports
 
 NAMES = ("127.0.0.1", "127.0.0.2", "127.0.0.3")
 
 
 class Case(unittest.TestCase):
     def setUp(self):
-        if not shutil.which("openssl"):
-            self.skipTest("there is no openssl, which makes the certificates: apt-get install openssl")
         self.folder = tempfile.mkdtemp(prefix="wv-peers-")
         self.addCleanup(shutil.rmtree, self.folder, ignore_errors=True)
         self.port = ports.free_port()
@@ -196,6 +196,27 @@ class Refused(Case):
         two.await_state(NAMES[0], "refused")
         self.assertEqual(one.peer(NAMES[1])["state"], "refused")
 
+    def test_revoked_in_a_handshake(self):
+        """Not only those that are connected: the last step of one that has begun is not the way in."""
+        one, two = self.node(1, peers=NAMES[1]), self.credentials(2)
+        self.ca.revoke(two[0])
+        stranger = None
+        while "credentials for peers were read" not in one.log():
+            if stranger:
+                stranger.close()
+            stranger = peering.Stranger(NAMES[0], self.port, NAMES[1])
+            try:
+                stranger.shake_hands(self.ca.certificate, two)
+            except ConnectionError:  # its first step was too late already
+                stranger.close()
+                peering.until(lambda: "credentials for peers were read" in one.log(), "the list is read")
+                return
+            time.sleep(1)
+        self.addCleanup(stranger.close)
+        with contextlib.suppress(OSError):
+            stranger.send(peering.hello() + peering.frame(peering.PING, bytes(8)))
+        self.assertIsNone(stranger.await_frame(peering.PONG))
+
     def test_a_key_that_others_can_read(self):
         certificate, key = self.credentials(1)
         os.chmod(key, 0o640)
@@ -206,4 +227,4 @@ class Refused(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

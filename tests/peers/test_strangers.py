@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-from support import authority, peering, ports
+from support import authority, cases, peering, ports
 
 SOURCE, OTHER = "127.0.0.4", "127.0.0.5"
 FLOOD_S = 2
@@ -25,8 +25,6 @@ class Case(unittest.TestCase):
 
     @classmethod
     def setUpClass(cls):
-        if not shutil.which("openssl"):
-            raise unittest.SkipTest("there is no openssl, which makes the certificates: apt-get install openssl")
         cls.folder = tempfile.mkdtemp(prefix="wv-strangers-")
         cls.addClassCleanup(shutil.rmtree, cls.folder, ignore_errors=True)
         cls.ca = authority.Authority(cls.folder)
@@ -103,7 +101,7 @@ class Refused(Case):
         for version in (peering.VERSION + 1, 0, 0xffff):
             stranger = self.connect_well(peering.hello(version) + b"of another form")
             self.assertIn(b"version", stranger.await_frame(peering.GOODBYE))
-            self.expect_refused(stranger, f"it speaks version {version} of the protocol, this node version 1")
+            self.expect_refused(stranger, f"the peer speaks version {version} of the protocol, this node version 1")
 
     def test_slow_ones(self):
         """Silence, and a byte now and then, do not keep a connection."""
@@ -234,11 +232,14 @@ class Floods(Case):
         def send():
             with contextlib.suppress(ssl.SSLError, ConnectionError):
                 stranger.tls.send(pings)
-            return "it does not read" in self.node.log()
+            return "the peer does not read" in self.node.log()
 
         peering.until(send, "the queue is full")
         self.node.await_state(SOURCE, "refused", "backing off", "connecting")
         self.expect_well()
+
+    def await_turned_away(self):
+        peering.until(lambda: self.node.document()["turned_away"], "some are turned away")
 
     def test_connections(self):
         """More than may be, from one address and from many: each is closed, or has its time."""
@@ -254,18 +255,31 @@ class Floods(Case):
         try:
             self.flood(step)
             self.assertLess(self.node.n_descriptors(), n_before + 64 + 8)
-            self.assertGreater(self.node.document()["turned_away"], 0)
+            self.await_turned_away()
         finally:
             for one in open_ones:
                 one.close()
-        peering.until(lambda: self.node.n_descriptors() <= n_before, "all are closed")
+        # The daemon may have opened a few things of its own meanwhile; of connections there were hundreds.
+        peering.until(lambda: self.node.n_descriptors() <= n_before + 4, "all are closed")
 
     def test_silent_strangers(self):
         """As many as may be, from many addresses: a known peer has room all the same."""
         for number in range(100):
             self.connect(source=f"127.0.2.{number + 1}")
-            time.sleep(FLOOD_S / 100)  # no faster than strangers may try
-        self.assertGreater(self.node.document()["turned_away"], 0)
+        self.await_turned_away()
+        self.connect_well()
+        self.node.await_state(SOURCE, "up")
+
+    def test_silent_connections_from_a_peer_s_address(self):
+        """A user of that node may make them; its daemon comes in all the same."""
+        kept = []
+
+        def step():
+            kept.append(self.connect())
+            time.sleep(0.02)
+
+        self.flood(step)
+        kept.append(self.connect())
         self.connect_well()
         self.node.await_state(SOURCE, "up")
 
@@ -298,4 +312,4 @@ class Floods(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

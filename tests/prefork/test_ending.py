@@ -4,6 +4,7 @@
 
 import os
 import signal
+import time
 
 import zygotes
 from zygotes import END, INIT, PLAIN, SETS, WORK, bed
@@ -186,23 +187,50 @@ class Zygotes(zygotes.Case):
             started.run(PLAIN)
             started.run("exit")
             bed.until(lambda: bed.ctl("objects")["contexts"], "sets being made")
-            for _ in range(moment):
-                bed.ctl("objects")
+            time.sleep(0.005 * moment)
             (started.kill if moment % 2 else started.end)()
             self.await_nothing()
 
     def test_idle_zygote_costs_nothing(self):
         """Descriptors, mappings and threads of the zygote do not grow."""
         started = self.taught(PLAIN)
-        def held():
-            return started.descriptors(), started.mappings(), started.threads()
-        before = held()
+        before, mappings = self.held(started), started.mappings()
         for _ in range(20):
             started.run(PLAIN)
             self.await_sets(SETS)
-        after = held()
-        self.assertEqual((after[0], after[2]), (before[0], before[2]))
-        self.assertLessEqual(after[1], before[1] + 4)  # the heap may be mapped in more pieces
+        self.assertEqual(self.held(started), before)
+        self.assertLessEqual(started.mappings(), mappings + 4)  # the heap may be mapped in more pieces
+        self.finish(started)
+
+    def test_device_is_removed(self):
+        """Sets are closed, though no child is forked."""
+        started = self.taught(PLAIN)
+        bed.ctl("remove")
+        bed.until(lambda: not bed.ctl("objects")["async_files"], "the sets are closed")
+        bed.ctl("return")
+        started.run(PLAIN)
+        self.await_sets(SETS)
+        self.assert_ready(started.run(PLAIN))
+        self.finish(started)
+
+    def test_sandbox(self):
+        """No thread of the library is in a zygote that has entered one."""
+        started = self.taught(PLAIN)
+        started.run("exit")
+        self.assertEqual(started.threads(), 2)
+        self.assertEqual(started.ask("do", "seccomp"), 0)
+        self.assertEqual(started.threads(), 1)
+        self.assertEqual(started.run(PLAIN).shape, self.plain(PLAIN)[0])
+        self.assertEqual(started.end(), 0)
+
+    def test_device_comes_back(self):
+        """A child gets no set of the device that was there before, but one of the new."""
+        started = self.taught(PLAIN)
+        bed.ctl("remove")
+        bed.ctl("return")
+        self.assertEqual(self.ready(started.run(PLAIN)), 0)
+        self.await_sets(SETS)
+        self.assert_ready(started.run(PLAIN))
         self.finish(started)
 
     def test_few_descriptors(self):

@@ -3,9 +3,7 @@
 
 import pathlib
 import shutil
-import sys
 import tempfile
-import time
 import unittest
 
 from support import bed, trace, zygote
@@ -28,7 +26,7 @@ class Case(unittest.TestCase):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="prefork."))
         self.addCleanup(shutil.rmtree, self.folder)
         self.daemon = None
-        self._zygotes = 0
+        self._started = []
 
     def start_daemon(self, *options):
         self.daemon = bed.Daemon(self.folder, options)
@@ -43,9 +41,9 @@ class Case(unittest.TestCase):
                 "WARMVERBS_TRACE": str(self.folder / "trace")}
 
     def start(self, warm=True, sets=SETS, prefix=(), **env):
-        self._zygotes += 1
         env = bed.environment(self.program, warm, {**(self.warm(sets) if warm else {}), **env})
-        started = zygote.First([*prefix, self.program], env, self.folder / f"errors.{self._zygotes}")
+        started = zygote.First([*prefix, self.program], env, self.folder / f"errors.{len(self._started)}")
+        self._started.append(started)
         self.addCleanup(started.abort)
         return started
 
@@ -64,17 +62,18 @@ class Case(unittest.TestCase):
             return n == sets or (more and n > sets)
         if not look():
             return False
-        before = bed.ctl("counts")
-        time.sleep(0.005)
-        return bed.ctl("counts") == before and look()
+        return bed.is_at_rest(*self.running()) and look()
+
+    def running(self):
+        return [started.pid for started in self._started if started.process.poll() is None]
+
+    def held(self, started):
+        """Descriptors and threads: that of the library is there as long as there are sets."""
+        return started.descriptors(), started.threads()
 
     def await_quiet(self):
         """Waits until the device gets no more commands."""
-        def quiet():
-            before = bed.ctl("counts")
-            time.sleep(0.02)
-            return bed.ctl("counts") == before
-        bed.until(quiet, "quiet")
+        bed.until(lambda: bed.is_at_rest(*self.running()), "quiet")
 
     def await_sets(self, sets, more=False):
         """Waits for this many sets; @more: or more, if children may have taught other things as well."""
@@ -124,7 +123,4 @@ class Case(unittest.TestCase):
 def main(tsan=False):
     """With @tsan, runs with ThreadSanitizer too. Most tests can't: it makes system calls of its own, forks slowly, and
     ends children that start a thread if their parent had one."""
-    if not tsan and any("tsan" in runtime for runtime in bed.runtimes(bed.PRELOAD)):
-        print("ThreadSanitizer does not support threads in children of processes with threads")
-        sys.exit(77)
-    unittest.main(verbosity=2)
+    bed.main(None if tsan else "ThreadSanitizer does not support threads in children of processes with threads")

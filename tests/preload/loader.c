@@ -61,7 +61,7 @@ static void give_up(int number)
 	_exit(EXIT_DEADLOCK);
 }
 
-/* Takes the library's lock, and reads /proc/self/maps while it has it (WARMVERBS_SHARE_MR). */
+/* Takes the library's lock, and reads /proc/self/smaps while it has it (WARMVERBS_SHARE_MR). */
 static int register_memory(void *memory)
 {
 	struct ibv_pd pd = {.handle = 1};

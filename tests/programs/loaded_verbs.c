@@ -84,6 +84,10 @@
 	VERB(1, "MLX5_1.2", int, mlx5dv_set_context_attr,                                          \
 	     (struct ibv_context * context, enum mlx5dv_set_ctx_attr_type type, void *attr),       \
 	     (context, type, attr))                                                                \
+	VERB(1, "MLX5_1.1", struct ibv_cq_ex *, mlx5dv_create_cq,                                  \
+	     (struct ibv_context * context, struct ibv_cq_init_attr_ex * attr,                     \
+	      struct mlx5dv_cq_init_attr * more),                                                  \
+	     (context, attr, more))                                                                \
 	VERB(1, "MLX5_1.3", struct ibv_qp *, mlx5dv_create_qp,                                     \
 	     (struct ibv_context * context, struct ibv_qp_init_attr_ex * attr,                     \
 	      struct mlx5dv_qp_init_attr * more),                                                  \

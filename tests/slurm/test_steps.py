@@ -6,10 +6,9 @@ import itertools
 import pathlib
 import shutil
 import signal
-import sys
 import unittest
 
-from support import bed, slurm
+from support import bed, cases, slurm
 
 PLUGIN = bed.BUILD / "src/slurm/spank_warmverbs.so"
 ROOT, NOBODY = 0, 65534
@@ -60,7 +59,7 @@ class Steps(bed.Case):
 
     def learn_step(self, user=ROOT):
         """Runs a step of one task until the daemon has a lease for the next."""
-        for _ in range(bed.PATIENCE):
+        for _ in cases.attempts(free=1):
             result = self.run_step(SMALL, user=user)
             self.assertEqual(result.status, 0, result.errors)
             if self.recipe(user):
@@ -71,18 +70,18 @@ class Steps(bed.Case):
     def start_requesting(self, *options, most=TASKS, user=ROOT):
         """Starts a step whose tasks wait before they open the device, and whose requests have reached the daemon; a
         node has at @most so many tasks."""
-        for _ in range(bed.PATIENCE):
+        for _ in cases.attempts():
             step = self.step(SMALL, *options, n=TASKS, user=user)
             for _ in range(TASKS):
                 step.reach("start")
             if self.requested(user) == most:
                 return step
             step.finish()
-        raise AssertionError(f"no request in {bed.PATIENCE} steps: {self.recipe(user)} {self.cluster.logs()}")
+        raise AssertionError(f"no request in {cases.PATIENCE} steps: {self.recipe(user)} {self.cluster.logs()}")
 
     def run_leased_step(self, *options, most=TASKS, user=ROOT):
         """Runs a step, for whose tasks there are leases before they open the device, until each task got one."""
-        for _ in range(bed.PATIENCE):
+        for _ in cases.attempts():
             step = self.start_requesting(*options, most=most, user=user)
             self.daemon.await_ready(self.name)
             before = self.recipe(user)
@@ -92,7 +91,7 @@ class Steps(bed.Case):
             after = self.recipe(user)
             if after["counters"]["hits"] == before["counters"]["hits"] + TASKS:
                 return
-        raise AssertionError(f"less than {TASKS} leases in {bed.PATIENCE} steps: {after}")
+        raise AssertionError(f"less than {TASKS} leases in {cases.PATIENCE} steps: {after}")
 
     def recipe(self, user=ROOT):
         """The recipe of this case and that user; None: there is none."""
@@ -132,7 +131,7 @@ class Steps(bed.Case):
         """Slurm starts it with another argv[0] than the user has typed."""
         bed.os.symlink(self.words, self.folder / self.name)
         path = {"PATH": f"/usr/bin:/nonexistent:{self.folder}:/bin"}
-        for _ in range(bed.PATIENCE):
+        for _ in cases.attempts(free=2):
             step = self.step(SMALL, program=self.name, environment=path)
             step.reach("start")
             if self.recipe() and self.requested() == 1:
@@ -200,7 +199,7 @@ class Steps(bed.Case):
         script = self.folder / "script"
         script.write_text(f"#!/bin/sh\nexec {self.words} open pd\n")
         script.chmod(0o755)
-        for _ in range(bed.PATIENCE):
+        for _ in cases.attempts(free=1):
             result = self.run_step([], program=str(script))
             self.assertEqual(result.status, 0, result.errors)
             if self.recipe():
@@ -257,7 +256,4 @@ class Steps(bed.Case):
 
 
 if __name__ == "__main__":
-    if reason := why_not():
-        print(f"skipped: {reason}", file=sys.stderr)
-        sys.exit(77)
-    bed.main()
+    cases.main(why_not())

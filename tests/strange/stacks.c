@@ -12,8 +12,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/* Wider than any frame: with a page, a program that needs more stack than it has may leap over it.
- */
+/* Wider than any frame: a program that needs more stack than it has may leap over a page. */
 #define GUARD (256 << 10)
 
 static struct program program;

@@ -9,7 +9,7 @@ import subprocess
 import time
 import unittest
 
-from support import bed
+from support import bed, cases
 
 STACKS = str(bed.BUILD / "tests/strange/stacks")
 END = "destroy:qps destroy:cqs destroy:pd close"
@@ -54,12 +54,14 @@ class Children(bed.Case):
 @unittest.skipIf(bed.SANITIZED, "a sanitizer needs much more stack")
 class Stacks(bed.Case):
     def check(self, kind):
-        """With the smallest stack that plain verbs need on the stand-in, in steps of 1 KiB."""
+        """With the smallest stack that plain verbs need on the stand-in, in steps of 1 KiB, and 1 KiB for the library:
+        it is called in between, and its frames are smaller than that."""
         def words(size):
             return [kind, str(size), *CALM.split()]
         plain, size = next((result, size) for size in range(16 << 10, 64 << 10, 1 << 10)
                            if not (result := self.run_plain(words(size), program=STACKS)).status)
         self.assertEqual(plain.failures, [])
+        size += 1 << 10
         self.learn(words(size), program=STACKS)
         warm = self.run_leased(words(size), program=STACKS)
         self.assertEqual(warm.shape(), plain.shape(), warm.errors)
@@ -79,7 +81,7 @@ class Selves(bed.Case):
         words = f"at:before list at:listed timer:us=500 {LOOP}"
         plain = self.run_plain(words)
         self.learn(LOOP)
-        for _ in range(bed.PATIENCE):
+        for _ in cases.attempts():
             warm = self.run_while_daemon_is_slow(words)
             self.assertEqual(warm.shape(), plain.shape(), warm.errors)
             if any(e.seconds >= 0.01 for e in bed.trace.opens(warm.events, bed.trace.ADOPTED)):

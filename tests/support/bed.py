@@ -11,16 +11,16 @@ import pathlib
 import re
 import shutil
 import signal
+import socket
+import struct
 import subprocess
-import sys
 import tempfile
 import time
 import unittest
 
-from . import pools, trace
+from . import cases, client, peering, pools, trace
 
 LIMIT_S = 100
-PATIENCE = 5  # runs: on a busy machine the daemon may answer too late for a program
 BUILD = pathlib.Path(os.environ["WARMVERBS_BUILD"])
 WORDS = str(BUILD / "tests/programs/words")
 LOADED = str(BUILD / "tests/programs/words-loaded")  # the same, but it loads libibverbs itself
@@ -31,6 +31,9 @@ CLI = str(BUILD / "src/cli/warmverbs")
 STANDIN = os.environ["LD_PRELOAD"].split()[-1]
 CLEAN = {name: value for name, value in os.environ.items()
          if not name.startswith(("WARMVERBS_", "MLX", "HUGE_", "LD_PRELOAD", "PYTHON"))}
+
+# tests/standin/protocol.h: a struct standin_request of STANDIN_CONTROL, before the text.
+CONTROL = struct.pack("I164x", 4)
 
 _runtimes = {}
 
@@ -53,29 +56,46 @@ ALL_MAY_READ = all(folder.stat().st_mode & 0o005 == 0o005 for folder in BUILD.re
 
 
 def environment(program, warm, extra=None, lib=PRELOAD, standin=STANDIN):
-    """What a program is started with: @lib (if warm) and the stand-in are preloaded."""
+    """What a program is started with: @lib (if warm) and the stand-in are preloaded. Most programs of tests have one
+    thread, and get spares only if they are told to."""
     libs = [*([lib] if warm else []), standin]
-    # Programs may end without destroying anything; that is no leak.
+    told = {"WARMVERBS_SPARES": "1"} if warm else {}
+    # Programs may end without destroying anything; that is no leak. Nor is a thread of the library that has ended, which
+    # the next one joins.
     return {**CLEAN, "LD_PRELOAD": " ".join([*runtimes(*libs, program), *libs]),
-            "ASAN_OPTIONS": "detect_leaks=0", **(extra or {})}
+            "ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "report_thread_leaks=0", **told, **(extra or {})}
 
 
 def until(condition, what):
-    """Waits until a condition is true; returns its value."""
-    end = time.monotonic() + LIMIT_S
+    """Waits until a condition is true; returns its value. Looks often at first, and then leaves others the processor."""
+    end, rest_s = time.monotonic() + LIMIT_S, 0.002
     while not (value := condition()):
         if time.monotonic() > end:
             raise AssertionError(f"not within {LIMIT_S} s: {what}")
-        time.sleep(0.002)
+        time.sleep(rest_s)
+        rest_s = min(1.2 * rest_s, 0.02)
     return value
 
 
+def own_threads(pid):
+    """The threads of this library in a process. One may end meanwhile."""
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(FileNotFoundError, ProcessLookupError):
+            if (task / "comm").read_text() == "warmverbs\n":
+                found.append(int(task.name))
+    return found
+
+
 def ctl(*words, env=CLEAN):
-    """Asks the stand-in, of the node that the environment names."""
-    env = {**CLEAN, "STANDIN_SOCKET": env["STANDIN_SOCKET"]}
-    out = subprocess.run([os.environ["STANDIN_HCA"], "ctl", *map(str, words)], env=env, check=True,
-                         capture_output=True, text=True, timeout=LIMIT_S).stdout
-    answer = json.loads(out)
+    """Asks the stand-in, of the node that the environment names, as `standin-hca ctl` does."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET) as sock:
+        sock.settimeout(LIMIT_S)
+        sock.connect(env["STANDIN_SOCKET"])
+        sock.send(CONTROL + " ".join(map(str, words)).encode())
+        fd, = socket.recv_fds(sock, 4096, 1)[1]
+    with open(fd, encoding="utf-8") as file:
+        answer = json.load(file)
     if "error" in answer:
         raise AssertionError(f"ctl {words}: {answer['error']}")
     return answer
@@ -83,6 +103,40 @@ def ctl(*words, env=CLEAN):
 
 def counts(pid, kind="firmware", env=CLEAN):
     return ctl("counts", env=env).get(str(pid), {}).get(kind, {})
+
+
+def children_of(pid):
+    found = []
+    for children in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # that thread has ended
+            found += map(int, children.read_text(encoding="ascii").split())
+    return found
+
+
+def library_threads(pid):
+    """What the threads of the library in a process do: whether each sleeps, and how often it has."""
+    found = []
+    for task in pathlib.Path(f"/proc/{pid}/task").glob("*"):
+        try:
+            status = dict(line.split(":\t", 1) for line in (task / "status").read_text(encoding="utf-8").splitlines())
+        except OSError:
+            continue  # it has ended
+        if status["Name"] == "warmverbs":
+            found.append((status["State"], status["voluntary_ctxt_switches"]))
+    return found
+
+
+def is_at_rest(*pids, seconds=0.02):
+    """Whether the device gets no commands, and no thread of the library in these processes and their descendants is
+    about to give any: on a busy machine, it may get no processor between two commands."""
+    def now():
+        return ctl("counts"), [library_threads(pid) for pid in family]
+    family = list(pids)
+    for pid in family:
+        family += children_of(pid)
+    before = now()
+    time.sleep(seconds)
+    return now() == before and all(state.startswith("S") for threads in before[1] for state, _ in threads)
 
 
 def minus(after, before):
@@ -194,6 +248,7 @@ class Daemon:
     def __init__(self, folder, options=(), kwargs=None, env=None):
         self.folder = folder
         self.socket = folder / "socket"
+        self.administrator = client.Client(f"{folder}-admin/socket")
         self._options = options
         self._kwargs = kwargs or {}
         self._env = env or {}
@@ -218,17 +273,17 @@ class Daemon:
             raise AssertionError(f"the daemon does not start: {self.log()}")
 
     def _answers(self):
-        return subprocess.run(self._ask(), env=CLEAN, capture_output=True, check=False).returncode == 0
-
-    def _ask(self, *words):
-        return [CLI, *(words or ("status", "--json")), "--socket", self.socket]
+        try:
+            return client.Client(self.socket).answer(op="status")
+        except OSError:
+            return None
 
     def log(self):
         return (self.folder / "log").read_text(errors="replace")
 
     def status(self):
-        return json.loads(subprocess.run(self._ask(), env=CLEAN, capture_output=True, check=True,
-                                         timeout=LIMIT_S).stdout)
+        """What `warmverbs status --json` prints. It is asked for so often that starting that takes most of the time."""
+        return self.administrator.answer(op="status")
 
     def recipes(self, name):
         return [r for r in self.status()["recipes"] if r["key"]["name"] == name]
@@ -290,13 +345,13 @@ class Runs:
     def start_answered(self, words, at, **kwargs):
         """Starts a program that reaches @at and whose opens the daemon has answered by then: on a busy machine it may
         be late, and does not know of the program."""
-        for _ in range(PATIENCE):
+        for _ in cases.attempts():
             running = self.start(words, True, **kwargs)
             running.reach(at)
             if not trace.unanswered(running.events()):
                 return running
             running.close()
-        raise AssertionError(f"no answer in {PATIENCE} runs: {self.daemon.log()[-2000:]}")
+        raise AssertionError(f"no answer in {cases.PATIENCE} runs: {self.daemon.log()[-2000:]}")
 
     def run_plain(self, words, **kwargs):
         return self.start(words, False, **kwargs).finish()
@@ -308,16 +363,17 @@ class Runs:
         """Has the daemon learn what a program does at each of its @n opens, and waits for the leases."""
         name = kwargs.get("name") or self.name
         learned = None
-        for _ in range(PATIENCE):
+        for _ in cases.attempts(free=1):
             result = self.run_warm(words, **kwargs)
             # The daemon may get the first run's recording after the next run has begun.
             learned = learned if learned and result.leased else result
-            if result.status or learned.leased:
+            # A later open may have a lease of what the first one has taught.
+            if result.status or trace.opens(trace.opens(learned.events)[:1], trace.ADOPTED):
                 raise AssertionError(f"status {result.status}, {learned.leased} leases: {result.errors}")
             if len(self.daemon.recipes(name)) >= n:
                 self.daemon.await_ready(name)
                 return learned
-        raise AssertionError(f"no recipe after {PATIENCE} runs: {self.daemon.log()[-2000:]}")
+        raise AssertionError(f"no recipe after {cases.PATIENCE} runs: {self.daemon.log()[-2000:]}")
 
     def await_leases(self):
         """After a run without a lease: waits for the leases, if the daemon has the run's recording. It may have none
@@ -327,12 +383,12 @@ class Runs:
 
     def run_leased(self, words, n=1, **kwargs):
         """Runs a program that there are leases for until each of its @n opens gets one."""
-        for _ in range(PATIENCE):
+        for _ in cases.attempts():
             self.daemon.await_ready(kwargs.get("name") or self.name)
             result = self.run_warm(words, **kwargs)
             if result.leased == n:
                 return result
-        raise AssertionError(f"no lease in {PATIENCE} runs: {result.lines} {self.daemon.log()[-2000:]}")
+        raise AssertionError(f"no lease in {cases.PATIENCE} runs: {result.lines} {self.daemon.log()[-2000:]}")
 
 
 class Case(Runs, unittest.TestCase):
@@ -345,7 +401,8 @@ class Case(Runs, unittest.TestCase):
     @classmethod
     def setUpClass(cls):
         cls.folder = make_folder()
-        cls.daemon = Daemon(cls.folder, cls.daemon_options, cls.daemon_kwargs, cls.daemon_env)
+        cls.daemon = Daemon(cls.folder, (*peering.options(cls.folder), *cls.daemon_options), cls.daemon_kwargs,
+                            cls.daemon_env)
 
     @classmethod
     def tearDownClass(cls):
@@ -367,7 +424,4 @@ class Case(Runs, unittest.TestCase):
 
 def main(tsan=None):
     """@tsan: what makes a run with ThreadSanitizer needless."""
-    if tsan and TSAN:
-        print(tsan)
-        sys.exit(77)
-    unittest.main(verbosity=2)
+    cases.main(tsan if TSAN else None)

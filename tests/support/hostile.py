@@ -6,11 +6,10 @@ import os
 import pathlib
 import resource
 import shutil
-import sys
 import tempfile
 import unittest
 
-from . import attacks, bed, client, recordings, users
+from . import attacks, bed, client, peering, recordings, users
 
 VICTIMS = b"victim"
 NOFILE = 4096
@@ -52,7 +51,8 @@ def _account(folder, nofile):
 def start_daemon(folder, options=(), env=None, nofile=NOFILE):
     """A daemon of its own account, which may have @nofile descriptors, in a folder that make_folder() made."""
     (folder / "subuid").write_text(f"{users.ATTACKER}:{users.SUBORDINATES.start}:{len(users.SUBORDINATES)}\n")
-    return bed.Daemon(folder, ("--group", users.GROUP, *options), {"preexec_fn": _account(folder, nofile)}, env)
+    options = ("--group", users.GROUP, *peering.options(folder, users.DAEMON), *options)
+    return bed.Daemon(folder, options, {"preexec_fn": _account(folder, nofile)}, env)
 
 
 def slow_disk(ms):
@@ -107,11 +107,3 @@ class Case(bed.Case):
     def victim_leases(self, n, rest_s):
         """How many leases the victim gets when it requests @n, and how long each answer takes."""
         return self.as_user(users.VICTIM, self.client.leases, VICTIMS, n, rest_s)
-
-
-def main():
-    """Runs the cases of a file; status 77 if all were skipped."""
-    result = unittest.main(verbosity=2, exit=False).result
-    if not result.wasSuccessful():
-        sys.exit(1)
-    sys.exit(77 if len(result.skipped) >= max(result.testsRun, 1) else 0)

@@ -12,7 +12,7 @@ from . import wire
 (KEEPER, CONNECTED, EDGE, ASK, MADE, REFUSED, CLAIMED, USED, DROP, DROPPED, LOST, FORGOTTEN, STILL,
  LEAVE) = range(1, 15)
 NO_REASON, NO_SPARE, UNKNOWN, KERNEL, IDLE, ENDED, OTHER_PEER, ATTRIBUTES, MOVED = range(9)
-NOTE = struct.Struct("<HHIQQ16s16sIIIIII32s")
+NOTE = struct.Struct("<HHIQQQ16s16sIIII32s")
 SILENCE_S = 0.3  # in which nothing comes
 
 
@@ -20,6 +20,7 @@ SILENCE_S = 0.3  # in which nothing comes
 class Note:
     word: int
     why: int = 0
+    by_request: int = 0
     keeper: int = 7
     pair: int = 0
     shape: int = 0
@@ -29,8 +30,6 @@ class Note:
     peer_qp_num: int = 0
     psn: int = 0
     peer_psn: int = 0
-    by_request: int = 0
-    reserved: int = 0
     user: bytes = b""
 
     def body(self):

@@ -4,7 +4,6 @@
 Needs no device. Node N is 127.0.0.N. A test's certificates are made by openssl, in its folder.
 """
 
-import json
 import os
 import pathlib
 import signal
@@ -14,6 +13,7 @@ import struct
 import subprocess
 import time
 
+from . import authority, client, ports
 from .authority import LIMIT_S
 
 BUILD = pathlib.Path(os.environ["WARMVERBS_BUILD"])
@@ -37,6 +37,17 @@ def until(condition, what):
     return value
 
 
+def options(folder, owner=-1):
+    """What gives a daemon peers and pairs, if the test is to run with these (WITH_PAIRS); @owner is its user."""
+    if "WITH_PAIRS" not in os.environ:
+        return ()
+    ca = authority.Authority(folder)
+    certificate, key = ca.give("daemon", "IP:127.0.0.1")
+    os.chown(key, owner, -1)
+    return ("--pairs", "yes", "--peers", "any,127.0.0.2", "--peer-listen", f"127.0.0.1:{ports.free_port()}",
+            "--peer-ca", str(ca.certificate), "--peer-certificate", str(certificate), "--peer-key", str(key))
+
+
 class Node:
     """The daemon of node @number."""
 
@@ -57,9 +68,15 @@ class Node:
         with open(self.folder / "log", "ab") as log:
             self.process = subprocess.Popen(list(map(str, self._command)), stdin=subprocess.DEVNULL, stdout=log,
                                             stderr=log, env=self._env)
-        until(lambda: self.process.poll() is not None or self.ask("status").returncode == 0, "the daemon answers")
+        until(lambda: self.process.poll() is not None or self._answers(), "the daemon answers")
         if self.process.poll() is not None:
             raise AssertionError(f"the daemon does not start: {self.log()}")
+
+    def _answers(self):
+        try:
+            return self.document()
+        except OSError:
+            return None
 
     def stop(self, with_signal=signal.SIGTERM):
         if self.process.poll() is None:
@@ -83,7 +100,8 @@ class Node:
                               text=True, check=False, timeout=LIMIT_S)
 
     def document(self):
-        return json.loads(self.ask("peers", "--json").stdout)
+        """What `warmverbs peers --json` prints."""
+        return client.Client(f"{self.folder}-admin/socket").answer(op="peers")
 
     def peer(self, node):
         """What it says of the peer that its configuration calls @node; {} if there is none."""

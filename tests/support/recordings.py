@@ -10,7 +10,7 @@ import socket
 import struct
 import subprocess
 
-from . import bed, wire
+from . import bed, cases, wire
 
 PROVIDER_BYTES = 24
 LOG = struct.Struct("<IHHIHHII")
@@ -36,7 +36,7 @@ def capture(words, folder, providers):
         listener.settimeout(bed.LIMIT_S)
         listener.bind(str(folder / "socket"))
         listener.listen()
-        for _ in range(bed.PATIENCE):
+        for _ in cases.attempts():
             data = _record(listener, words, folder)
             if data:
                 return data[wire.HEADER.size:]

@@ -95,6 +95,19 @@ def connect(path):
     return sock
 
 
+def connect_at_once(path):
+    """As the library connects, first by the user's own socket; raises OSError instead of waiting."""
+    sock = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    sock.setblocking(False)
+    try:
+        if sock.connect_ex(f"{path}.users/{os.geteuid()}"):
+            sock.connect(str(path))
+    except OSError:
+        sock.close()
+        raise
+    return sock
+
+
 def receive(sock):
     """A message and its descriptors."""
     data, fds, _, _ = socket.recv_fds(sock, MAX_BYTES, MAX_FDS)

@@ -99,6 +99,10 @@ class Zygote:
         """Forks a child and waits for its end."""
         return self.fork(words).finish()
 
+    def storm(self, children, at_once, microseconds, words, seconds=LIMIT_S // 2):
+        """Forks so many children, or as many as it can in that time. Returns how many failed."""
+        return self.ask("storm", children, seconds, at_once, microseconds, *words.split())
+
     def zygote(self):
         """A child that is a zygote itself."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

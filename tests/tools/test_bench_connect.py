@@ -12,7 +12,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools" / "lib"), str(ROOT / "tests")]
 
 from bench import connect, connecting, kvs  # noqa: E402  (the path comes first)
-from support import trace  # noqa: E402
+from support import cases, trace  # noqa: E402
 
 CREATE, MODIFY, QUERY = (4, 0, trace.NO_WRITE_CMD), (0, 0, 26), (4, 1, trace.NO_WRITE_CMD)
 RESET, *MOVES = range(4)
@@ -72,4 +72,4 @@ class Ports(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

@@ -12,9 +12,11 @@ import unittest
 from unittest import mock
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "lib"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tools" / "lib"), str(ROOT / "tests")]
 
 from bench import ratchet  # noqa: E402  (the path comes first)
+from support import cases  # noqa: E402
 
 ENVIRONMENT = {"kernel in the lab": "6.1", "rdma-core": "44.0-2"}
 
@@ -67,4 +69,4 @@ class Check(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

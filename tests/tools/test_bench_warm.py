@@ -11,7 +11,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools" / "lib"), str(ROOT / "tests")]
 
 from bench import every_run  # noqa: E402  (the path comes first)
-from support import trace  # noqa: E402
+from support import cases, trace  # noqa: E402
 
 PROGRAM = every_run.Program("program", [["program"]])
 QP, QUERY = (4, 0, trace.NO_WRITE_CMD), (4, 1, trace.NO_WRITE_CMD)
@@ -51,4 +51,4 @@ class Programs(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

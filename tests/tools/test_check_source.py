@@ -9,7 +9,11 @@ import tempfile
 import unittest
 
 sys.dont_write_bytecode = True
-CHECK_SOURCE = pathlib.Path(__file__).resolve().parents[2] / "tools" / "check-source"
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+CHECK_SOURCE = ROOT / "tools" / "check-source"
+sys.path.insert(0, str(ROOT / "tests"))
+
+from support import cases  # noqa: E402  (the path comes first)
 
 SPDX_C = "/* SPDX-License-Identifier: BSD-2-Clause */\n"
 SPDX_SCRIPT = "# SPDX-License-Identifier: BSD-2-Clause\n"
@@ -182,4 +186,4 @@ class CheckSource(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

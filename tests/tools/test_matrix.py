@@ -16,9 +16,11 @@ import unittest
 from unittest import mock
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "lib"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tools" / "lib"), str(ROOT / "tests")]
 
 from matrix import main, releases, root, suites, table  # noqa: E402  (the path comes first)
+from support import cases  # noqa: E402
 
 PAGE = f"""# Compatibility
 
@@ -97,8 +99,10 @@ class Table(unittest.TestCase):
 
 
 class Programs(unittest.TestCase):
+    outcomes = [(100, "apt-get failed")] * 3
+
     def fetch(self):
-        with mock.patch.object(root, "outcome", return_value=(100, "apt-get failed")):
+        with mock.patch.object(root, "outcome", side_effect=self.outcomes), mock.patch.object(root.time, "sleep"):
             root.Root(releases.RELEASES["sid"], "http://localhost:1/debian").fetch("tools/install-deps")
 
     def test_without_a_mirror_a_release_cannot_be_had(self):
@@ -108,6 +112,10 @@ class Programs(unittest.TestCase):
     def test_with_a_mirror_it_fails(self):
         with mock.patch.object(root.Root, "_check_mirror"), self.assertRaisesRegex(root.Failed, "apt-get failed"):
             self.fetch()
+
+    def test_mirror_that_fails_for_a_moment(self):
+        self.outcomes = [(100, "apt-get failed"), (0, "")]
+        self.fetch()
 
     def test_all_are_stopped(self):
         ends = concurrent.futures.ThreadPoolExecutor().submit(root.outcome, ["sh", "-c", "sleep 600 & wait"])
@@ -145,4 +153,4 @@ class Command(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

@@ -13,13 +13,15 @@ import sys
 import unittest
 
 sys.dont_write_bytecode = True
-sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools" / "lib"))
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tools" / "lib"), str(ROOT / "tests")]
+
+from support import cases  # noqa: E402  (the path comes first)
 
 try:
     import simpy  # noqa: F401  (whether it is there)
 except ModuleNotFoundError:
-    print("skipped: SimPy is missing (apt-get install python3-simpy3)")
-    sys.exit(77)
+    cases.main("SimPy is missing (apt-get install python3-simpy3)")
 
 from bench import plot  # noqa: E402  (the path comes first)
 from simulate import costs, main, studies, workloads  # noqa: E402  (the path comes first)
@@ -249,4 +251,4 @@ class CommandLine(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

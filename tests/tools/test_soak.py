@@ -10,9 +10,10 @@ import unittest
 
 sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT / "tools" / "lib"))
+sys.path[:0] = [str(ROOT / "tools" / "lib"), str(ROOT / "tests")]
 
 from soak import base, plan, programs  # noqa: E402  (the path comes first)
+from support import cases  # noqa: E402
 
 MANY = 3000
 
@@ -59,4 +60,4 @@ class Base(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

@@ -106,6 +106,28 @@ static void describe_device(struct wv_devices *devices)
 	devices->n = 1;
 }
 
+void bench_write_gids(const struct daemon_bench *b, const char *gid)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/class/infiniband/rxe0/ports/1/gids", b->dir);
+	for (char *at = path + strlen(b->dir) + 1; (at = strchr(at, '/')); *at++ = '/') {
+		*at = '\0';
+		mkdir(path, 0700);
+	}
+	mkdir(path, 0700);
+	for (unsigned int i = 0; i < 4; i++) {
+		FILE *file;
+
+		snprintf(path, sizeof(path), "%s/class/infiniband/rxe0/ports/1/gids/%u", b->dir, i);
+		file = fopen(path, "w");
+		assert_non_null(file);
+		fprintf(file, "%s\n", gid);
+		fclose(file);
+	}
+	setenv("SYSFS_PATH", b->dir, 1);
+}
+
 static int scan(struct wv_devices *devices, const struct wv_scan_options *options)
 {
 	(void)options;
@@ -120,7 +142,7 @@ static void configure(struct daemon_bench *b)
 	wv_config_defaults(&s->config);
 	strcpy(s->config.socket, b->socket);
 	strcpy(s->config.state_dir, b->state_dir);
-	strcpy(s->config.group, "no-such-group");
+	strcpy(s->config.group, b->group ? b->group : "no-such-group");
 	s->config.refill_delay = NEVER;
 	s->config.pairs = b->pairs;
 	s->issue = issue;
@@ -207,8 +229,7 @@ int bench_tear_down(void **state)
 	return 0;
 }
 
-/* Whether a message waits for its time: a dear one, or one of a program that has just got a lease.
- */
+/* Whether a message waits for its time: a costly one, or of a program that just got a lease. */
 static bool is_later(struct wv_connections *cs)
 {
 	struct wv_connection *cn;
@@ -247,8 +268,8 @@ static bool is_settled(struct wv_server *s, unsigned int n)
 				return false;
 		}
 	}
-	return !wv_builders_busy(&s->builders) && !wv_reaper_busy(&s->reaper) &&
-	       !wv_save_thread_busy(s->saver.thread);
+	return !wv_builders_busy(&s->builders) && !wv_line_busy(s->reaper.line) &&
+	       !wv_line_busy(s->saver.line);
 }
 
 void bench_run_until(struct daemon_bench *b, bool (*is_so)(struct wv_server *s, unsigned int n),
@@ -274,7 +295,7 @@ void bench_save(struct daemon_bench *b)
 {
 	struct wv_saver *saver = &b->server->saver;
 
-	while (wv_save_one(saver) || wv_save_thread_busy(saver->thread))
+	while (wv_save_one(saver) || wv_line_busy(saver->line))
 		sd_event_run(b->server->event, 1000);
 }
 
@@ -283,8 +304,8 @@ void bench_rest(struct daemon_bench *b)
 	struct wv_server *s = b->server;
 
 	bench_run(b);
-	while (wv_builders_busy(&s->builders) || wv_reaper_busy(&s->reaper) ||
-	       wv_save_thread_busy(s->saver.thread)) {
+	while (wv_builders_busy(&s->builders) || wv_line_busy(s->reaper.line) ||
+	       wv_line_busy(s->saver.line)) {
 		sd_event_run(s->event, 1000);
 		bench_run(b);
 	}
@@ -302,14 +323,14 @@ void bench_fill(struct daemon_bench *b)
 
 void bench_await_ends(struct daemon_bench *b)
 {
-	while (wv_reaper_busy(&b->server->reaper))
-		sched_yield();
+	while (wv_line_busy(b->server->reaper.line))
+		sd_event_run(b->server->event, 1000);
 }
 
 static bool commands_wait(struct wv_server *s, unsigned int n)
 {
 	(void)s;
-	return commands_waiting() == n;
+	return commands_waiting() >= n;
 }
 
 void bench_await_commands(struct daemon_bench *b, unsigned int n)
@@ -317,15 +338,29 @@ void bench_await_commands(struct daemon_bench *b, unsigned int n)
 	bench_run_until(b, commands_wait, n);
 }
 
+static int connect_to(const struct sockaddr_un *to)
+{
+	int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	assert_true(sock >= 0);
+	assert_int_equal(connect(sock, (const struct sockaddr *)to, sizeof(*to)), 0);
+	return sock;
+}
+
 int bench_connect(struct daemon_bench *b)
 {
 	struct sockaddr_un to = {.sun_family = AF_UNIX};
-	int sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 
 	strcpy(to.sun_path, b->socket);
-	assert_true(sock >= 0);
-	assert_int_equal(connect(sock, (struct sockaddr *)&to, sizeof(to)), 0);
-	return sock;
+	return connect_to(&to);
+}
+
+static int connect_as_administrator(const struct daemon_bench *b)
+{
+	struct sockaddr_un to;
+
+	assert_int_equal(wv_admin_socket(&to, b->socket), 0);
+	return connect_to(&to);
 }
 
 void bench_send(int sock, enum wv_msg_type type, void *msg, size_t bytes, const int *fds,
@@ -476,7 +511,7 @@ struct wv_recipe *bench_recipe_of(struct daemon_bench *b, uid_t uid, uint32_t n)
 json_t *bench_question(struct daemon_bench *b, const char *question)
 {
 	static struct bench_answer answer;
-	wv_auto_fd sock = bench_connect(b);
+	wv_auto_fd sock = connect_as_administrator(b);
 	size_t bytes = sizeof(struct wv_msg) + strlen(question);
 	wv_auto_free struct wv_msg *msg = calloc(1, bytes);
 	json_t *json;

@@ -18,7 +18,9 @@ struct daemon_bench {
 	struct wv_server *server;
 	char dir[32], socket[64], state_dir[64];
 	unsigned int fds_before;
-	bool pairs; /* the option, from the next start on */
+	/* Options, from the next start on: */
+	bool pairs;
+	const char *group; /* NULL: there is no such group */
 };
 
 /* To be looked at only while no builder is at work. */
@@ -27,6 +29,9 @@ extern struct fake_kernel bench_kernel;
 /* For cmocka: makes and ends a daemon; the end checks that no descriptor is left. */
 int bench_set_up(void **state);
 int bench_tear_down(void **state);
+
+/* Sysfs has the device, whose GIDs are all @gid: both ends of a pair can be on this node. */
+void bench_write_gids(const struct daemon_bench *b, const char *gid);
 
 void bench_start(struct daemon_bench *b);
 /* The same, where the start may fail: 0, or -errno and there is no daemon. */
@@ -52,7 +57,7 @@ void bench_await_ends(struct daemon_bench *b);
 /* From now on the kernel is slow: every command waits in it until it is fast again. */
 void bench_slow_kernel(void);
 void bench_fast_kernel(void);
-/* Runs the daemon, which may fill its pools, until @n commands wait in the slow kernel. */
+/* Runs the daemon, which may fill its pools, until @n commands or more wait in the slow kernel. */
 void bench_await_commands(struct daemon_bench *b, unsigned int n);
 /* From now on every command fails with the errno value @error; 0: no more. */
 void bench_failing_kernel(int error);
@@ -94,7 +99,7 @@ json_t *bench_document(struct bench_answer *answer);
 /* A recipe of another user, @uid, of which @n leases are wanted. */
 struct wv_recipe *bench_recipe_of(struct daemon_bench *b, uid_t uid, uint32_t n);
 
-/* Puts a question; the answer is the caller's. */
+/* Puts a question as the administrator; the answer is the caller's. */
 json_t *bench_question(struct daemon_bench *b, const char *question);
 
 /* The only recipe of this user. */

@@ -15,6 +15,7 @@
 
 static char folder[] = "/tmp/wv-peering-XXXXXX";
 sd_event *event;
+static struct wv_workers *workers;
 struct node nodes[2];
 static bool no_openssl;
 
@@ -93,8 +94,12 @@ static void configure(struct node *n, unsigned int number, uint16_t port, const 
 	set(n, "peer-ca", "%s/ca.pem", folder);
 	set(n, "peer-certificate", "%s/%u.pem", folder, number);
 	set(n, "peer-key", "%s/%u-key.pem", folder, number);
-	n->peers = (struct wv_peers){
-	    .event = event, .config = &n->config, .events = &events, .arg = n, .max_links = 64};
+	n->peers = (struct wv_peers){.event = event,
+				     .workers = workers,
+				     .config = &n->config,
+				     .events = &events,
+				     .arg = n,
+				     .max_links = 64};
 }
 
 void run_until(bool (*condition)(void))
@@ -149,6 +154,7 @@ int set_up(void **state)
 		return 0;
 	memset(nodes, 0, sizeof(nodes));
 	assert_int_equal(sd_event_new(&event), 0);
+	assert_int_equal(wv_workers_start(&workers, event), 0);
 	port = free_port();
 	for (unsigned int i = 0; i < 2; i++)
 		configure(&nodes[i], i + 1, port, i ? "127.0.0.1" : "127.0.0.2");
@@ -163,6 +169,7 @@ int tear_down(void **state)
 	(void)state;
 	for (unsigned int i = 0; i < 2 && !no_openssl; i++)
 		wv_peers_stop(&nodes[i].peers);
+	wv_workers_stop(workers);
 	event = sd_event_unref(event);
 	return 0;
 }

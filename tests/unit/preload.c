@@ -6,18 +6,16 @@
 #include "preload/core/context.h"
 #include "preload/core/process.h"
 #include "preload/core/trace.h"
-#include "preload/lease/connections.h"
 #include "preload/lease/control_path.h"
 #include "preload/lease/lease_end.h"
 #include "preload/lease/news.h"
-#include "preload/lease/paired.h"
+#include "preload/pairs/connections.h"
+#include "preload/pairs/paired.h"
 #include "wire/trace_record.h"
 
 #include <stdarg.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
-
-#define UFILE 250 /* a number that this process has not open */
 
 static struct preload *current;
 static struct wv_context *context;
@@ -33,7 +31,7 @@ int ioctl(int fd, unsigned long request, ...)
 	va_start(args, request);
 	arg = va_arg(args, void *);
 	va_end(args);
-	if (fd != UFILE)
+	if (fd != PRELOAD_UFILE)
 		return (int)syscall(SYS_ioctl, fd, request, arg);
 	assert_int_equal(request, RDMA_VERBS_IOCTL);
 	error = fake_kernel_issue(current->kernel, arg);
@@ -87,7 +85,7 @@ static void end_last(void)
 	}
 	context->mode = WV_PLAIN;
 	context->lease.memory = NULL;
-	wv_context_close(UFILE);
+	wv_context_close(PRELOAD_UFILE);
 }
 
 static void take_lease(struct wv_cmdlog *lease, const struct wv_replay *replay)
@@ -111,7 +109,7 @@ void preload_begin(struct preload *p, struct fake_kernel *kernel, struct wv_cmdl
 	assert_true(wv_trace_is_on());
 	end_last();
 	context = wv_context_new(&scope, wv_lease_end);
-	assert_true(wv_context_track(context, UFILE, WV_FD_COMMAND, 0));
+	assert_true(wv_context_track(context, PRELOAD_UFILE, WV_FD_COMMAND, 0));
 	*p = (struct preload){.kernel = kernel, .lease = &context->lease};
 	current = p;
 	if (lease)
@@ -143,7 +141,7 @@ int preload_issue(void *preload, struct ib_uverbs_ioctl_hdr *cmd)
 	int error;
 
 	assert_ptr_equal(preload, current);
-	error = wv_control_path(UFILE, cmd) ? errno : 0;
+	error = wv_control_path(PRELOAD_UFILE, cmd) ? errno : 0;
 	read_trace(current);
 	return error;
 }

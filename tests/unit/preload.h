@@ -10,6 +10,8 @@
 #include "fake_kernel.h"
 #include "wire/wire.h"
 
+#define PRELOAD_UFILE 250 /* a number that this process has not open */
+
 struct preload {
 	struct fake_kernel *kernel;
 	struct wv_lease *lease;

@@ -8,10 +8,12 @@
 #include <stddef.h>
 #include <cmocka.h>
 // clang-format on
+#include <linux/rtnetlink.h>
 #include <sched.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define SKIPPED 77
 #define TIMES	100 /* of 50 ms each: the kernel tells of an IPv6 address a little later */
@@ -23,11 +25,13 @@ static const uint8_t ipv6[16] = {0x20, 0x01, 0x0d, 0xb8, [15] = 7};
 static struct wv_addresses addresses;
 static const uint8_t *expected; /* the kernel may also tell of other addresses at any time */
 static bool heard;
+static unsigned int n_of_ipv4; /* messages about ipv4 */
 static uint8_t own[16], neighbour[16], link_address[WV_LINK_ADDRESS];
 
 static void on_own(void *unused, const uint8_t gid[16])
 {
 	(void)unused;
+	n_of_ipv4 += !memcmp(gid, ipv4, sizeof(ipv4));
 	if (memcmp(gid, expected, sizeof(own)) != 0)
 		return;
 	memcpy(own, gid, sizeof(own));
@@ -87,6 +91,23 @@ static void test_addresses_come_and_go(void **state)
 	assert_memory_equal(own, ipv4, sizeof(ipv4));
 }
 
+/* As DHCP and router advertisements do. */
+static void test_a_longer_lifetime_is_no_change(void **state)
+{
+	static const uint8_t other[16] = {[10] = 0xff, 0xff, 192, 0, 2, 8};
+
+	(void)state;
+	after("ip address add 192.0.2.7/24 dev of-test", ipv4);
+	n_of_ipv4 = 0;
+	usleep(WAIT_US); /* the kernel's clock of addresses counts hundredths of a second */
+	after("ip address change 192.0.2.7/24 dev of-test valid_lft 1000 preferred_lft 1000 && "
+	      "ip address add 192.0.2.8/32 dev of-test",
+	      other);
+	assert_int_equal(n_of_ipv4, 0);
+	after("ip address del 192.0.2.7/24 dev of-test", ipv4);
+	assert_int_equal(n_of_ipv4, 1);
+}
+
 static void test_neighbours_move(void **state)
 {
 	const uint8_t at[WV_LINK_ADDRESS] = {2, 0, 0, 0, 0, 9};
@@ -100,10 +121,24 @@ static void test_neighbours_move(void **state)
 	assert_int_equal(own[0], 0);
 }
 
+/* The kernel sends none; libmnl would look for the next message where no memory is. */
+static void test_length_beyond_the_end(void **state)
+{
+	struct nlmsghdr message = {.nlmsg_len = 0x89000000, .nlmsg_type = RTM_NEWADDR};
+
+	(void)state;
+	expected = ipv4;
+	heard = false;
+	wv_addresses_hear(&addresses, &message, sizeof(message));
+	assert_false(heard);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test_setup_teardown(test_addresses_come_and_go, begin, end),
+	    cmocka_unit_test_setup_teardown(test_a_longer_lifetime_is_no_change, begin, end),
+	    cmocka_unit_test(test_length_beyond_the_end),
 	    cmocka_unit_test_setup_teardown(test_neighbours_move, begin, end),
 	};
 

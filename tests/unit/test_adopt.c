@@ -650,8 +650,7 @@ static void test_one_memory_for_question_and_answer(void **state)
 	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
 
 	(void)state;
-	/* program_step() shares it; so the answer is right only if it was written after comparing.
-	 */
+	/* program_step() shares it: the answer is right only if written after comparing. */
 	program_run_part(&s->program, record, 0, 6);
 	assert_int_equal(s->preload.trail[6], 'a');
 	memcpy(&cap, step_input(step, UVERBS_ATTR_CREATE_QP_CAP), sizeof(cap));

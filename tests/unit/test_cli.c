@@ -234,7 +234,9 @@ static void test_find_program(void **state)
 /* As the daemon answers, without what is not printed. */
 static const char status_text[] =
     "{'version': '1.2.3', 'socket': '/run/s', 'uptime_s': 3723, 'kernel': '6.1',"
-    " 'totals': {'hits': 7},"
+    " 'totals': {'hits': 7}, 'pairs': {'ready': 6, 'made': 9}, 'connections': 1,"
+    " 'peers': [{'node': 'one', 'address': '::1', 'state': 'up', 'up_s': 5,"
+    "            'round_trip_us': 250, 'counters': {'hits': 8}}],"
     " 'budgets': {'leases': 8, 'memory': 1048576, 'leases_per_user': 4, 'memory_per_user': "
     "524288}, 'clients': {'malformed': 2, 'silent': 0, 'denied': 1}, 'use': {'leases': 2, "
     "'memory': 2048, 'leases_out': 5, 'memory_out': 3072},"
@@ -311,6 +313,13 @@ static void test_metrics(void **state)
 	    "warmverbs_device_leased{device=\"x\",driver=\"\"} 0\n",
 	    "\nwarmverbs_build_info{version=\"1.2.3\",kernel=\"6.1\"} 1\n",
 	    "\n# TYPE warmverbs_hits_total counter\nwarmverbs_hits_total 7\n",
+	    "\nwarmverbs_leases_held 2\n",
+	    "\nwarmverbs_pairs_ready 6\n",
+	    "\nwarmverbs_pairs_made_total 9\n",
+	    "\nwarmverbs_peer_connections 1\n",
+	    "\nwarmverbs_peer_state{node=\"one\",state=\"up\"} 1\n",
+	    "\nwarmverbs_peer_round_trip_seconds{node=\"one\",address=\"::1\"} 0.00025\n",
+	    "\nwarmverbs_peer_hits_total{node=\"one\",address=\"::1\"} 8\n",
 	    "\nwarmverbs_user_memory_bytes{uid=\"4000000000\"} 2048\n",
 	    "\nwarmverbs_recipe_build_seconds{recipe=\"00000000000000ab\",uid=\"4000000000\","
 	    "program=\"pi\\\"ng\\\\\",name=\"night\",device=\"rxe0\",open=\"0\"} 0.00144\n",

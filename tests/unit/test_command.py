@@ -18,6 +18,7 @@ import threading
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1]))
+from support import cases  # noqa: E402  (the path comes first)
 from support.wire import CONTROL, HEADER as HEAD, MAGIC, VERSION  # noqa: E402
 
 WARMVERBS = LIBRARY = None
@@ -89,6 +90,12 @@ class Run(unittest.TestCase):
         result = run("run", "true", env={"WARMVERBS_LIBRARY": "/nowhere/lib.so"})
         self.assertEqual(result.returncode, 125)
         self.assertIn("/nowhere/lib.so", result.stderr)
+
+    def test_missing_library_in_a_container(self):
+        """The image has the command line, and the hook of the container did not serve."""
+        result = run("run", "true", env={"WARMVERBS_LIBRARY": "/nowhere/lib.so", "container": "podman"})
+        self.assertEqual(result.returncode, 125)
+        self.assertIn("--device warmverbs/rdma=all", result.stderr)
 
     def test_library_that_cannot_be_listed(self):
         with tempfile.TemporaryDirectory(suffix=" with a space") as folder:
@@ -344,4 +351,4 @@ class Usage(unittest.TestCase):
 
 if __name__ == "__main__":
     WARMVERBS, LIBRARY = map(os.path.abspath, sys.argv[1:3])
-    unittest.main(argv=[sys.argv[0], *sys.argv[3:]])
+    cases.main(argv=[sys.argv[0], *sys.argv[3:]])

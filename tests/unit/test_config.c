@@ -75,6 +75,34 @@ static void test_list_of_peers_is_bounded(void **state)
 	assert_in_range(strlen(config->peers), WV_CONFIG_LIST - 16, WV_CONFIG_LIST - 1);
 }
 
+static void test_pairs(void **state)
+{
+	struct wv_config *config = *state;
+
+	assert_false(config->pairs);
+	assert_int_equal(wv_config_set(config, "pairs", "yes"), 0);
+	assert_true(config->pairs && config->pairs_with_peers);
+	assert_int_equal(wv_config_set(config, "pairs", "local"), 0);
+	assert_true(config->pairs && !config->pairs_with_peers);
+	assert_int_equal(wv_config_set(config, "pairs", "no"), 0);
+	assert_false(config->pairs || config->pairs_with_peers);
+	assert_int_equal(wv_config_set(config, "pairs", "peers"), -EINVAL);
+}
+
+/* Whoever has so many nodes names them. */
+static void test_as_many_peers_as_may_be(void **state)
+{
+	struct wv_config *config = *state;
+	char name[254];
+
+	memset(name, 'n', sizeof(name));
+	name[sizeof(name) - 1] = '\0';
+	for (size_t i = 63; i < sizeof(name); i += 64)
+		name[i] = '.';
+	for (unsigned int i = 0; i < config->max_peers; i++)
+		assert_int_equal(wv_config_set(config, "peers", name), 0);
+}
+
 static void test_addresses_for_peers(void **state)
 {
 	struct wv_config *config = *state;
@@ -314,6 +342,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_defaults, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_peers, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_list_of_peers_is_bounded, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_pairs, set_up, tear_down),
+	    cmocka_unit_test_setup_teardown(test_as_many_peers_as_may_be, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_addresses_for_peers, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_systemd_s_state_directory, set_up, tear_down),
 	    cmocka_unit_test_setup_teardown(test_numbers, set_up, tear_down),

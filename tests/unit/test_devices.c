@@ -233,6 +233,7 @@ static void test_a_kernel_with_shared_doorbell_pages(void **state)
 
 		assert_false(device.leasable);
 		assert_non_null(strstr(device.unleased_because, "has no member mm"));
+		assert_non_null(strstr(device.remedy, "Linux 5.15"));
 	}
 }
 
@@ -245,9 +246,11 @@ static void test_a_kernel_that_does_not_tell(void **state)
 	device = first_seen(NULL, false);
 	assert_false(device.leasable);
 	assert_non_null(strstr(device.unleased_because, "not known whether mlx5_ib"));
+	assert_non_null(strstr(device.remedy, "--trust-kernel"));
 	device = first_seen(NULL, true);
 	assert_true(device.leasable);
 	assert_string_equal(device.unleased_because, "");
+	assert_null(device.remedy);
 }
 
 /* The kernel is asked once, and again when the driver may have been replaced. */
@@ -292,6 +295,7 @@ static void test_devices_that_are_not_wanted(void **state)
 		assert_int_equal(device->leasable, rows[i].leased);
 		assert_string_equal(device->unleased_because,
 				    rows[i].leased ? "" : "the option devices leaves it out");
+		assert_int_equal(!device->remedy, rows[i].leased);
 		assert_string_not_equal(device->provider, "");
 	}
 }

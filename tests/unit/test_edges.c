@@ -40,6 +40,17 @@ static void test_the_user_with_most_gives_way(void **state)
 	wv_edges_finish(&edges);
 }
 
+/* Recipes of two users may have one id. */
+static void test_users_share_no_edge(void **state)
+{
+	(void)state;
+	wv_edges_init(&edges);
+	assert_ptr_not_equal(note(UID_OF_ONE, 1), note(UID_OF_MANY, 1));
+	assert_int_equal(edges_of(UID_OF_ONE), 1);
+	assert_int_equal(edges_of(UID_OF_MANY), 1);
+	wv_edges_finish(&edges);
+}
+
 /* Those with pairs stay. */
 static void test_none_gives_way(void **state)
 {
@@ -75,6 +86,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_the_user_with_most_gives_way),
+	    cmocka_unit_test(test_users_share_no_edge),
 	    cmocka_unit_test(test_none_gives_way),
 	    cmocka_unit_test(test_refusals_at_once_are_one),
 	};

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The log's thread, while nobody reads the log. */
+/* The log's worker, while nobody reads the log. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,7 +8,7 @@
 
 #include "base/base.h"
 #include "base/log.h"
-#include "daemon/loop/log_thread.h"
+#include "daemon/loop/log_line.h"
 
 #include <fcntl.h>
 #include <stdio.h>
@@ -59,12 +59,16 @@ static unsigned int read_until(const struct pipe_as_stderr *p, const char *last,
 
 static void test_nobody_waits_for_the_reader(void **state)
 {
+	struct wv_workers *workers;
 	struct pipe_as_stderr p;
+	sd_event *event;
 	unsigned int lost, n;
 
 	(void)state;
 	redirect(&p);
-	assert_int_equal(wv_log_thread_start(), 0);
+	assert_int_equal(sd_event_new(&event), 0);
+	assert_int_equal(wv_workers_start(&workers, event), 0);
+	assert_int_equal(wv_log_line_open(workers), 0);
 	for (unsigned int i = 0; i < MESSAGES; i++) /* much more than the pipe holds */
 		wv_log(WV_NOTICE, "message %u of a long log, with some words to fill the pipe", i);
 	n = read_until(&p, "message 100 ", &lost);
@@ -74,7 +78,9 @@ static void test_nobody_waits_for_the_reader(void **state)
 	n = read_until(&p, "the last one", &lost);
 	assert_uint_in_range(n, 10, MESSAGES - 101);
 	assert_true(lost > 0);
-	wv_log_thread_stop();
+	wv_log_line_close();
+	wv_workers_stop(workers);
+	sd_event_unref(event);
 	restore(&p);
 }
 

@@ -346,8 +346,7 @@ static void test_dc_goes_as_far_as_needs_no_peer(void **state)
 	bench_end(b);
 }
 
-/* One that cannot be put back is made anew, under its handle, and moved to where the program was.
- */
+/* One that cannot be put back is made anew, under its handle, and moved as the program's was. */
 static void test_a_dc_target_is_taken_back(void **state)
 {
 	wv_auto_free struct wv_cmdlog *recipe = mlx5_recipe();

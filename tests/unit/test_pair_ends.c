@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A server's ends of pairs, and how its program connects: without any verb. */
-#include "preload/spares/pair_end.h"
+/* A server's ends of pairs, from their reservation to their connection: without any verb. */
+#include "cmdlog/difference.h"
+#include "preload/client/daemon_connection.h"
+#include "preload/pairs/ends.h"
+#include "preload/pairs/partner.h"
+#include "preload/pairs/requests.h"
 
 // clang-format off
 #include <setjmp.h>
@@ -10,18 +14,15 @@
 // clang-format on
 #include <string.h>
 
-#define RTR_MASK                                                                                   \
-	(IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN |            \
-	 IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER)
-#define RTS_MASK                                                                                   \
-	(IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY |     \
-	 IBV_QP_MAX_QP_RD_ATOMIC)
+#define RTR_MASK   (IBV_QP_STATE | IBV_QP_AV | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
+#define RTS_MASK   (IBV_QP_STATE | IBV_QP_SQ_PSN)
+#define NEWS(word) (1u << (word))
 
-static struct ibv_context context;
+static struct ibv_context context, other_context;
 static struct ibv_pd pd = {.context = &context};
 static struct ibv_cq cq, other_cq;
-static struct ibv_qp qps[WV_PAIR_ENDS + 1];
-static const struct wv_request none;
+static struct ibv_qp qps[WV_YOUNG_PAIRED + 1];
+static const struct wv_qp_peer none;
 
 static struct wv_qp_key key_of(struct ibv_cq *of)
 {
@@ -32,279 +33,437 @@ static struct wv_qp_key key_of(struct ibv_cq *of)
 	return key;
 }
 
-static struct wv_pair_end *add(uint64_t pair, enum wv_end_state state)
+/* The partner of pair n is the queue pair n of the GID that consists of n. */
+static struct wv_young_qp *add(uint64_t pair, enum wv_young_state state)
 {
-	struct wv_pair_end end = {
-	    .state = state, .note.pair = pair, .key = key_of(&cq), .spare.qp = &qps[pair]};
+	struct wv_young_qp y = {.state = state, .key = key_of(&cq), .qp = &qps[pair]};
 
-	assert_true(wv_pair_end_has_room());
-	wv_pair_end_add(&end);
-	return wv_pair_end_find(pair);
+	y.partner.pair = pair;
+	y.partner.peer = (struct wv_qp_peer){.qp_num = (uint32_t)pair, .psn = 11, .peer_psn = 12};
+	memset(y.partner.peer.gid, (int)pair, sizeof(y.partner.peer.gid));
+	assert_true(wv_ends_have_room());
+	return wv_young_add(&y);
 }
 
 static int begin(void **state)
 {
+	struct wv_young_qp *y;
+
 	(void)state;
-	wv_stock_forget();
-	for (unsigned int i = 0; wv_pair_end_at(i); i++)
-		if (wv_pair_end_at(i)->state != WV_END_FREE)
-			wv_pair_end_free(wv_pair_end_at(i));
-	assert_false(wv_pair_end_any());
+	wv_stock_forked();
+	while ((y = wv_young_in(~0u, NULL)))
+		wv_young_enter(y, WV_YOUNG_NONE);
+	assert_false(wv_young_any());
 	return 0;
 }
 
 static void test_the_only_claimed_is_named(void **state)
 {
 	struct wv_qp_key key = key_of(&cq), other = key_of(&other_cq);
-	struct wv_pair_end *one, *two;
+	struct wv_young_qp *one, *two;
 
 	(void)state;
-	add(3, WV_END_READY);
-	one = add(1, WV_END_READY);
-	two = add(2, WV_END_TAKEN);
-	assert_null(wv_pair_end_named(&key, &none));
-	one->state = WV_END_CLAIMED;
-	assert_ptr_equal(wv_pair_end_named(&key, &none), one);
-	assert_null(wv_pair_end_named(&other, &none));
-	two->state = WV_END_CLAIMED;
-	assert_null(wv_pair_end_named(&key, &none));
-	wv_pair_end_free(one);
-	assert_ptr_equal(wv_pair_end_named(&key, &none), two);
+	add(3, WV_YOUNG_RESERVED);
+	one = add(1, WV_YOUNG_RESERVED);
+	two = add(2, WV_YOUNG_AHEAD);
+	assert_null(wv_request_named(&key, &none));
+	wv_young_enter(one, WV_YOUNG_CLAIMED);
+	assert_ptr_equal(wv_request_named(&key, &none), one);
+	assert_null(wv_request_named(&other, &none));
+	wv_young_enter(two, WV_YOUNG_CLAIMED);
+	assert_null(wv_request_named(&key, &none));
+	wv_young_enter(one, WV_YOUNG_NONE);
+	assert_ptr_equal(wv_request_named(&key, &none), two);
 }
 
-static struct wv_pair_end *add_for_request(uint64_t pair, const struct wv_request *of)
+static struct wv_young_qp *add_for_request(uint64_t pair, const struct wv_qp_peer *of)
 {
-	struct wv_pair_end *end = add(pair, WV_END_CLAIMED);
+	struct wv_young_qp *y = add(pair, WV_YOUNG_CLAIMED);
 
-	end->made.by_request = true;
-	end->note.peer_qp_num = of->qp_num;
-	memcpy(end->note.peer_gid, of->gid, sizeof(of->gid));
-	return end;
+	y->by_request = true;
+	y->partner.peer = *of;
+	return y;
 }
 
 static void test_a_request_names_one_of_several(void **state)
 {
-	const struct wv_request first = {{1}, 7}, second = {{2}, 7}, unknown = {{1}, 8};
+	const struct wv_qp_peer first = {7, {1}}, second = {7, {2}}, unknown = {8, {1}};
 	struct wv_qp_key key = key_of(&cq), other = key_of(&other_cq);
-	struct wv_pair_end *one, *two, *raw;
+	struct wv_young_qp *one, *two, *raw;
 
 	(void)state;
 	one = add_for_request(1, &first);
 	two = add_for_request(2, &second);
-	assert_ptr_equal(wv_pair_end_named(&key, &first), one);
-	assert_ptr_equal(wv_pair_end_named(&key, &second), two);
-	assert_null(wv_pair_end_named(&key, &unknown));
-	assert_null(wv_pair_end_named(&other, &first));
-	assert_null(wv_pair_end_named(&key, &none));
-	raw = add(3, WV_END_CLAIMED);
-	assert_ptr_equal(wv_pair_end_named(&key, &none), raw);
-	one->state = WV_END_READY; /* the client has not got it: its number may be another's */
-	assert_null(wv_pair_end_named(&key, &first));
+	assert_ptr_equal(wv_request_named(&key, &first), one);
+	assert_ptr_equal(wv_request_named(&key, &second), two);
+	assert_null(wv_request_named(&key, &unknown));
+	assert_null(wv_request_named(&other, &first));
+	assert_null(wv_request_named(&key, &none));
+	raw = add(3, WV_YOUNG_CLAIMED);
+	assert_ptr_equal(wv_request_named(&key, &none), raw);
+	/* The client has not got it: its number may be another's. */
+	wv_young_enter(one, WV_YOUNG_RESERVED);
+	assert_null(wv_request_named(&key, &first));
 }
 
 static void test_found_by_queue_pair(void **state)
 {
+	struct wv_young_qp *y = add(1, WV_YOUNG_CLAIMED);
+
 	(void)state;
-	add(1, WV_END_CLAIMED);
-	assert_null(wv_pair_end_of(&qps[1]));
-	wv_pair_end_find(1)->state = WV_END_TAKEN;
-	assert_ptr_equal(wv_pair_end_of(&qps[1]), wv_pair_end_find(1));
-	wv_pair_end_find(1)->state = WV_END_LEAVING;
-	assert_null(wv_pair_end_of(&qps[1]));
+	assert_null(wv_young_find(&qps[1]));
+	assert_false(wv_young_any());
+	wv_young_enter(y, WV_YOUNG_AHEAD);
+	assert_ptr_equal(wv_young_find(&qps[1]), y);
+	assert_true(wv_young_any());
+	wv_young_enter(y, WV_YOUNG_LEAVING);
+	assert_null(wv_young_find(&qps[1]));
+	assert_false(wv_young_any());
 }
 
 static void test_number_0_names_none(void **state)
 {
 	(void)state;
-	add(0, WV_END_TAKEN);
-	assert_null(wv_pair_end_find(0));
+	add(0, WV_YOUNG_GROWN);
+	assert_null(wv_end_of_pair(0));
 }
 
 static void test_full(void **state)
 {
 	(void)state;
-	for (uint64_t pair = 1; pair <= WV_PAIR_ENDS; pair++)
-		add(pair, WV_END_READY);
-	assert_false(wv_pair_end_has_room());
-	wv_pair_end_free(wv_pair_end_find(7));
-	assert_true(wv_pair_end_has_room());
+	for (uint64_t pair = 1; pair <= WV_YOUNG_PAIRED; pair++)
+		add(pair, WV_YOUNG_RESERVED);
+	assert_false(wv_ends_have_room());
+	wv_young_enter(wv_end_of_pair(7), WV_YOUNG_NONE);
+	assert_true(wv_ends_have_room());
 }
 
 /* What the program has stays as it is; the rest is of no use any more. */
 static void test_daemon_gone(void **state)
 {
+	struct wv_young_qp *taken;
+
 	(void)state;
-	add(1, WV_END_CLAIMED);
-	add(2, WV_END_TAKEN);
-	wv_pair_ends_lost(false);
-	assert_null(wv_pair_end_find(1));
-	assert_non_null(wv_pair_end_in(WV_END_BIT(WV_END_LOST), &pd));
-	assert_false(wv_pair_end_of(&qps[2])->gone);
-	wv_pair_ends_lost(true);
-	assert_true(wv_pair_end_of(&qps[2])->gone);
+	add(1, WV_YOUNG_CLAIMED);
+	taken = add(2, WV_YOUNG_GROWN);
+	wv_ends_lose(false, 0);
+	assert_null(wv_end_of_pair(1));
+	assert_non_null(wv_young_in(WV_YOUNG_BIT(WV_YOUNG_LOST), &pd));
+	assert_true(wv_young_has_partner(taken));
 }
 
+/* Who is told that it has ended: the clients that this daemon knows, not those of one that is gone. */
+static void test_daemon_left(void **state)
+{
+	struct wv_young_qp *lost, *left;
+
+	(void)state;
+	lost = add(1, WV_YOUNG_GROWN);
+	wv_ends_lose(false, 0);
+	left = add(2, WV_YOUNG_GROWN);
+	wv_ends_lose(true, 0);
+	assert_true(wv_young_has_partner(lost));
+	assert_false(wv_young_has_partner(left));
+}
+
+static void lose_too_many(enum wv_young_state state)
+{
+	for (uint64_t pair = 1; pair <= WV_YOUNG_LOST_PAIRS; pair++)
+		add(pair, state)->partner.claimed = state == WV_YOUNG_CLAIMED;
+	assert_true(wv_ends_have_room());
+	wv_ends_lose(false, 1);
+}
+
+/* Each takes up a queue pair. */
 static void test_too_many_lost(void **state)
 {
 	(void)state;
-	for (uint64_t pair = 1; pair <= WV_PAIR_ENDS_LOST; pair++)
-		add(pair, WV_END_READY);
-	assert_true(wv_pair_end_has_room());
-	wv_pair_ends_lost(false);
-	assert_false(wv_pair_end_has_room());
+	lose_too_many(WV_YOUNG_CLAIMED);
+	assert_false(wv_ends_have_room());
+	assert_false(wv_ends_end_lost(1 + WV_ENDS_LOST_MS));
+	assert_null(wv_young_in(WV_YOUNG_BIT(WV_YOUNG_OVER), &pd));
+}
+
+/* No program can name them, once their client's daemon has given up the others. */
+static void test_lost_before_any_client_came(void **state)
+{
+	(void)state;
+	lose_too_many(WV_YOUNG_RESERVED);
+	assert_true(wv_ends_have_room());
+	assert_true(wv_ends_end_lost(WV_ENDS_LOST_MS));
+	assert_null(wv_young_in(WV_YOUNG_BIT(WV_YOUNG_OVER), &pd));
+	assert_false(wv_ends_end_lost(1 + WV_ENDS_LOST_MS));
+	assert_null(wv_young_in(~WV_YOUNG_BIT(WV_YOUNG_OVER), &pd));
 }
 
 static void test_child(void **state)
 {
 	(void)state;
-	add(1, WV_END_READY);
-	add(2, WV_END_TAKEN);
-	add(3, WV_END_LEAVING);
-	wv_pair_ends_forked();
-	assert_null(wv_pair_end_in(~WV_END_BIT(WV_END_TAKEN) & ~WV_END_BIT(WV_END_FREE), NULL));
-	assert_non_null(wv_pair_end_of(&qps[2]));
-	assert_null(wv_pair_end_find(2));
+	add(1, WV_YOUNG_RESERVED);
+	add(2, WV_YOUNG_GROWN);
+	add(3, WV_YOUNG_LEAVING);
+	wv_young_forked();
+	assert_null(wv_young_in(~WV_YOUNG_BIT(WV_YOUNG_GROWN), NULL));
+	assert_true(wv_young_has_partner(wv_young_find(&qps[2])));
+	assert_null(wv_end_of_pair(2));
 }
 
-static struct ibv_qp_attr attr_of(uint32_t peer)
+static struct wv_ticket new_ticket(struct wv_tickets *tickets)
 {
-	struct ibv_qp_attr attr = {
-	    .path_mtu = IBV_MTU_1024,
-	    .dest_qp_num = peer,
-	    .rq_psn = peer + 1,
-	    .sq_psn = peer + 2,
-	    .max_dest_rd_atomic = 1,
-	    .min_rnr_timer = 12,
-	    .timeout = 14,
-	    .retry_cnt = 7,
-	    .rnr_retry = 6,
-	    .max_rd_atomic = 2,
-	    .ah_attr = {.is_global = 1,
-			.port_num = 1,
-			.sl = 3,
-			.grh = {.sgid_index = 1, .hop_limit = 64, .traffic_class = 5}},
-	};
+	struct wv_qp_key key = key_of(&cq);
+	struct wv_ticket ticket;
 
-	memset(&attr.ah_attr.grh.dgid, (int)peer, sizeof(attr.ah_attr.grh.dgid));
+	assert_true(wv_ticket_begin(tickets, &key, &ticket));
+	wv_ticket_made(&ticket, 0);
+	return ticket;
+}
+
+/* What the program does not have may be destroyed by either; of the other it is gone then. */
+static void test_child_may_destroy_what_is_not_taken(void **state)
+{
+	struct wv_tickets *tickets = wv_tickets_new();
+	struct wv_young_qp *y = add(1, WV_YOUNG_CLAIMED);
+	struct wv_ticket childs;
+
+	(void)state;
+	y->ticket = childs = new_ticket(tickets);
+	wv_partners_look_after();
+	assert_int_equal(y->state, WV_YOUNG_CLAIMED);
+	assert_true(wv_ticket_redeem(&childs));
+	assert_false(wv_partner_take(y));
+	assert_ptr_equal(wv_end_with_news(NEWS(WV_PAIR_DROP)), y);
+
+	y = add(2, WV_YOUNG_RESERVED);
+	y->ticket = childs = new_ticket(tickets);
+	assert_true(wv_ticket_redeem(&childs));
+	wv_partners_look_after();
+	assert_int_equal(y->state, WV_YOUNG_PAST);
+
+	y = add(3, WV_YOUNG_CLAIMED);
+	y->ticket = childs = new_ticket(tickets);
+	assert_true(wv_partner_take(y));
+	assert_false(wv_ticket_redeem(&childs));
+	wv_young_forked();
+	assert_int_equal(y->state, WV_YOUNG_AHEAD);
+
+	y = add(4, WV_YOUNG_LEAVING);
+	wv_young_forked();
+	assert_int_equal(y->state, WV_YOUNG_NONE);
+	wv_tickets_free(tickets);
+}
+
+static struct ibv_qp_attr to(enum ibv_qp_state state, uint8_t pair)
+{
+	struct ibv_qp_attr attr = {.qp_state = state,
+				   .dest_qp_num = pair,
+				   .rq_psn = 1,
+				   .sq_psn = 2,
+				   .ah_attr = {.is_global = 1}};
+
+	memset(&attr.ah_attr.grh.dgid, pair, sizeof(attr.ah_attr.grh.dgid));
 	return attr;
 }
 
-static struct wv_connection connection_to(uint32_t peer)
+static void test_the_partner_is_named(void **state)
 {
-	struct wv_connection c = {.rtr.mask = 0};
-	struct ibv_qp_attr attr = attr_of(peer);
-
-	attr.qp_state = IBV_QPS_RTR;
-	assert_true(wv_connection_set(&c, &attr, RTR_MASK));
-	attr.qp_state = IBV_QPS_RTS;
-	assert_true(wv_connection_set(&c, &attr, RTS_MASK));
-	return c;
-}
-
-static void test_connection_as_it_was(void **state)
-{
-	struct wv_connection c = connection_to(9);
-	struct ibv_qp_attr attr, expected = attr_of(9);
+	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
+	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 9), rts = to(IBV_QPS_RTS, 9);
 
 	(void)state;
-	assert_int_equal(wv_connection_get(&c, IBV_QPS_RTR, &attr), RTR_MASK);
-	assert_int_equal(attr.qp_state, IBV_QPS_RTR);
-	assert_int_equal(attr.dest_qp_num, 9);
-	assert_int_equal(attr.rq_psn, 10);
-	assert_int_equal(attr.path_mtu, IBV_MTU_1024);
-	assert_int_equal(attr.min_rnr_timer, 12);
-	assert_int_equal(attr.ah_attr.sl, 3);
-	assert_int_equal(attr.ah_attr.grh.traffic_class, 5);
-	assert_int_equal(attr.ah_attr.grh.sgid_index, 1);
-	assert_memory_equal(&attr.ah_attr.grh.dgid, &expected.ah_attr.grh.dgid, 16);
-	assert_int_equal(wv_connection_get(&c, IBV_QPS_RTS, &attr), RTS_MASK);
-	assert_int_equal(attr.sq_psn, 11);
-	assert_int_equal(attr.timeout, 14);
-	assert_int_equal(attr.max_rd_atomic, 2);
+	assert_int_equal(wv_partner_set_psns(y, &rts, RTS_MASK), WV_WHY_NONE);
+	assert_int_equal(rts.sq_psn, 2);
+	assert_int_equal(wv_partner_set_psns(y, &rtr, RTR_MASK), WV_WHY_NONE);
+	assert_int_equal(rtr.rq_psn, 12);
+	wv_partner_note_move(y, y, &rtr, RTR_MASK);
+	y->partner.gone = true; /* too late: it is as a peer that goes */
+	assert_int_equal(wv_partner_set_psns(y, &rts, RTS_MASK), WV_WHY_NONE);
+	assert_int_equal(rts.sq_psn, 11);
 }
 
-static void test_unusual_connections(void **state)
+static void assert_not_named(struct wv_young_qp *y, struct ibv_qp_attr rtr, int mask,
+			     enum wv_why why)
 {
-	struct ibv_qp_attr attr = attr_of(9);
-	struct wv_connection c;
+	assert_int_equal(wv_partner_set_psns(y, &rtr, mask), why);
+	assert_int_equal(rtr.rq_psn, 1);
+}
+
+static void test_the_partner_is_not_named(void **state)
+{
+	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
+	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 9);
 
 	(void)state;
-	attr.qp_state = IBV_QPS_RTR;
-	assert_false(wv_connection_set(&c, &attr, RTR_MASK | IBV_QP_ALT_PATH));
-	assert_false(wv_connection_set(&c, &attr, RTR_MASK & ~IBV_QP_MIN_RNR_TIMER));
-	assert_false(wv_connection_set(&c, &attr, RTR_MASK & ~IBV_QP_STATE));
-	attr.ah_attr.is_global = 0;
-	assert_false(wv_connection_set(&c, &attr, RTR_MASK));
-	attr.qp_state = IBV_QPS_RTS;
-	assert_false(wv_connection_set(&c, &attr, RTS_MASK | IBV_QP_RATE_LIMIT));
-	assert_false(wv_connection_set(&c, &attr, RTS_MASK | IBV_QP_PATH_MIG_STATE));
-	attr.qp_state = IBV_QPS_INIT;
-	assert_false(wv_connection_set(&c, &attr, RTR_MASK));
+	assert_not_named(y, to(IBV_QPS_RTR, 8), RTR_MASK, WV_WHY_OTHER_PEER);
+	assert_not_named(y, rtr, RTR_MASK & ~IBV_QP_AV, WV_WHY_OTHER_PEER);
+	assert_not_named(y, rtr, RTR_MASK & ~IBV_QP_STATE, WV_WHY_NONE);
+	assert_not_named(y, to(IBV_QPS_INIT, 9), RTR_MASK, WV_WHY_NONE);
+	rtr.ah_attr.grh.dgid.raw[3]++;
+	assert_not_named(y, rtr, RTR_MASK, WV_WHY_OTHER_PEER);
+	y->partner.gone = true;
+	assert_not_named(y, to(IBV_QPS_RTR, 9), RTR_MASK, WV_WHY_PEER_GONE);
 }
 
-/* The peers differ, and what else the program asks for is the same. */
-static void test_connections_that_agree(void **state)
+/* A shape with @n spares that were made, of queue pairs that were moved nowhere. */
+static void stock(unsigned int n)
 {
-	struct wv_connection one = connection_to(1), two = connection_to(2);
+	const struct wv_ticket alone = {NULL, 0};
+	const struct wv_order order = {.key = key_of(&cq)};
+	const struct ibv_qp_cap cap = {.max_send_wr = 1};
+	struct wv_shape *shape = wv_stock_ask(&order.key, 0);
 
-	(void)state;
-	assert_true(wv_connect_steps_agree(&one.rtr, &two.rtr));
-	assert_true(wv_connect_steps_agree(&one.rts, &two.rts));
-	two.rtr.flow_label++;
-	assert_true(wv_connect_steps_agree(&one.rtr, &two.rtr));
-	two.rts.timeout++;
-	assert_false(wv_connect_steps_agree(&one.rts, &two.rts));
+	shape->wanted = n;
+	for (unsigned int i = 0; i < n; i++)
+		assert_true(wv_stock_add(&order, &qps[i], &cap, &alone));
+	wv_shapes_number();
 }
 
-/* A shape with spares, and its number. */
-static uint64_t connect(unsigned int n, const struct wv_connection *as)
+/* The program connects @n queue pairs. */
+static uint64_t connect(unsigned int n, bool by_gid, bool by_request)
 {
 	struct wv_qp_key key = key_of(&cq);
 	uint64_t number = 0;
 
-	while (n--) {
-		struct wv_shape *shape = wv_stock_ask(&key, 0);
-
-		shape->wanted = 2;
-		shape->is_stocked = true;
-		number = wv_stock_connected(&key, as);
-	}
+	while (n--)
+		number = wv_shape_connected(&key, by_gid, by_request);
 	return number;
+}
+
+static void test_met(void **state)
+{
+	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
+	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 9), rts = to(IBV_QPS_RTS, 9);
+
+	(void)state;
+	stock(1);
+	connect(WV_STOCK_AGREE, true, false);
+	wv_client_note_answer(WV_ANSWER_PAIRS);
+	wv_partner_note_move(y, y, &rtr, RTR_MASK);
+	assert_int_equal(y->news, 0);
+	wv_partner_note_move(y, y, &rts, RTS_MASK);
+	assert_int_equal(y->news, NEWS(WV_PAIR_USED) | NEWS(WV_PAIR_CONNECTED));
+	assert_null(wv_young_find(&qps[9]));
+	wv_partner_told(y, WV_PAIR_USED);
+	assert_int_equal(y->state, WV_YOUNG_PAST);
+	assert_true(wv_young_any_news());
+	wv_partner_told(y, WV_PAIR_CONNECTED);
+	assert_int_equal(y->state, WV_YOUNG_NONE);
+	assert_false(wv_young_any_news());
+}
+
+static void test_parted(void **state)
+{
+	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
+	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 8);
+
+	(void)state;
+	wv_partner_note_move(y, y, &rtr, RTR_MASK);
+	assert_int_equal(y->state, WV_YOUNG_PARTED);
+	assert_int_equal(y->news, NEWS(WV_PAIR_DROP));
+	assert_int_equal(y->why, WV_PAIR_OTHER_PEER);
+	wv_partner_told(y, WV_PAIR_DROP);
+	assert_int_equal(y->state, WV_YOUNG_PARTED);
+	wv_partner_leave(y, WV_PAIR_ENDED); /* the program destroys it: its number stays */
+	assert_int_equal(y->news, 0);
+	assert_int_equal(y->state, WV_YOUNG_LEAVING);
+	wv_partner_has_gone(y);
+	assert_int_equal(y->state, WV_YOUNG_OVER);
+}
+
+/* Back in INIT, it may meet its partner all the same. */
+static void test_moved_elsewhere(void **state)
+{
+	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
+	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 9), rts = to(IBV_QPS_RTS, 9);
+
+	(void)state;
+	wv_partner_note_move(y, y, &rtr, RTR_MASK);
+	wv_partner_note_elsewhere(y);
+	wv_partner_set_psns(y, &rts, RTS_MASK);
+	assert_int_equal(rts.sq_psn, 2);
+	assert_int_equal(wv_partner_set_psns(y, &rtr, RTR_MASK), WV_WHY_NONE);
+	assert_int_equal(rtr.rq_psn, 12);
+}
+
+static void test_context_is_closed(void **state)
+{
+	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
+
+	(void)state;
+	wv_partners_close(&other_context);
+	assert_ptr_equal(wv_young_find(&qps[9]), y);
+	wv_partners_close(&context);
+	assert_null(wv_young_find(&qps[9]));
+	assert_ptr_equal(wv_end_with_news(NEWS(WV_PAIR_DROP)), y);
+	wv_partner_told(y, WV_PAIR_DROP);
+	assert_int_equal(y->state, WV_YOUNG_NONE);
+}
+
+/* A spare of which nobody has heard anything yet is as the others again. */
+static void test_given_up_before_it_was_taken(void **state)
+{
+	struct wv_qp_key key = key_of(&cq);
+	struct wv_shape *shape;
+	struct wv_young_qp *y;
+
+	(void)state;
+	stock(1);
+	shape = wv_stock_ask(&key, 0);
+	y = wv_stock_take(shape, WV_YOUNG_RESERVED);
+	y->partner.peer.qp_num = 9;
+	assert_null(wv_stock_take(shape, WV_YOUNG_RESERVED));
+	wv_partner_has_gone(y);
+	assert_ptr_equal(wv_stock_take(shape, WV_YOUNG_AHEAD), y);
+	assert_false(wv_young_has_partner(y));
+	wv_young_enter(y, WV_YOUNG_RESERVED);
+	wv_stock_withdraw(&cq);
+	wv_partner_has_gone(y); /* its shape is gone */
+	assert_int_equal(y->state, WV_YOUNG_OVER);
 }
 
 static void test_shape_is_learned(void **state)
 {
-	struct wv_connection one = connection_to(1), other = connection_to(2);
 	uint64_t number;
 
 	(void)state;
-	other.rtr.mtu++;
-	assert_int_equal(connect(WV_STOCK_AGREE - 1, &one), 0);
-	number = connect(1, &one);
+	stock(2);
+	assert_int_equal(connect(WV_STOCK_AGREE - 1, true, false), 0);
+	number = connect(1, true, false);
 	assert_int_not_equal(number, 0);
-	assert_non_null(wv_stock_numbered(number));
-	assert_int_equal(connect(1, &other), 0);
-	assert_int_equal(connect(WV_STOCK_AGREE - 1, &one), 0);
-	assert_int_equal(connect(1, &one), number);
-	assert_int_equal(connect(1, NULL), 0);
-	assert_int_equal(connect(WV_STOCK_AGREE - 1, &one), 0);
-	assert_int_equal(connect(1, &one), number);
-	one.by_request = true;
-	assert_int_equal(connect(WV_STOCK_AGREE - 1, &one), 0);
-	assert_int_equal(connect(1, &one), number);
+	assert_non_null(wv_shape_numbered(number));
+	assert_int_equal(connect(1, false, false), 0);
+	assert_int_equal(connect(WV_STOCK_AGREE - 1, true, false), 0);
+	assert_int_equal(connect(1, true, false), number);
+	assert_int_equal(connect(WV_STOCK_AGREE - 1, true, true), 0);
+	assert_int_equal(connect(1, true, true), number);
+}
+
+/* A peer would ask for spares in vain, and then wait for longer and longer. */
+static void test_no_peer_hears_of_it_before_there_are_spares(void **state)
+{
+	struct wv_qp_key key = key_of(&cq);
+
+	(void)state;
+	wv_stock_ask(&key, 0)->wanted = 1;
+	wv_shapes_number();
+	assert_int_equal(connect(WV_STOCK_AGREE, true, false), 0);
+	stock(1);
+	assert_int_not_equal(connect(1, true, false), 0);
 }
 
 /* A shape that comes after has a number of its own, even at the same place. */
 static void test_numbers_are_not_used_again(void **state)
 {
-	struct wv_connection one = connection_to(1);
-	uint64_t number = connect(WV_STOCK_AGREE, &one);
+	uint64_t number;
 
 	(void)state;
-	wv_stock_forget();
-	assert_null(wv_stock_numbered(number));
-	assert_true(connect(WV_STOCK_AGREE, &one) > number);
-	assert_null(wv_stock_numbered(number));
+	stock(1);
+	number = connect(WV_STOCK_AGREE, true, false);
+	wv_stock_forked();
+	assert_null(wv_shape_numbered(number));
+	stock(1);
+	assert_int_not_equal(connect(WV_STOCK_AGREE, true, false), number);
+	assert_null(wv_shape_numbered(number));
+	assert_null(wv_shape_numbered(0));
 }
 
 int main(void)
@@ -316,12 +475,20 @@ int main(void)
 	    cmocka_unit_test_setup(test_number_0_names_none, begin),
 	    cmocka_unit_test_setup(test_full, begin),
 	    cmocka_unit_test_setup(test_daemon_gone, begin),
+	    cmocka_unit_test_setup(test_daemon_left, begin),
 	    cmocka_unit_test_setup(test_too_many_lost, begin),
+	    cmocka_unit_test_setup(test_lost_before_any_client_came, begin),
 	    cmocka_unit_test_setup(test_child, begin),
-	    cmocka_unit_test_setup(test_connection_as_it_was, begin),
-	    cmocka_unit_test_setup(test_unusual_connections, begin),
-	    cmocka_unit_test_setup(test_connections_that_agree, begin),
+	    cmocka_unit_test_setup(test_child_may_destroy_what_is_not_taken, begin),
+	    cmocka_unit_test_setup(test_the_partner_is_named, begin),
+	    cmocka_unit_test_setup(test_the_partner_is_not_named, begin),
+	    cmocka_unit_test_setup(test_met, begin),
+	    cmocka_unit_test_setup(test_parted, begin),
+	    cmocka_unit_test_setup(test_moved_elsewhere, begin),
+	    cmocka_unit_test_setup(test_context_is_closed, begin),
+	    cmocka_unit_test_setup(test_given_up_before_it_was_taken, begin),
 	    cmocka_unit_test_setup(test_shape_is_learned, begin),
+	    cmocka_unit_test_setup(test_no_peer_hears_of_it_before_there_are_spares, begin),
 	    cmocka_unit_test_setup(test_numbers_are_not_used_again, begin),
 	};
 

@@ -3,7 +3,7 @@
  * A program whose lease has a queue pair that is connected already: it connects it as it was, to
  * its peer but otherwise, or to another one. The peer decides with which packet sequence numbers.
  */
-#include "preload/lease/paired.h"
+#include "preload/pairs/paired.h"
 
 #include "cmdlog/replay.h"
 #include "cmdlog/validate.h"
@@ -11,6 +11,7 @@
 #include "fixture.h"
 #include "preload.h"
 #include "preload/core/provider.h"
+#include "preload/core/scope.h"
 #include "program.h"
 
 #include <rdma/rdma_user_rxe.h>
@@ -515,7 +516,7 @@ static void test_receives_come_back(void **state)
 	receives.head.producer_index = 2;
 	receives.data[0] = 0x11;
 	receives.data[1 << LOG2] = 0x22;
-	c->pair_ring = (struct wv_ring){.bytes = sizeof(receives), .at = &receives};
+	c->pair.ring = (struct wv_ring){.bytes = sizeof(receives), .at = &receives};
 	kernel.reset = drain;
 	connect_to(&other);
 	kernel.reset = NULL;
@@ -523,6 +524,20 @@ static void test_receives_come_back(void **state)
 	assert_int_equal(receives.head.producer_index, 4);
 	assert_int_equal(receives.data[2 << LOG2], 0x11);
 	assert_int_equal(receives.data[3 << LOG2], 0x22);
+	end();
+}
+
+/* What the provider maps after it has created a queue pair is no ring that any later mmap() maps.
+ */
+static void test_a_ring_is_awaited_until_the_next_command(void **state)
+{
+	struct wv_ring ring = {.bytes = sizeof(receives)};
+
+	(void)state;
+	begin();
+	wv_scope.ring = &ring;
+	connect_to(&peer);
+	assert_null(wv_scope.ring);
 	end();
 }
 
@@ -616,6 +631,7 @@ int main(void)
 	    cmocka_unit_test(test_refused_and_again),
 	    cmocka_unit_test(test_reset_and_again),
 	    cmocka_unit_test(test_receives_come_back),
+	    cmocka_unit_test(test_a_ring_is_awaited_until_the_next_command),
 	    cmocka_unit_test(test_told_without_a_pair),
 	    cmocka_unit_test(test_what_does_not_fit),
 	};

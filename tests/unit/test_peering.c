@@ -105,7 +105,7 @@ static void test_find(void **state)
 	assert_ptr_equal(wv_peers_find(&nodes[0].peers, gid), nodes[0].up);
 	gid_of(gid, "::ffff:127.0.0.9");
 	assert_null(wv_peers_find(&nodes[0].peers, gid));
-	set(&nodes[0], "peer-gids", "fec0::/16=127.0.0.2");
+	assert_int_equal(wv_gid_rows_read(&nodes[0].peers.table.gids, "fec0::/16=127.0.0.2"), 0);
 	gid_of(gid, "fec0::42");
 	assert_ptr_equal(wv_peers_find(&nodes[0].peers, gid), nodes[0].up);
 }

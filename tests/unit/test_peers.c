@@ -3,6 +3,8 @@
 #include "fixture.h"
 
 #include "base/base.h"
+#include "daemon/config/config.h"
+#include "daemon/loop/loop.h"
 #include "daemon/peers/allowance.h"
 #include "daemon/peers/duplicate.h"
 #include "daemon/peers/outbox.h"
@@ -263,7 +265,7 @@ static void test_nodes(void **state)
 
 static void test_gids(void **state)
 {
-	static const char rows[] = "fe80::2:c903:1:1234=ib-node:5000, fec0:0:0:1::/64=10.9.9.9,"
+	static const char text[] = "fe80::2:c903:1:1234=ib-node:5000, fec0:0:0:1::/64=10.9.9.9,"
 				   "fec0:0:0:0::/63=10.8.8.8";
 	static const struct {
 		const char *gid, *node; /* NULL: nobody knows */
@@ -279,18 +281,44 @@ static void test_gids(void **state)
 	    {"::", NULL, 0},
 	    {"ff02::1", NULL, 0},
 	};
+	struct wv_gid_rows rows = {.n = 0};
 	struct wv_node_address node;
 	uint8_t gid[16];
 
 	(void)state;
+	assert_int_equal(wv_gid_rows_read(&rows, text), 0);
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(cases); i++) {
 		inet_pton(AF_INET6, cases[i].gid, gid);
-		assert_int_equal(wv_node_of_gid(rows, gid, &node), cases[i].node != NULL);
+		assert_int_equal(wv_node_of_gid(&rows, gid, &node), cases[i].node != NULL);
 		if (!cases[i].node)
 			continue;
 		assert_string_equal(node.name, cases[i].node);
 		assert_int_equal(node.port, cases[i].port);
 	}
+	free(rows.all);
+}
+
+/* Each note of a peer has GIDs, so looking for one must not take longer than the note. */
+static void test_many_rows_of_gids(void **state)
+{
+	static char text[WV_CONFIG_LIST];
+	struct wv_gid_rows rows = {.n = 0};
+	struct wv_node_address node;
+	uint8_t gid[16] = {0xfe, 0x80, [15] = 0xff};
+	size_t used = 0;
+	int64_t start_us;
+
+	(void)state;
+	for (unsigned int i = 0; i < 1000; i++)
+		used +=
+		    (size_t)snprintf(text + used, sizeof(text) - used, "fec0::%x=node%u,", i, i);
+	assert_int_equal(wv_gid_rows_read(&rows, text), 0);
+	assert_int_equal(rows.n, 1000);
+	start_us = wv_cpu_clock();
+	for (unsigned int i = 0; i < 10000; i++)
+		assert_false(wv_node_of_gid(&rows, gid, &node));
+	assert_in_range(wv_cpu_clock() - start_us, 0, 5000000); /* with a sanitizer, too */
+	free(rows.all);
 }
 
 static void test_bad_rows_of_gids(void **state)
@@ -355,6 +383,7 @@ int main(void)
 	    cmocka_unit_test(test_one_of_two_connections),
 	    cmocka_unit_test(test_nodes),
 	    cmocka_unit_test(test_gids),
+	    cmocka_unit_test(test_many_rows_of_gids),
 	    cmocka_unit_test(test_bad_rows_of_gids),
 	    cmocka_unit_test(test_table_is_bounded),
 	};

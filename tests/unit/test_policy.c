@@ -482,8 +482,7 @@ static void test_a_new_program_is_not_kept_waiting(void **state)
 	assert_int_equal(u.closed, 0);
 }
 
-/* Nobody knows what comes next: then as many have leases as there is room for, and few are closed.
- */
+/* Nobody knows what comes next: as many have leases as there is room for, and few are closed. */
 static void test_no_order_is_no_harm(void **state)
 {
 	struct user u = {.now = START};

@@ -202,6 +202,7 @@ static struct wv_recipe *outdate(struct daemon_bench *b, struct wv_recipe *recip
 
 	assert_non_null(old);
 	old->key.verbs.bytes[0]++;
+	old->id++;
 	old->used--;
 	wv_catalog_remove(&b->server->catalog, recipe);
 	assert_ptr_equal(wv_catalog_add(&b->server->catalog, old), old);
@@ -281,6 +282,7 @@ static struct wv_recipe *reopen(struct daemon_bench *b, struct wv_recipe *recipe
 
 	assert_non_null(second);
 	second->key.open_number = 1;
+	second->id++;
 	wv_catalog_remove(&b->server->catalog, recipe);
 	assert_ptr_equal(wv_catalog_add(&b->server->catalog, second), second);
 	assert_int_equal(wv_scheduler_adopt(&b->server->scheduler, second), 0);

@@ -306,6 +306,7 @@ static void test_connected_ahead(void **state)
 	struct wv_cmdlog *lease = play(&bench, recipe);
 	uint32_t create = step_index(lease, tape_find(lease, "QP_CREATE", 0));
 	uint32_t handle = tape_step(lease, create)->new_handle;
+	struct wv_qp_peer named;
 	struct wv_step *rtr, *rts;
 
 	(void)state;
@@ -321,7 +322,8 @@ static void test_connected_ahead(void **state)
 	assert_int_equal(step_modify(rtr)->qp_handle, handle);
 	assert_int_equal(step_modify(rtr)->qp_state, IBV_QPS_RTR);
 	assert_int_equal(step_modify(rts)->qp_state, IBV_QPS_RTS);
-	assert_true(wv_qp_is_to(step_modify(rtr), sizeof(struct ib_uverbs_modify_qp), &peer));
+	named = wv_qp_named(step_modify(rtr), sizeof(struct ib_uverbs_modify_qp));
+	assert_true(wv_qp_peer_is(&named, &peer));
 	assert_int_equal(step_modify(rtr)->rq_psn, peer.peer_psn);
 	assert_int_equal(step_modify(rts)->sq_psn, peer.psn);
 	assert_int_equal(step_modify(rts)->dest_qp_num, 0); /* its mask has no peer */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Connection requests of clients, and the queue pairs that are created for them. */
-#include "preload/spares/requests.h"
+#include "preload/pairs/requests.h"
 
 #include "preload/client/daemon_connection.h"
 #include "wire/wire.h"
@@ -38,7 +38,7 @@ static void report(struct rdma_cm_id *id, enum rdma_cm_event_type type, uint8_t 
 /* The number that a queue pair for @id is created for; 0: for none. */
 static uint32_t created_for(const struct rdma_cm_id *id)
 {
-	struct wv_request request;
+	struct wv_qp_peer request;
 
 	wv_request_begin(id);
 	request = *wv_request_current();

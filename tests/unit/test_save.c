@@ -49,7 +49,7 @@ static bool has_leases(struct wv_server *s, unsigned int n)
 
 static bool orders_wait(struct wv_server *s, unsigned int n)
 {
-	return wv_save_thread_busy(s->saver.thread) == n;
+	return wv_line_busy(s->saver.line) == n;
 }
 
 static void test_a_disk_that_hangs_delays_only_saving(void **state)
@@ -66,7 +66,7 @@ static void test_a_disk_that_hangs_delays_only_saving(void **state)
 	bench_run_until(b, has_leases, 1);
 	assert_int_equal(bench_run_program(b, 1, 0), 0);
 	bench_run_until(b, has_leases, 1);
-	assert_int_equal(wv_save_thread_busy(b->server->saver.thread), 1);
+	assert_int_equal(wv_line_busy(b->server->saver.line), 1);
 	assert_false(is_on_disk(b, recipe));
 	reader = release_disk(fifo);
 	bench_run_until(b, orders_wait, 0);
@@ -107,14 +107,14 @@ static void test_what_was_never_saved_is_not_removed(void **state)
 	for (int i = 0; i < 3; i++) {
 		bench_record(b, 1, "rc_pingpong");
 		json_decref(bench_question(b, "{\"op\": \"forget\", \"id\": \"all\"}"));
-		assert_int_equal(wv_save_thread_busy(b->server->saver.thread), 0);
+		assert_int_equal(wv_line_busy(b->server->saver.line), 0);
 	}
 }
 
 static void test_so_many_recipes_wait_for_the_disk(void **state)
 {
 	struct daemon_bench *b = *state;
-	struct wv_save_thread *thread = b->server->saver.thread;
+	struct wv_saver *saver = &b->server->saver;
 	char fifo[PATH_MAX];
 	struct wv_recipe *recipe;
 	int reader;
@@ -122,10 +122,12 @@ static void test_so_many_recipes_wait_for_the_disk(void **state)
 	bench_record(b, 1, "rc_pingpong");
 	recipe = bench_recipe(b);
 	hang_disk(b, recipe, fifo);
-	for (unsigned int i = 0; i < WV_MAX_SAVES; i++)
-		assert_int_equal(wv_save_thread_save(thread, recipe), 0);
-	assert_int_equal(wv_save_thread_save(thread, recipe), -EAGAIN);
-	assert_false(wv_save_one(&b->server->saver));
+	for (unsigned int i = 0; i < WV_MAX_SAVES; i++) {
+		recipe->dirty = true;
+		assert_true(wv_save_one(saver));
+	}
+	recipe->dirty = true;
+	assert_false(wv_save_one(saver));
 	assert_true(recipe->dirty);
 	reader = release_disk(fifo);
 	bench_run_until(b, orders_wait, 0);
@@ -175,7 +177,7 @@ static void test_the_end_does_not_wait_for_ever(void **state)
 	hang_disk(b, bench_recipe(b), fifo);
 	before = count_fds();
 	wv_saver_stop(&b->server->saver, 1000);
-	assert_null(b->server->saver.thread);
+	assert_null(b->server->saver.line);
 	reader = release_disk(fifo);
 	/* The thread that was left behind has a directory and an eventfd. */
 	while (count_fds() != before + 1 - 2)

@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
+#define SOON_US 50000 /* REST_US of daemon/ipc/rest.c */
+
 static struct bench_answer answer;
 
 static void close_sock(int sock)
@@ -77,10 +79,10 @@ static void test_the_daemon_keeps_no_copy(void **state)
 	sock = bench_ask(b, 1, &answer);
 	assert_int_equal(answer.n_fds, made);
 	/*
-	 * Ours, the two ends of the connection, and one that tells when the program ends, are all
-	 * that is left.
+	 * Ours, the two ends of the connection, one that tells when the program ends, and the socket
+	 * of the user, who has a recipe now, are all that is left.
 	 */
-	assert_int_equal(count_fds(), before + made + 3);
+	assert_int_equal(count_fds(), before + made + 4);
 	close_sock(sock);
 }
 
@@ -94,7 +96,7 @@ static void test_leases_of_programs_are_limited(void **state)
 
 	bench_record(b, 1, "rc_pingpong");
 	bench_settle(b);
-	s->handed_out.max_bytes = 3 * bench_recipe(b)->cost.bytes;
+	s->handed_out.lender.max_bytes = 3 * bench_recipe(b)->cost.bytes;
 	assert_int_equal(bench_run_program(b, 1, 0), 0);
 	bench_settle(b);
 	assert_int_equal(bench_recipe(b)->pool->n_ready, 1);
@@ -108,7 +110,7 @@ static void test_leases_of_programs_are_limited(void **state)
 	assert_int_equal(leases, 1);
 	assert_int_equal(memory, bench_recipe(b)->cost.bytes);
 	json_decref(json);
-	s->handed_out.max_bytes = 4 * bench_recipe(b)->cost.bytes;
+	s->handed_out.lender.max_bytes = 4 * bench_recipe(b)->cost.bytes;
 	assert_int_equal(bench_run_program(b, 1, 0), 0);
 }
 
@@ -383,16 +385,25 @@ static void test_a_program_with_a_new_lease_is_heard_later(void **state)
 {
 	struct daemon_bench *b = *state;
 	struct wv_msg_report report = {.unused = 3, .more = 1};
+	int64_t begin_us = wv_steady_clock();
 	int sock = begin_reports(b);
+	uint64_t heard;
+	bool in_time;
 
 	bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
 	while (wv_loop_turn(b->server->event, 0) > 0)
 		;
-	assert_int_equal(bench_recipe(b)->counters.reports, 0);
+	heard = bench_recipe(b)->counters.reports;
+	in_time = wv_steady_clock() - begin_us < SOON_US;
 	bench_run(b); /* until it is heard */
 	assert_int_equal(bench_recipe(b)->counters.reports, 1);
 	close_sock(sock);
 	bench_run(b);
+	if (!in_time) {
+		print_message("skipped: 1: this machine is too busy: \"later\" has begun\n");
+		skip();
+	}
+	assert_int_equal(heard, 0);
 }
 
 /* Its end is noticed at once, and what it has said is not lost. */
@@ -443,6 +454,32 @@ static void test_a_later_report_takes_the_place_of_the_first(void **state)
 	assert_int_equal(bench_recipe(b)->divergence.why, WV_WHY_NO_STEP);
 	bench_settle(b);
 	assert_int_equal(bench_run_program(b, 1, 0), 0); /* not recorded for that alone */
+}
+
+static void test_a_report_cannot_spoil_the_totals(void **state)
+{
+	struct daemon_bench *b = *state;
+	struct wv_msg_report report = {
+	    .adopted = UINT32_MAX,
+	    .kernel = UINT32_MAX,
+	    .diverged = UINT32_MAX,
+	    .unused = UINT32_MAX,
+	    .spares = UINT32_MAX,
+	    .late = 1,
+	};
+	const struct wv_counters *totals = &b->server->service.totals;
+	int sock = begin_reports(b);
+	uint32_t steps = bench_recipe(b)->n_steps;
+
+	bench_send(sock, WV_MSG_REPORT, &report, sizeof(report), NULL, 0);
+	bench_receive(b, sock, &answer);
+	close(sock);
+	assert_int_equal(totals->reports, 1);
+	assert_uint_in_range(totals->adopted, steps, steps + 2);
+	assert_uint_in_range(totals->unused, steps, steps + 2);
+	assert_int_equal(totals->kernel, 1000000);
+	assert_int_equal(totals->diverged, 1000000);
+	assert_int_equal(totals->spares, 1000000);
 }
 
 /* What was counted is not taken back. */
@@ -1402,7 +1439,7 @@ static void test_status_of_a_device_that_is_not_leased(void **state)
 {
 	struct daemon_bench *b = *state;
 	struct wv_device *device = &b->server->devices.all[0];
-	const char *because;
+	const char *because, *remedy;
 	json_t *json;
 	int leased;
 
@@ -1414,12 +1451,14 @@ static void test_status_of_a_device_that_is_not_leased(void **state)
 	json_decref(json);
 	device->leasable = false;
 	strcpy(device->unleased_because, "of its colour");
+	device->remedy = "paint it";
 	json = bench_question(b, "{\"op\": \"status\"}");
-	assert_int_equal(json_unpack(json, "{s:[{s:b, s:s}]}", "devices", "leased", &leased,
-				     "unleased_because", &because),
+	assert_int_equal(json_unpack(json, "{s:[{s:b, s:s, s:s}]}", "devices", "leased", &leased,
+				     "unleased_because", &because, "remedy", &remedy),
 			 0);
 	assert_false(leased);
 	assert_string_equal(because, "of its colour");
+	assert_string_equal(remedy, "paint it");
 	json_decref(json);
 }
 
@@ -1579,6 +1618,7 @@ int main(void)
 	    TEST(test_a_program_with_a_new_lease_is_heard_later),
 	    TEST(test_a_program_that_ends_soon_is_heard),
 	    TEST(test_a_later_report_takes_the_place_of_the_first),
+	    TEST(test_a_report_cannot_spoil_the_totals),
 	    TEST(test_reports_that_shrink),
 	    TEST(test_the_end_of_a_recipe_is_dropped),
 	    TEST(test_only_an_opened_node_proves_a_right),

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* How many spares there should be, and which queue pairs are young: without any verb. */
-#include "preload/spares/stock.h"
-#include "preload/spares/young.h"
+#include "preload/stock/stock.h"
+#include "preload/stock/young.h"
 
 // clang-format off
 #include <setjmp.h>
@@ -9,12 +9,17 @@
 #include <stddef.h>
 #include <cmocka.h>
 // clang-format on
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 static struct ibv_context context;
 static struct ibv_pd pd = {.context = &context};
 static struct ibv_cq cq;
 static struct ibv_qp qps[64];
+static struct wv_tickets *tickets;
+static unsigned int patience;
 
 static struct wv_qp_key key_of(uint32_t depth)
 {
@@ -57,23 +62,36 @@ static bool make(const struct wv_qp_key *key, unsigned int access, unsigned int 
 /* Makes what is lacking. Returns how many. */
 static unsigned int fill(uint64_t now_ms)
 {
+	const struct ibv_qp_cap cap = {.max_send_wr = 1};
+	struct wv_ticket ticket;
 	struct wv_order order;
 	unsigned int n = 0;
 
 	while (wv_stock_lacking(&order, now_ms)) {
-		struct wv_spare spare = {.qp = &qps[n++]};
-
-		assert_true(wv_stock_add(&order, &spare));
+		assert_true(wv_ticket_begin(tickets, &order.key, &ticket));
+		wv_ticket_made(&ticket, n);
+		assert_true(wv_stock_add(&order, &qps[n++], &cap, &ticket));
 	}
 	return n;
+}
+
+static void forget_all(void)
+{
+	struct wv_young_qp *y;
+
+	while ((y = wv_young_in(~0u, NULL)))
+		wv_young_enter(y, WV_YOUNG_NONE);
 }
 
 static int begin(void **state)
 {
 	(void)state;
-	wv_stock_forget();
-	wv_young_forget();
-	return 0;
+	wv_stock_withdraw(NULL);
+	forget_all();
+	wv_tickets_free(tickets);
+	tickets = wv_tickets_new();
+	patience = WV_TICKET_PATIENCE_MS;
+	return tickets ? 0 : -1;
 }
 
 static void test_no_pattern(void **state)
@@ -91,7 +109,6 @@ static void test_as_many_as_asked_for(void **state)
 {
 	struct wv_qp_key key = key_of(1);
 	struct wv_shape *shape;
-	struct wv_spare spare;
 
 	(void)state;
 	assert_true(make(&key, 0, 5, 0));
@@ -103,14 +120,13 @@ static void test_as_many_as_asked_for(void **state)
 	shape = wv_stock_ask(&key, 2);
 	assert_false(wv_stock_is_low(shape));
 	for (unsigned int i = 0; i < WV_STOCK_SPARES / 2; i++)
-		assert_true(wv_stock_take(shape, &spare));
+		assert_non_null(wv_stock_take(shape, WV_YOUNG_AHEAD));
 	assert_true(wv_stock_is_low(shape));
 }
 
 static void test_moved_in_another_way(void **state)
 {
 	struct wv_qp_key key = key_of(1);
-	struct wv_spare spare;
 	unsigned int surplus = 0;
 
 	(void)state;
@@ -119,7 +135,7 @@ static void test_moved_in_another_way(void **state)
 	assert_int_equal(fill(0), WV_STOCK_AGREE);
 	assert_false(make(&key, IBV_ACCESS_REMOTE_READ, 1, 0));
 	wv_stock_plan(0);
-	while (wv_stock_surplus(&spare))
+	while (wv_stock_surplus())
 		surplus++;
 	assert_int_equal(surplus, WV_STOCK_AGREE);
 	assert_true(make(&key, IBV_ACCESS_REMOTE_READ, WV_STOCK_AGREE, 0));
@@ -136,10 +152,141 @@ static void test_put_back(void **state)
 	assert_int_equal(fill(0), 0);
 }
 
+/* A forked child has destroyed what the spares used, and them. */
+static void test_destroyed_by_a_child(void **state)
+{
+	struct wv_qp_key key = key_of(1);
+	struct wv_ticket childs[WV_STOCK_AGREE];
+	struct wv_young_qp *first;
+	struct wv_shape *shape;
+	unsigned int n = 0;
+
+	(void)state;
+	make(&key, 0, WV_STOCK_AGREE, 0);
+	wv_stock_plan(0);
+	assert_int_equal(fill(0), WV_STOCK_AGREE);
+	shape = wv_stock_ask(&key, 0);
+	wv_each_young (y)
+		childs[n++] = y->ticket;
+	assert_true(wv_ticket_redeem(&childs[0]));
+	first = wv_stock_take(shape, WV_YOUNG_AHEAD);
+	assert_non_null(first);
+	assert_ptr_not_equal(first->qp, &qps[0]);
+	assert_false(wv_ticket_redeem(&childs[1]));
+	assert_true(wv_ticket_redeem(&childs[2]));
+	assert_null(wv_stock_take(shape, WV_YOUNG_AHEAD));
+	assert_int_equal(shape->n, 0);
+}
+
+static void in_a_child(void (*act)(struct wv_ticket *ticket), struct wv_ticket *ticket)
+{
+	pid_t child = fork();
+
+	if (child)
+		return;
+	act(ticket);
+	_exit(0);
+}
+
+static void make_slowly(struct wv_ticket *ticket)
+{
+	struct wv_qp_key key = key_of(1);
+
+	if (!wv_ticket_begin(tickets, &key, ticket))
+		return;
+	kill(getppid(), SIGUSR1);
+	usleep(50000);
+	wv_ticket_made(ticket, 7);
+}
+
+static void destroy_slowly(struct wv_ticket *ticket)
+{
+	wv_ticket_begin_end(ticket, &patience);
+	kill(getppid(), SIGUSR1);
+	usleep(50000);
+	wv_ticket_end(ticket);
+}
+
+static void await_signal(void)
+{
+	sigset_t one;
+	int number;
+
+	sigemptyset(&one);
+	sigaddset(&one, SIGUSR1);
+	assert_int_equal(sigwait(&one, &number), 0);
+}
+
+/* A process finds what another makes after the fork, and waits until it can be destroyed. */
+static void test_made_by_a_child(void **state)
+{
+	struct ibv_cq other;
+	struct wv_ticket ticket;
+	uint32_t handle;
+
+	(void)state;
+	in_a_child(make_slowly, &ticket);
+	await_signal();
+	assert_false(wv_ticket_begin_end_of(tickets, &other, &patience, &ticket, &handle));
+	assert_true(wv_ticket_begin_end_of(tickets, &cq, &patience, &ticket, &handle));
+	assert_int_equal(handle, 7);
+	wv_ticket_end(&ticket);
+	assert_false(wv_ticket_begin_end_of(tickets, &cq, &patience, &ticket, &handle));
+	wait(NULL);
+}
+
+/* What a spare uses cannot be destroyed before the child has destroyed the spare. */
+static void test_destroyed_by_a_child_at_this_moment(void **state)
+{
+	struct wv_qp_key key = key_of(1);
+	struct wv_ticket ticket, found;
+	uint32_t handle;
+
+	(void)state;
+	assert_true(wv_ticket_begin(tickets, &key, &ticket));
+	wv_ticket_made(&ticket, 0);
+	in_a_child(destroy_slowly, &ticket);
+	await_signal();
+	assert_false(wv_ticket_redeem(&ticket));
+	assert_false(wv_ticket_begin_end_of(tickets, &pd, &patience, &found, &handle));
+	assert_false(wv_ticket_begin_end(&ticket, &patience));
+	assert_true(wv_ticket_begin(tickets, &key, &found));
+	assert_ptr_equal(found.place, ticket.place);
+	wait(NULL);
+}
+
+/* A process that was killed, or means harm, keeps nobody waiting for long. */
+static void test_patience_ends(void **state)
+{
+	struct wv_qp_key key = key_of(1);
+	struct wv_ticket ticket, found;
+	uint32_t handle;
+
+	(void)state;
+	patience = 20;
+	for (unsigned int i = 0; i < 3; i++)
+		assert_true(wv_ticket_begin(tickets, &key, &ticket));
+	assert_false(wv_ticket_begin_end_of(tickets, &cq, &patience, &found, &handle));
+	assert_int_equal(patience, 0);
+}
+
+static void test_no_ticket_is_left(void **state)
+{
+	struct wv_qp_key key = key_of(1);
+	struct wv_ticket ticket, last = {NULL, 0};
+
+	(void)state;
+	while (wv_ticket_begin(tickets, &key, &ticket))
+		last = ticket;
+	wv_ticket_end(&last);
+	assert_true(wv_ticket_begin(tickets, &key, &ticket));
+	assert_false(wv_ticket_is_good(&ticket));
+	assert_false(wv_ticket_begin(tickets, &key, &ticket));
+}
+
 static void test_idle(void **state)
 {
 	struct wv_qp_key key = key_of(1);
-	struct wv_spare spare;
 	unsigned int surplus = 0;
 
 	(void)state;
@@ -147,9 +294,9 @@ static void test_idle(void **state)
 	wv_stock_plan(0);
 	fill(0);
 	wv_stock_plan(WV_STOCK_IDLE_MS - 1);
-	assert_false(wv_stock_surplus(&spare));
+	assert_null(wv_stock_surplus());
 	wv_stock_plan(WV_STOCK_IDLE_MS);
-	while (wv_stock_surplus(&spare))
+	while (wv_stock_surplus())
 		surplus++;
 	assert_int_equal(surplus, 5);
 }
@@ -163,7 +310,7 @@ static void test_refused_by_the_device(void **state)
 	make(&key, 0, 5, 0);
 	wv_stock_plan(0);
 	assert_true(wv_stock_lacking(&order, 0));
-	wv_stock_fail(&order, 0);
+	wv_stock_put_off(&order, true, 0);
 	assert_false(wv_stock_lacking(&order, WV_STOCK_PAUSE_MS - 1));
 	assert_true(wv_stock_lacking(&order, WV_STOCK_PAUSE_MS));
 }
@@ -180,32 +327,18 @@ static void test_put_off(void **state)
 	wv_stock_plan(0);
 	for (unsigned int i = 0; i < 10; i++, now_ms += WV_STOCK_SOON_MS) {
 		assert_true(wv_stock_lacking(&order, now_ms));
-		wv_stock_put_off(&order, now_ms);
+		wv_stock_put_off(&order, false, now_ms);
 		assert_false(wv_stock_lacking(&order, now_ms + WV_STOCK_SOON_MS - 1));
 	}
-}
-
-/* A peer would ask for spares in vain, and then wait for longer and longer. */
-static void test_no_peer_hears_of_it_before_there_are_spares(void **state)
-{
-	struct wv_qp_key key = key_of(1);
-	const struct wv_connection connection = {.by_request = 0};
-
-	(void)state;
-	make(&key, 0, 5, 0);
-	wv_stock_plan(0);
-	for (unsigned int i = 0; i < WV_STOCK_AGREE; i++)
-		assert_int_equal(wv_stock_connected(&key, &connection), 0);
-	fill(0);
-	assert_int_not_equal(wv_stock_connected(&key, &connection), 0);
 }
 
 /* What is made meanwhile is for a shape that is gone. */
 static void test_withdrawn(void **state)
 {
+	const struct wv_ticket none = {NULL, 0};
 	struct wv_qp_key key = key_of(1);
 	struct wv_order order;
-	struct wv_spare spare = {.qp = qps};
+	const struct ibv_qp_cap cap = {.max_send_wr = 1};
 	unsigned int n = 0;
 
 	(void)state;
@@ -215,11 +348,13 @@ static void test_withdrawn(void **state)
 	make(&key, 0, 10, 0);
 	wv_stock_plan(0);
 	assert_true(wv_stock_lacking(&order, 0));
-	assert_false(wv_stock_withdraw(&order, &spare));
-	while (wv_stock_withdraw(&cq, &spare))
-		n++;
+	wv_stock_withdraw(&order);
+	assert_null(wv_young_in(WV_YOUNG_BIT(WV_YOUNG_OVER), NULL));
+	wv_stock_withdraw(&cq);
+	for (struct wv_young_qp *y; (y = wv_young_in(WV_YOUNG_BIT(WV_YOUNG_OVER), &cq)); n++)
+		wv_young_enter(y, WV_YOUNG_NONE);
 	assert_int_equal(n, 5);
-	assert_false(wv_stock_add(&order, &spare));
+	assert_false(wv_stock_add(&order, qps, &cap, &none));
 }
 
 static void test_more_shapes_than_room(void **state)
@@ -237,14 +372,15 @@ static void test_young(void **state)
 {
 	(void)state;
 	for (unsigned int i = 0; i < 64; i++)
-		wv_young_add(&(struct wv_young_qp){.qp = &qps[i]});
+		wv_young_add(&(struct wv_young_qp){.state = WV_YOUNG_LEARNED, .qp = &qps[i]});
 	assert_non_null(wv_young_find(&qps[63]));
-	wv_young_forget();
+	assert_null(wv_young_find(&qps[0]));
+	forget_all();
 	for (unsigned int i = 0; wv_young_has_room(); i++)
-		wv_young_add(&(struct wv_young_qp){.qp = &qps[i], .is_spare = true});
-	wv_young_add(&(struct wv_young_qp){.qp = &qps[63]});
+		wv_young_add(&(struct wv_young_qp){.state = WV_YOUNG_AHEAD, .qp = &qps[i]});
+	assert_null(wv_young_add(&(struct wv_young_qp){.state = WV_YOUNG_LEARNED, .qp = &qps[63]}));
 	assert_null(wv_young_find(&qps[63]));
-	wv_young_remove(wv_young_find(&qps[0]));
+	wv_young_enter(wv_young_find(&qps[0]), WV_YOUNG_NONE);
 	assert_null(wv_young_find(&qps[0]));
 	assert_true(wv_young_has_room());
 }
@@ -256,14 +392,24 @@ int main(void)
 	    cmocka_unit_test_setup(test_as_many_as_asked_for, begin),
 	    cmocka_unit_test_setup(test_moved_in_another_way, begin),
 	    cmocka_unit_test_setup(test_put_back, begin),
+	    cmocka_unit_test_setup(test_destroyed_by_a_child, begin),
+	    cmocka_unit_test_setup(test_destroyed_by_a_child_at_this_moment, begin),
+	    cmocka_unit_test_setup(test_made_by_a_child, begin),
+	    cmocka_unit_test_setup(test_patience_ends, begin),
+	    cmocka_unit_test_setup(test_no_ticket_is_left, begin),
 	    cmocka_unit_test_setup(test_idle, begin),
 	    cmocka_unit_test_setup(test_refused_by_the_device, begin),
 	    cmocka_unit_test_setup(test_put_off, begin),
-	    cmocka_unit_test_setup(test_no_peer_hears_of_it_before_there_are_spares, begin),
 	    cmocka_unit_test_setup(test_withdrawn, begin),
 	    cmocka_unit_test_setup(test_more_shapes_than_room, begin),
 	    cmocka_unit_test_setup(test_young, begin),
 	};
 
+	sigset_t one;
+
+	/* Children say by it how far they are. */
+	sigemptyset(&one);
+	sigaddset(&one, SIGUSR1);
+	sigprocmask(SIG_BLOCK, &one, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "store/catalog.h"
 #include "store/file_names.h"
+#include "store/hex.h"
 #include "store/load.h"
 #include "store/reached.h"
 #include "store/recipe_json.h"
@@ -504,6 +505,20 @@ static void test_a_newer_format_is_left_alone(void **state)
 	wv_auto_free char *text = read_text(path);
 	assert_string_equal(text, newer);
 	wv_recipe_free(recipe);
+}
+
+static void test_numbers_that_are_none(void **state)
+{
+	static const char *const texts[] = {"", "01", "0123456789abcdeg", "0123456789ABCDEF"};
+	uint64_t value = 1;
+
+	(void)state;
+	for (size_t i = 0; i < WV_ARRAY_SIZE(texts); i++) {
+		assert_int_equal(wv_unhex_u64(texts[i], &value), -EINVAL);
+		assert_int_equal(value, 1);
+	}
+	assert_int_equal(wv_unhex_u64("0123456789abcdef", &value), 0);
+	assert_int_equal(value, 0x0123456789abcdef);
 }
 
 static void test_strangers_in_the_directory(void **state)
@@ -1045,6 +1060,20 @@ static void test_what_may_not_be_carried_out_is_remembered(void **state)
 	assert_records(shelf, 2);
 }
 
+/* Whoever records can choose bytes that give another recipe's id. */
+static void test_an_id_is_that_of_one_recipe(void **state)
+{
+	struct shelf *shelf = *state;
+	struct wv_recipe *recipe = wv_catalog_add(&shelf->catalog, make("rc_pingpong", ""));
+	struct wv_recipe *alike = make_variant(100), *of_another = make_of(UID + 1, "rping", "");
+
+	alike->id = of_another->id = recipe->id;
+	assert_null(wv_catalog_add(&shelf->catalog, alike));
+	assert_ptr_equal(wv_catalog_add(&shelf->catalog, of_another), of_another);
+	assert_ptr_equal(wv_catalog_find(&shelf->catalog, UID, recipe->id), recipe);
+	assert_int_equal(shelf->catalog.all.n, 2);
+}
+
 static void test_users_are_tidied(void **state)
 {
 	struct shelf *shelf = *state;
@@ -1079,6 +1108,7 @@ int main(void)
 	    ON_DISK(test_a_file_of_another_user),
 	    ON_DISK(test_a_newer_format_is_left_alone),
 	    ON_DISK(test_strangers_in_the_directory),
+	    cmocka_unit_test(test_numbers_that_are_none),
 	    cmocka_unit_test(test_a_full_disk),
 	    cmocka_unit_test(test_a_read_only_disk),
 	    ON_SHELF(test_an_unknown_program_records),
@@ -1102,6 +1132,7 @@ int main(void)
 	    ON_SHELF(test_loading_keeps_the_limits),
 	    ON_SHELF(test_what_is_refused_has_only_its_reason),
 	    ON_SHELF(test_what_may_not_be_carried_out_is_remembered),
+	    ON_SHELF(test_an_id_is_that_of_one_recipe),
 	    ON_SHELF(test_users_are_tidied),
 	};
 

@@ -203,6 +203,26 @@ static int slow_to_close(int seconds, int *reader)
 	return sock;
 }
 
+struct workshop {
+	sd_event *event;
+	struct wv_workers *workers;
+};
+
+static struct workshop open_workshop(void)
+{
+	struct workshop w;
+
+	assert_int_equal(sd_event_new(&w.event), 0);
+	assert_int_equal(wv_workers_start(&w.workers, w.event), 0);
+	return w;
+}
+
+static void close_workshop(struct workshop *w)
+{
+	wv_workers_stop(w->workers);
+	sd_event_unref(w->event);
+}
+
 static void await_busy(struct wv_closer *c, const struct wv_tenant *tenant, unsigned int n)
 {
 	while (wv_closer_busy(c, tenant) != n)
@@ -214,10 +234,11 @@ static void test_who_is_slow_waits_alone(void **state)
 	struct wv_tenants t = {0};
 	struct wv_tenant *slow = wv_tenant_get(&t, 1, 0), *other = wv_tenant_get(&t, 2, 0);
 	struct wv_closer c = {0};
+	struct workshop w = open_workshop();
 	int reader, later = open("/dev/null", O_RDONLY | O_CLOEXEC);
 
 	(void)state;
-	assert_int_equal(wv_closer_start(&c), 0);
+	assert_int_equal(wv_closer_start(&c, w.workers), 0);
 	wv_closer_give(&c, slow, slow_to_close(100, &reader));
 	wv_closer_give(&c, slow, later);
 	for (unsigned int i = 0; i < 100; i++)
@@ -229,6 +250,32 @@ static void test_who_is_slow_waits_alone(void **state)
 	await_busy(&c, NULL, 0);
 	assert_true(fcntl(later, F_GETFD) < 0);
 	assert_int_equal(wv_closer_stop(&c), 0);
+	close_workshop(&w);
+	wv_tenants_finish(&t);
+}
+
+static void test_who_has_more_than_its_share_is_full(void **state)
+{
+	struct wv_tenants t = {0};
+	struct wv_tenant *slow = wv_tenant_get(&t, 1, 0), *other = wv_tenant_get(&t, 2, 0);
+	struct wv_closer c = {.max_fds = 20};
+	struct workshop w = open_workshop();
+	int reader;
+
+	(void)state;
+	assert_int_equal(wv_closer_start(&c, w.workers), 0);
+	wv_closer_give(&c, slow, slow_to_close(100, &reader));
+	for (unsigned int i = 1; i < 10; i++)
+		wv_closer_give(&c, slow, open("/dev/null", O_RDONLY | O_CLOEXEC));
+	assert_false(wv_closer_is_full(&c, slow));
+	wv_closer_give(&c, slow, open("/dev/null", O_RDONLY | O_CLOEXEC));
+	assert_true(wv_closer_is_full(&c, slow));
+	assert_false(wv_closer_is_full(&c, other));
+	close(reader);
+	await_busy(&c, NULL, 0);
+	assert_false(wv_closer_is_full(&c, slow));
+	assert_int_equal(wv_closer_stop(&c), 0);
+	close_workshop(&w);
 	wv_tenants_finish(&t);
 }
 
@@ -238,10 +285,11 @@ static void test_many_who_are_slow(void **state)
 	struct wv_tenants t = {0};
 	struct wv_tenant *other = wv_tenant_get(&t, 1000, 0);
 	struct wv_closer c = {0};
+	struct workshop w = open_workshop();
 	int readers[20];
 
 	(void)state;
-	assert_int_equal(wv_closer_start(&c), 0);
+	assert_int_equal(wv_closer_start(&c, w.workers), 0);
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(readers); i++)
 		wv_closer_give(&c, wv_tenant_get(&t, i, 0), slow_to_close(100, &readers[i]));
 	wv_closer_give(&c, other, open("/dev/null", O_RDONLY | O_CLOEXEC));
@@ -250,6 +298,7 @@ static void test_many_who_are_slow(void **state)
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(readers); i++)
 		close(readers[i]);
 	assert_int_equal(wv_closer_stop(&c), 0);
+	close_workshop(&w);
 	wv_tenants_finish(&t);
 }
 
@@ -263,8 +312,16 @@ static void test_where_a_container_s_path_ends(void **state)
 	} paths[] = {
 	    {"/system.slice/ssh.service", 0},
 	    {"/system.slice/ssh.service/below", 25},
-	    {"/user.slice/user-1.slice/session-3.scope", 0},
-	    {"/user.slice/user-1.slice/user@1.service/app.slice/a.scope", 39},
+	    {"/user.slice/user-1.slice/session-3.scope", 24},
+	    {"/user.slice/user-1.slice/user@1.service/app.slice/a.scope", 24},
+	    {"/user.slice/user-1.slice", 0},
+	    {"/system.slice/slurmstepd.scope/job_12/step_0/user/task_0", 37},
+	    {"/system.slice/node1_slurmstepd.scope/job_12/step_0", 43},
+	    {"/system.slice/slurmstepd.scope/system", 30},
+	    {"/slurm/uid_7/job_12/step_0", 19},
+	    {"/slurm/job_12/step_0", 13},
+	    {"/slurm/system", 6},
+	    {"/system.slice/a.scope/slurm/job_12", 21},
 	    {"/docker/0123456789abcdef0123456789abcdef", 0},
 	    {"/docker/0123456789abcdef0123456789abcdef/below/it", 40},
 	    {"/kubepods.slice/pod.slice/cri-0123456789abcdef0123456789abcdef.scope/x", 68},
@@ -279,8 +336,11 @@ static void test_where_a_container_s_path_ends(void **state)
 				 paths[i].bytes ? paths[i].bytes : strlen(paths[i].path));
 }
 
+#define LATECOMER 8
+
 struct named {
 	unsigned int n;
+	unsigned int turn; /* of the latecomer; 0: it has had none */
 	uid_t uid;
 	uint64_t container;
 	bool settled;
@@ -291,6 +351,8 @@ static void on_named(void *arg, int fd, uid_t uid, uint64_t container)
 	struct named *named = arg;
 
 	named->n++;
+	if (uid == LATECOMER)
+		named->turn = named->n;
 	named->uid = uid;
 	named->container = container;
 	close(fd);
@@ -306,22 +368,100 @@ static void on_settled(void *arg)
 static void test_newcomers_are_named(void **state)
 {
 	struct named named = {0};
-	struct wv_namer n = {.named = on_named, .settled = on_settled, .arg = &named};
+	struct workshop w = open_workshop();
+	struct wv_namer n = {
+	    .workers = w.workers, .named = on_named, .settled = on_settled, .arg = &named};
 	int ends[2];
 
 	(void)state;
-	assert_int_equal(sd_event_new(&n.event), 0);
 	assert_int_equal(wv_namer_start(&n), 0);
 	assert_int_equal(socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends), 0);
-	assert_true(wv_namer_give(&n, ends[0], 7, getpid()));
+	assert_true(wv_namer_give(&n, ends[0], 7, &(struct ucred){.uid = 7, .pid = getpid()}));
 	while (!named.settled)
-		sd_event_run(n.event, UINT64_MAX);
+		sd_event_run(w.event, UINT64_MAX);
 	assert_int_equal(named.n, 1);
 	assert_int_equal(named.uid, 7);
 	assert_int_equal(named.container, wv_container_of(ends[1], getpid()));
 	wv_namer_stop(&n);
 	close(ends[1]);
-	sd_event_unref(n.event);
+	close_workshop(&w);
+}
+
+static void give_one_of(struct wv_namer *n, uid_t owner)
+{
+	const struct ucred peer = {.uid = owner, .pid = getpid()};
+
+	assert_true(wv_namer_give(n, open("/dev/null", O_RDONLY | O_CLOEXEC), owner, &peer));
+}
+
+/* However many of another user are before it. */
+static void test_users_take_turns(void **state)
+{
+	struct named named = {0};
+	struct workshop w = open_workshop();
+	struct wv_namer n = {
+	    .workers = w.workers, .named = on_named, .settled = on_settled, .arg = &named};
+
+	(void)state;
+	assert_int_equal(wv_namer_start(&n), 0);
+	for (unsigned int i = 0; i < 100; i++)
+		give_one_of(&n, 7);
+	give_one_of(&n, LATECOMER);
+	while (!named.turn)
+		sd_event_run(w.event, UINT64_MAX);
+	assert_true(named.turn <= 2);
+	wv_namer_stop(&n);
+	assert_int_equal(n.n, 0);
+	close_workshop(&w);
+}
+
+/* Nor may one user have all the places. */
+static void test_a_user_s_newcomers_are_limited(void **state)
+{
+	struct named named = {0};
+	struct workshop w = open_workshop();
+	struct wv_namer n = {.workers = w.workers, .named = on_named, .arg = &named};
+	const struct ucred peer = {.uid = 7, .pid = getpid()};
+
+	(void)state;
+	assert_int_equal(wv_namer_start(&n), 0);
+	for (unsigned int i = 0; i < WV_NAMER_MOST / 2; i++)
+		give_one_of(&n, 7);
+	assert_false(wv_namer_give(&n, -1, 7, &peer));
+	give_one_of(&n, LATECOMER);
+	wv_namer_stop(&n);
+	assert_int_equal(n.n, 0);
+	close_workshop(&w);
+}
+
+static uint64_t in_file(const char *text)
+{
+	char path[] = "/tmp/test_tenants.XXXXXX";
+	int fd = mkstemp(path);
+	uint64_t container;
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+	container = wv_container_in(path);
+	unlink(path);
+	return container;
+}
+
+/* Users can be given the right to make cgroups in hierarchies of version 1. */
+static void test_only_the_unified_hierarchy_counts(void **state)
+{
+	uint64_t expected = in_file("0::/a\n");
+	char far[8192];
+
+	(void)state;
+	assert_int_not_equal(expected, 0);
+	assert_int_equal(in_file("1:name=systemd:/0::/mine\n0::/a\n"), expected);
+	assert_int_equal(in_file("10::/mine\n0::/a\n"), expected);
+	snprintf(far, sizeof(far), "1:cpu:/%05000d\n0::/a\n", 0);
+	assert_int_equal(in_file(far), expected);
+	assert_int_equal(in_file("1:cpu:/0::/mine\n"), 0);
+	assert_int_equal(in_file(""), 0);
 }
 
 static void test_a_process_that_has_ended_is_in_no_container(void **state)
@@ -348,9 +488,13 @@ int main(void)
 	    cmocka_unit_test(test_a_tenant_with_many_waits_for_its_own),
 	    cmocka_unit_test(test_whoever_leaves_has_no_turn),
 	    cmocka_unit_test(test_who_is_slow_waits_alone),
+	    cmocka_unit_test(test_who_has_more_than_its_share_is_full),
 	    cmocka_unit_test(test_many_who_are_slow),
 	    cmocka_unit_test(test_where_a_container_s_path_ends),
 	    cmocka_unit_test(test_newcomers_are_named),
+	    cmocka_unit_test(test_users_take_turns),
+	    cmocka_unit_test(test_a_user_s_newcomers_are_limited),
+	    cmocka_unit_test(test_only_the_unified_hierarchy_counts),
 	    cmocka_unit_test(test_a_process_that_has_ended_is_in_no_container),
 	};
 

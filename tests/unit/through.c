@@ -83,8 +83,7 @@ static void use_on_mlx5(struct wv_lease *lease)
 	do_anything_to(lease);
 }
 
-/* A program that does what some record says, on the lease, which is in memory of exactly its size.
- */
+/* A program that does what some record says, on the lease, in memory of exactly its size. */
 static void use_lease(struct wv_lease *lease, struct wv_cmdlog *record)
 {
 	static struct program program;

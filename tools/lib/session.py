@@ -65,6 +65,7 @@ class Node:
         if mode != "plain":
             libraries.append(self.products.library)
             environment["WARMVERBS_SOCKET"] = str(self.socket)
+            environment.setdefault("WARMVERBS_SPARES", "1")  # the programs have one thread
         if mode == "preload":
             environment["WARMVERBS_LEASE"] = "0"
         if libraries:

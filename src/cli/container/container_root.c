@@ -6,12 +6,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <stdio.h>
 #include <sys/fsuid.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 /*
@@ -40,11 +42,11 @@ int wv_root_open(const char *path)
 }
 
 /* A path is opened as such, since opening a device or a pipe has effects. */
-static int find(int root, const char *path)
+static int find(int root, const char *path, uint64_t resolve)
 {
 	struct open_how how = {
 	    .flags = O_PATH | O_CLOEXEC,
-	    .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
+	    .resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | resolve,
 	};
 	long fd = syscall(SYS_openat2, root, path, &how, sizeof(how));
 
@@ -53,7 +55,7 @@ static int find(int root, const char *path)
 
 static int open_file(int root, const char *path)
 {
-	wv_auto_fd found = find(root, path);
+	wv_auto_fd found = find(root, path, 0);
 	char link[64];
 	struct stat st;
 	int fd;
@@ -132,10 +134,38 @@ static int make_target(int parent, const char *name, bool folder)
 	return err;
 }
 
+#define TMPFS_ROOT_INODE 1 /* of shmem_fill_super() in the kernel, since Linux 5.9 */
+
+/* Whether the whole of a tmpfs is mounted there, and no folder of one that the host has. */
+static bool is_tmpfs(int folder)
+{
+	struct statfs file_system;
+	struct stat st;
+
+	return !fstatfs(folder, &file_system) && file_system.f_type == TMPFS_MAGIC &&
+	       !fstat(folder, &st) && st.st_ino == TMPFS_ROOT_INODE;
+}
+
+/*
+ * The folder @path of the container's own: a link of the image must not lead into a volume, in
+ * which files stay for others. A tmpfs that is mounted there ends with the container.
+ */
+static int find_own(int root, const char *path)
+{
+	wv_auto_fd folder = find(root, path, RESOLVE_NO_XDEV);
+
+	if (folder != -EXDEV)
+		return wv_steal_fd(&folder);
+	folder = find(root, path, RESOLVE_NO_SYMLINKS);
+	if (folder < 0)
+		return folder;
+	return is_tmpfs(folder) ? wv_steal_fd(&folder) : -EXDEV;
+}
+
 /* The place for a mount of a @folder or file; a descriptor, or -errno. */
 static int open_target(int root, const char *in, const char *name, bool folder, bool if_empty)
 {
-	wv_auto_fd parent = find(root, in), target = -1;
+	wv_auto_fd parent = find_own(root, in), target = -1;
 	struct stat st;
 	int err = parent < 0 ? parent : make_target(parent, name, folder);
 

@@ -26,6 +26,6 @@ int wv_root_mount_of(const char *from);
 /*
  * Puts the mount @tree, of wv_root_mount_of(), at @folder/@name in @root, which becomes an empty
  * file or folder if it is not there. With @if_empty, a file that is there must be empty. Returns 0,
- * -EEXIST if it is not, or another -errno.
+ * -EEXIST if it is not, -EXDEV or -ELOOP if @folder is on another file system, or another -errno.
  */
 int wv_root_put(int root, int tree, const char *folder, const char *name, bool if_empty);

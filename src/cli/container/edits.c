@@ -2,11 +2,9 @@
 #include "cli/container/edits.h"
 
 #include "base/base.h"
+#include "cli/doctor/seen_devices.h"
 
 #include <errno.h>
-#include <glob.h>
-#include <libgen.h>
-#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -21,17 +19,6 @@
  * image, so whoever made the image could delay it; a busy node delays it, too.
  */
 #define HOOK_LIMIT_S 60
-
-/* What a file of sysfs has, without its end of line. */
-static bool read_word(const char *path, char word[static 64])
-{
-	FILE *file = fopen(path, "re");
-	bool found = file && fscanf(file, "%63s", word) == 1;
-
-	if (file)
-		fclose(file);
-	return found;
-}
 
 /* A runtime looks up type and number of a node by itself, but not always its mode. */
 static json_t *cdi_node(const char *path)
@@ -53,19 +40,15 @@ static json_t *cdi_device(const char *name, json_t *nodes)
 static void each_device(void (*add)(json_t *to, const char *name, json_t *node), json_t *to)
 {
 	const char *sysfs = getenv("SYSFS_PATH");
-	char pattern[PATH_MAX], name[64], node[sizeof(NODES) + NAME_MAX];
-	glob_t found = {0};
+	static struct wv_doctor seen;
+	char node[sizeof(NODES) + sizeof(seen.devices->node)];
 
-	snprintf(pattern, sizeof(pattern), "%s/class/infiniband_verbs/uverbs*/ibdev",
-		 sysfs && *sysfs ? sysfs : "/sys");
-	glob(pattern, 0, NULL, &found);
-	for (size_t i = 0; i < found.gl_pathc; i++) {
-		if (!read_word(found.gl_pathv[i], name))
-			continue;
-		snprintf(node, sizeof(node), NODES "%s", basename(dirname(found.gl_pathv[i])));
-		add(to, name, cdi_node(node));
+	seen = (struct wv_doctor){.sysfs = sysfs && *sysfs ? sysfs : "/sys"};
+	wv_see_devices(&seen);
+	for (unsigned int i = 0; i < seen.n_devices; i++) {
+		snprintf(node, sizeof(node), NODES "%s", seen.devices[i].node);
+		add(to, seen.devices[i].ibdev, cdi_node(node));
 	}
-	globfree(&found);
 }
 
 static void add_device(json_t *devices, const char *name, json_t *node)

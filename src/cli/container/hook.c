@@ -10,13 +10,17 @@
 #include <jansson.h>
 #include <libgen.h>
 #include <sched.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <sys/wait.h>
 #include <syslog.h>
 #include <unistd.h>
 
 /* A file with one line, the path of the library in containers. */
 #define PRELOAD_LIST WV_DATADIR "/warmverbs/ld.so.preload"
+/* For files that whoever made the image, or the user who mounts its layers, can delay. */
+#define SECONDS 20
 
 static void say_plain(const char *id, const char *why, ...)
 {
@@ -91,6 +95,13 @@ static void close_gifts(const struct gifts *g)
 			close(fds[i]);
 }
 
+static const char *reason(int err)
+{
+	if (err == -EXDEV || err == -ELOOP)
+		return "the container's folder for it is a volume, or leads to one";
+	return strerror(-err);
+}
+
 static int put(int root, int tree, const char *folder, const char *name, bool if_empty)
 {
 	return tree < 0 ? tree : wv_root_put(root, tree, folder, name, if_empty);
@@ -116,7 +127,7 @@ static void bring_library(const char *id, int root, const struct gifts *g)
 	else if ((err = put_library(root, g)) == -EEXIST)
 		say_plain(id, "the image has an /etc/ld.so.preload of its own");
 	else if (err)
-		say_plain(id, "cannot mount the library and its list: %s", strerror(-err));
+		say_plain(id, "cannot mount the library and its list: %s", reason(err));
 }
 
 /*
@@ -150,7 +161,7 @@ static int open_root(const char *bundle, const json_t *config)
 	return wv_root_open(root);
 }
 
-static void serve(const json_t *state, const json_t *config, const struct gifts *g)
+static void bring(const json_t *state, const json_t *config, const struct gifts *g)
 {
 	const char *id = text_of(state, "id");
 	int err = enter_mounts(state);
@@ -158,30 +169,70 @@ static void serve(const json_t *state, const json_t *config, const struct gifts 
 
 	err = root < 0 ? root : put(root, g->socket, "run", "warmverbs", false);
 	if (err)
-		say_plain(id, "cannot mount %s: %s", socket_folder(), strerror(-err));
+		say_plain(id, "cannot mount %s: %s", socket_folder(), reason(err));
 	else if (!brings_library(config))
 		bring_library(id, root, g);
 }
 
-int wv_container_hook(FILE *in, const char *library)
+static void serve(const json_t *state, const char *library)
 {
-	json_t *state = json_loadf(in, 0, NULL), *config;
 	const char *bundle = text_of(state, "bundle");
 	wv_auto_free char *path = NULL;
 	struct gifts gifts;
+	json_t *config;
 
-	openlog("warmverbs", LOG_NDELAY, LOG_DAEMON);
 	if (asprintf(&path, "%s/config.json", bundle) < 0)
 		path = NULL;
 	config = path ? json_load_file(path, 0, NULL) : NULL;
 	gifts = open_gifts(library);
 	if (config)
-		serve(state, config, &gifts);
+		bring(state, config, &gifts);
 	else
 		say_plain(text_of(state, "id"), "cannot read config.json of its bundle '%s'",
 			  bundle);
 	close_gifts(&gifts);
 	json_decref(config);
+}
+
+/* The runtime may have left the signal blocked or ignored. */
+static void limit_time(void)
+{
+	sigset_t none;
+
+	sigemptyset(&none);
+	signal(SIGALRM, SIG_DFL);
+	sigprocmask(SIG_SETMASK, &none, NULL);
+	alarm(SECONDS);
+}
+
+/* Whatever ends the process that looks into the image, the container starts. */
+static void await(pid_t pid, const char *id)
+{
+	int status;
+
+	if (pid < 0)
+		say_plain(id, "cannot start a process: %s", strerror(errno));
+	else if (waitpid(pid, &status, 0) != pid || !WIFSIGNALED(status))
+		return;
+	else if (WTERMSIG(status) == SIGALRM)
+		say_plain(id, "its files could not be read within %d seconds", SECONDS);
+	else
+		say_plain(id, "the hook was ended by signal %d", WTERMSIG(status));
+}
+
+int wv_container_hook(FILE *in, const char *library)
+{
+	json_t *state = json_loadf(in, 0, NULL);
+	pid_t pid;
+
+	openlog("warmverbs", LOG_NDELAY, LOG_DAEMON);
+	pid = fork();
+	if (!pid) {
+		limit_time();
+		serve(state, library);
+		_exit(0);
+	}
+	await(pid, text_of(state, "id"));
 	json_decref(state);
 	return 0;
 }

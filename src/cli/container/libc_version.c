@@ -4,103 +4,165 @@
 #include "base/base.h"
 
 #include <errno.h>
-#include <gelf.h>
+#include <link.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #define LIBC "libc.so.6"
 /* The index of a version has 15 bits (.gnu.version); whoever made an image may claim more. */
 #define MOST_VERSIONS 0x7fff
+/* Of a file, at once. The headers, versions and names of a libc are some 10 KiB each. */
+#define MOST_BYTES (1 << 20)
 
-static void end_elf(Elf **elf)
+/* Bytes of a file, and a zero after them, which ends a name that has no end. */
+struct part {
+	char *bytes;
+	uint64_t size;
+};
+
+/* The entries of a section of versions, how many it says there are, and their names. */
+struct versions {
+	struct part entries, names;
+	size_t n;
+};
+
+static void free_part(struct part *part)
 {
-	elf_end(*elf);
+	free(part->bytes);
 }
 
-#define auto_elf wv_cleanup(end_elf) Elf
-
-/* The data of the section of type @type, which has @n entries; its names are in section @names. */
-static Elf_Data *versions(Elf *elf, GElf_Word type, size_t *n, size_t *names)
+static void free_versions(struct versions *versions)
 {
-	GElf_Shdr header;
+	free_part(&versions->entries);
+	free_part(&versions->names);
+}
 
-	for (Elf_Scn *at = elf_nextscn(elf, NULL); at; at = elf_nextscn(elf, at)) {
-		if (!gelf_getshdr(at, &header) || header.sh_type != type)
+static int read_part(int file, uint64_t at, uint64_t size, struct part *part)
+{
+	ssize_t n;
+
+	if (size > MOST_BYTES)
+		return -EFBIG;
+	if (!(part->bytes = calloc(1, size + 1)))
+		return -ENOMEM;
+	part->size = size;
+	n = pread(file, part->bytes, size, (off_t)at);
+	if (n < 0)
+		return -errno;
+	return (uint64_t)n == size ? 0 : -ENOEXEC;
+}
+
+/* Entries are copied: nothing says that those of an image are aligned. */
+static bool take(const struct part *part, uint64_t at, void *entry, size_t size)
+{
+	if (at > part->size || size > part->size - at)
+		return false;
+	memcpy(entry, part->bytes + at, size);
+	return true;
+}
+
+static bool is_named(const struct part *names, uint64_t at, const char *name)
+{
+	return at < names->size && !strcmp(names->bytes + at, name);
+}
+
+static int read_header(int file, ElfW(Ehdr) * header)
+{
+	ssize_t n = pread(file, header, sizeof(*header), 0);
+
+	if (n < 0)
+		return -errno;
+	return n == sizeof(*header) && !memcmp(header->e_ident, ELFMAG, SELFMAG) ? 0 : -ENOEXEC;
+}
+
+/* The section of type @type; @versions stays empty if there is none. */
+static int read_versions(int file, const ElfW(Ehdr) * header, uint32_t type,
+			 struct versions *versions)
+{
+	wv_cleanup(free_part) struct part sections = {0};
+	ElfW(Shdr) at, names;
+	int err;
+
+	if (header->e_shentsize != sizeof(at))
+		return -ENOEXEC;
+	err = read_part(file, header->e_shoff, header->e_shnum * sizeof(at), &sections);
+	for (uint64_t i = 0; !err && take(&sections, i * sizeof(at), &at, sizeof(at)); i++) {
+		if (at.sh_type != type)
 			continue;
-		*n = header.sh_info < MOST_VERSIONS ? header.sh_info : MOST_VERSIONS;
-		*names = header.sh_link;
-		return elf_getdata(at, NULL);
+		if (!take(&sections, at.sh_link * (uint64_t)sizeof(at), &names, sizeof(names)))
+			return -ENOEXEC;
+		versions->n = at.sh_info < MOST_VERSIONS ? at.sh_info : MOST_VERSIONS;
+		err = read_part(file, at.sh_offset, at.sh_size, &versions->entries);
+		return err ? err
+			   : read_part(file, names.sh_offset, names.sh_size, &versions->names);
 	}
-	return NULL;
+	return err;
 }
 
-static bool is_defined(Elf *libc, const char *version)
+static bool is_defined(const struct versions *libc, const char *version)
 {
-	size_t n = 0, names = 0, at = 0;
-	Elf_Data *data = versions(libc, SHT_GNU_verdef, &n, &names);
-	GElf_Verdef definition;
-	GElf_Verdaux first;
+	ElfW(Verdef) definition;
+	ElfW(Verdaux) first;
+	uint64_t at = 0;
 
-	while (data && n-- && gelf_getverdef(data, (int)at, &definition) &&
-	       gelf_getverdaux(data, (int)(at + definition.vd_aux), &first)) {
-		const char *name = elf_strptr(libc, names, first.vda_name);
-
-		if (name && !strcmp(name, version))
+	for (size_t n = libc->n; n--; at += definition.vd_next) {
+		if (!take(&libc->entries, at, &definition, sizeof(definition)) ||
+		    !take(&libc->entries, at + definition.vd_aux, &first, sizeof(first)))
+			return false;
+		if (is_named(&libc->names, first.vda_name, version))
 			return true;
 		if (!definition.vd_next) /* the last one, whatever their number is said to be */
 			return false;
-		at += definition.vd_next;
 	}
 	return false;
 }
 
-/* What @library needs of one file, whose first entry is at @at of @data. */
-static int compare_one(Elf *library, Elf_Data *data, size_t names, size_t at, size_t n, Elf *libc,
-		       char *missing, size_t capacity)
+/* What @library needs of one file, whose first entry is at @at. */
+static int compare_one(const struct versions *library, uint64_t at, size_t n,
+		       const struct versions *libc, char *missing, size_t capacity)
 {
-	GElf_Vernaux needed;
+	ElfW(Vernaux) needed;
 
-	while (n-- && gelf_getvernaux(data, (int)at, &needed)) {
-		const char *name = elf_strptr(library, names, needed.vna_name);
-
-		if (!name)
+	for (; n-- && take(&library->entries, at, &needed, sizeof(needed)); at += needed.vna_next) {
+		if (needed.vna_name >= library->names.size)
 			return -ENOEXEC;
-		if (!is_defined(libc, name)) {
-			snprintf(missing, capacity, "%s", name);
+		if (!is_defined(libc, library->names.bytes + needed.vna_name)) {
+			snprintf(missing, capacity, "%s", library->names.bytes + needed.vna_name);
 			return WV_LIBC_TOO_OLD;
 		}
-		at += needed.vna_next;
 	}
 	return WV_LIBC_FITS;
 }
 
-static int compare(Elf *library, Elf *libc, char *missing, size_t capacity)
+static int compare(const struct versions *library, const struct versions *libc, char *missing,
+		   size_t capacity)
 {
-	size_t n = 0, names = 0, at = 0;
-	Elf_Data *data = versions(library, SHT_GNU_verneed, &n, &names);
-	GElf_Verneed file;
+	ElfW(Verneed) file;
+	uint64_t at = 0;
 
-	while (data && n-- && gelf_getverneed(data, (int)at, &file)) {
-		const char *name = elf_strptr(library, names, file.vn_file);
-
-		if (name && !strcmp(name, LIBC))
-			return compare_one(library, data, names, at + file.vn_aux, file.vn_cnt,
-					   libc, missing, capacity);
-		at += file.vn_next;
+	for (size_t n = library->n; n--; at += file.vn_next) {
+		if (!take(&library->entries, at, &file, sizeof(file)))
+			return -ENOEXEC;
+		if (is_named(&library->names, file.vn_file, LIBC))
+			return compare_one(library, at + file.vn_aux, file.vn_cnt, libc, missing,
+					   capacity);
 	}
 	return -ENOEXEC;
 }
 
 int wv_libc_fits(int library, int libc, char *missing, size_t capacity)
 {
-	elf_version(EV_CURRENT);
-	auto_elf *ours = elf_begin(library, ELF_C_READ, NULL);
-	auto_elf *theirs = elf_begin(libc, ELF_C_READ, NULL);
-	GElf_Ehdr our_header, their_header;
+	wv_cleanup(free_versions) struct versions needed = {0}, defined = {0};
+	ElfW(Ehdr) ours, theirs;
+	int err = read_header(library, &ours);
 
-	if (!gelf_getehdr(ours, &our_header) || !gelf_getehdr(theirs, &their_header))
-		return -ENOEXEC;
-	if (our_header.e_machine != their_header.e_machine ||
-	    our_header.e_ident[EI_CLASS] != their_header.e_ident[EI_CLASS])
+	if (err || (err = read_header(libc, &theirs)))
+		return err;
+	if (ours.e_machine != theirs.e_machine ||
+	    memcmp(ours.e_ident + EI_CLASS, theirs.e_ident + EI_CLASS, 2)) /* and EI_DATA */
 		return WV_LIBC_OTHER_MACHINE;
-	return compare(ours, theirs, missing, capacity);
+	if ((err = read_versions(library, &ours, SHT_GNU_verneed, &needed)) ||
+	    (err = read_versions(libc, &theirs, SHT_GNU_verdef, &defined)))
+		return err;
+	return compare(&needed, &defined, missing, capacity);
 }

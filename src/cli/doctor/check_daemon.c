@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/doctor/check_daemon.h"
 
-#include "abi/drivers.h"
 #include "base/base.h"
 #include "cli/doctor/accounts.h"
 #include "cli/doctor/findings.h"
 #include "cli/doctor/listener.h"
 #include "cli/doctor/seen_devices.h"
+#include "cli/doctor/surroundings.h"
 #include "wire/provider_list_trust.h"
 
 #include <errno.h>
@@ -44,9 +44,7 @@ static void no_socket(struct wv_doctor *d, int err)
 		wv_remedy(d, "a folder of this path is closed to this user: choose another one by "
 			     "--socket of warmverbsd");
 	else if (d->in_container)
-		wv_remedy(d,
-			  "start the container with -v /run/warmverbs:/run/warmverbs:ro, and the "
-			  "daemon on the node");
+		wv_remedy(d, WV_CONTAINER_REMEDY);
 	else
 		wv_remedy(d,
 			  "%ssystemctl enable --now warmverbsd; if it listens elsewhere, set "
@@ -130,6 +128,11 @@ static void no_answer(struct wv_doctor *d)
 	}
 }
 
+static const char *text_of(json_t *object, const char *name, const char *otherwise)
+{
+	return json_string_value(json_object_get(object, name)) ?: otherwise;
+}
+
 static unsigned long long number(json_t *object, const char *name)
 {
 	json_int_t value = json_integer_value(json_object_get(object, name));
@@ -139,7 +142,7 @@ static unsigned long long number(json_t *object, const char *name)
 
 void wv_check_answer(struct wv_doctor *d)
 {
-	const char *version = json_string_value(json_object_get(d->status, "version")) ?: "?";
+	const char *version = text_of(d->status, "version", "?");
 	unsigned long long up = number(d->status, "uptime_s");
 
 	if (!d->status) {
@@ -168,9 +171,10 @@ void wv_check_provider_list(struct wv_doctor *d)
 	fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	if (fd < 0) {
 		wv_found(d, WV_MARK_FAIL, "programs cannot read %s: %s", path, strerror(errno));
-		wv_remedy(d, "%s%s", d->in_container ? "mount all of the folder: " : wv_as_root(),
-			  d->in_container ? "-v /run/warmverbs:/run/warmverbs:ro"
-					  : "systemctl restart warmverbsd");
+		if (d->in_container)
+			wv_remedy(d, WV_CONTAINER_REMEDY);
+		else
+			wv_remedy(d, "%ssystemctl restart warmverbsd", wv_as_root());
 	} else if (!wv_provider_list_is_trusted(fd, folder)) {
 		wv_found(d, WV_MARK_FAIL, "programs do not trust %s: others may write it", path);
 		wv_remedy(d,
@@ -182,26 +186,11 @@ void wv_check_provider_list(struct wv_doctor *d)
 	}
 }
 
-static bool starts_with(const char *text, const char *beginning)
-{
-	return !strncmp(text, beginning, strlen(beginning));
-}
-
 static void not_leased(struct wv_doctor *d, const struct wv_seen_device *device, json_t *status)
 {
-	uint32_t driver_id = (uint32_t)number(status, "driver_id");
-	const char *why = json_string_value(json_object_get(status, "unleased_because")) ?: "?";
-	const struct wv_driver_need *need = wv_driver_need(driver_id);
-
-	wv_found(d, WV_MARK_NOTE, "%s is not leased: %s", device->ibdev, why);
-	if (starts_with(why, "the option devices"))
-		wv_remedy(d, "name it in the option devices of warmverbsd.conf, and: %s%s",
-			  wv_as_root(), "systemctl restart warmverbsd");
-	else if (!need)
-		wv_remedy(d, "none: programs use plain verbs on it");
-	else
-		wv_remedy(d, "%s",
-			  starts_with(why, "not known") ? need->remedy_unknown : need->remedy);
+	wv_found(d, WV_MARK_NOTE, "%s is not leased: %s", device->ibdev,
+		 text_of(status, "unleased_because", "?"));
+	wv_remedy(d, "%s", text_of(status, "remedy", "none: programs use plain verbs on it"));
 }
 
 /* Whether the device is leased; says why not. */
@@ -249,17 +238,15 @@ void wv_check_leasing(struct wv_doctor *d)
 /* Says what keeps a recipe from being prepared. */
 static void check_recipe(struct wv_doctor *d, json_t *recipe)
 {
-	const char *why = json_string_value(json_object_get(recipe, "unfit"))
-			      ?: json_string_value(json_object_get(recipe, "error"));
+	const char *why = text_of(recipe, "unfit", text_of(recipe, "error", NULL));
 
 	if (!why)
 		return;
-	wv_found(d, WV_MARK_NOTE, "%s is not prepared: %s",
-		 json_string_value(json_object_get(recipe, "comm")) ?: "?", why);
+	wv_found(d, WV_MARK_NOTE, "%s is not prepared: %s", text_of(recipe, "comm", "?"), why);
 	wv_remedy(d,
 		  "warmverbs recipes forget %s, and run the program again; if this does not "
 		  "help: warmverbs explain -- PROGRAM",
-		  json_string_value(json_object_get(recipe, "id")) ?: "ID");
+		  text_of(recipe, "id", "ID"));
 }
 
 void wv_check_recipes(struct wv_doctor *d)

@@ -7,6 +7,7 @@
 #include "cli/doctor/findings.h"
 #include "cli/doctor/seen_devices.h"
 #include "cli/doctor/small_file.h"
+#include "cli/doctor/surroundings.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -125,9 +126,9 @@ static void refused(struct wv_doctor *d, const struct wv_seen_device *device, co
 		 strerror(err));
 	if (err == EPERM)
 		wv_remedy(d,
-			  "the devices cgroup forbids it: docker run --device %s, or "
-			  "DeviceAllow=char-infiniband_verbs rw in the unit",
-			  node);
+			  "the devices cgroup forbids it: start the container with --device "
+			  "warmverbs/rdma=all, or set DeviceAllow=char-infiniband_verbs rw in the "
+			  "unit");
 	else
 		wv_remedy(d, "see the kernel's log: journalctl -k");
 }
@@ -137,7 +138,7 @@ static void no_node(struct wv_doctor *d, const struct wv_seen_device *device, co
 	wv_found(d, WV_MARK_FAIL, "%s: there is no %s, or it is not the device's", device->ibdev,
 		 node);
 	if (d->in_container)
-		wv_remedy(d, "start the container with --device %s", node);
+		wv_remedy(d, WV_CONTAINER_REMEDY);
 	else
 		wv_remedy(d, "%smodprobe ib_uverbs && udevadm trigger", wv_as_root());
 }

@@ -45,22 +45,26 @@ static bool read_device(const struct wv_doctor *d, const char *node, struct wv_s
 	return true;
 }
 
+static int is_uverbs(const struct dirent *entry)
+{
+	return !strncmp(entry->d_name, "uverbs", strlen("uverbs"));
+}
+
 void wv_see_devices(struct wv_doctor *d)
 {
+	struct dirent **entries = NULL;
 	char path[PATH_MAX];
-	struct dirent *entry;
-	DIR *folder;
+	int n;
 
 	snprintf(path, sizeof(path), "%s/" CLASS, d->sysfs);
-	folder = opendir(path);
-	if (!folder)
-		return;
-	for (unsigned int i = 0;
-	     i < WV_MAX_ENTRIES && d->n_devices < WV_MAX_DEVICES && (entry = readdir(folder)); i++)
-		if (!strncmp(entry->d_name, "uverbs", strlen("uverbs")) &&
-		    read_device(d, entry->d_name, &d->devices[d->n_devices]))
+	n = scandir(path, &entries, is_uverbs, versionsort);
+	for (int i = 0; i < n; i++) {
+		if (d->n_devices < WV_MAX_DEVICES &&
+		    read_device(d, entries[i]->d_name, &d->devices[d->n_devices]))
 			d->n_devices++;
-	closedir(folder);
+		free(entries[i]);
+	}
+	free(entries);
 }
 
 json_t *wv_seen_device_status(const struct wv_doctor *d, const struct wv_seen_device *device)

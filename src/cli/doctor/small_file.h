@@ -19,7 +19,6 @@ bool wv_read_start(char *text, size_t capacity, const char *path, ...)
 bool wv_read_line(char *text, size_t capacity, const char *path, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The number that follows @name and a colon in /proc/self/status below @root; @otherwise if none.
- */
+/* The number that follows @name and a colon in /proc/self/status below @root, or @otherwise. */
 unsigned long long wv_own_status(const char *root, const char *name, int base,
 				 unsigned long long otherwise);

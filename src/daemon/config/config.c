@@ -131,6 +131,18 @@ static int parse_gids(const char *value, void *to)
 	return *value ? 0 : -EINVAL;
 }
 
+static int parse_pairs(const char *value, void *to)
+{
+	struct wv_config *config = to;
+	bool local = !strcmp(value, "local");
+
+	if (!local && parse_yes(value, &config->pairs_with_peers))
+		return -EINVAL;
+	config->pairs = local || config->pairs_with_peers;
+	config->pairs_with_peers = config->pairs_with_peers && !local;
+	return 0;
+}
+
 static int parse_address(const char *value, void *to)
 {
 	struct wv_node_address node;
@@ -183,9 +195,9 @@ static const struct setting settings[] = {
      "Let servers create queue pairs ahead, in their own process (warmverbs(7)): yes or no", "yes",
      parse_yes, TO(spares)},
     {"pairs", "ANSWER",
-     "Connect queue pairs of programs ahead, to servers that they were connected to before: yes or "
-     "no",
-     "no", parse_yes, TO(pairs)},
+     "Connect queue pairs of programs ahead, to servers that they were connected to before: no; "
+     "local: on this node; or yes: on peers, too",
+     "no", parse_pairs, 0},
     {"trust-kernel", "ANSWER",
      "Lease devices also where the kernel does not tell whether that is safe: yes or no", "no",
      parse_yes, TO(trust_kernel)},

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #define WV_CONFIG_TEXT 256
-#define WV_CONFIG_LIST 16384
+#define WV_CONFIG_LIST (1024 * 261) /* of max-peers nodes, by default, with the longest names */
 
 struct wv_config {
 	char file[WV_CONFIG_TEXT];
@@ -26,7 +26,7 @@ struct wv_config {
 	uint32_t refill_delay; /* ms */
 	bool per_container;
 	bool spares;
-	bool pairs;
+	bool pairs, pairs_with_peers;
 	bool trust_kernel;
 	char peers[WV_CONFIG_LIST]; /* node_address.h; "": none, and no listening either */
 	bool any_peer;

@@ -70,6 +70,6 @@ void wv_raise_descriptor_limit(void)
 
 	if (getrlimit(RLIMIT_NOFILE, &files))
 		return;
-	files.rlim_cur = files.rlim_max;
+	files.rlim_cur = files.rlim_max < WV_MOST_FDS ? files.rlim_max : WV_MOST_FDS;
 	setrlimit(RLIMIT_NOFILE, &files);
 }

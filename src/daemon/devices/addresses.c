@@ -26,9 +26,18 @@ static bool read_gid(const struct nlattr *attr, uint8_t gid[16])
 	return true;
 }
 
+/* Whether an address, which is there, was there before: what is new of it is its lifetime or a flag. */
+static bool is_renewed(const struct nlattr *attr)
+{
+	const struct ifa_cacheinfo *times = mnl_attr_get_payload(attr);
+
+	return mnl_attr_get_payload_len(attr) >= sizeof(*times) && times->tstamp != times->cstamp;
+}
+
 static void take_address(struct wv_addresses *a, const struct nlmsghdr *head)
 {
 	const struct nlattr *attr, *address = NULL;
+	bool renewed = false;
 	uint8_t gid[16];
 
 	/* IFA_LOCAL is this node's end of a point-to-point link. */
@@ -38,8 +47,10 @@ static void take_address(struct wv_addresses *a, const struct nlmsghdr *head)
 
 		if (type == IFA_LOCAL || (type == IFA_ADDRESS && !address))
 			address = attr;
+		else if (type == IFA_CACHEINFO && head->nlmsg_type == RTM_NEWADDR)
+			renewed = is_renewed(attr);
 	}
-	if (read_gid(address, gid))
+	if (!renewed && read_gid(address, gid))
 		a->own(a->arg, gid);
 }
 
@@ -63,10 +74,8 @@ static void take_neighbour(struct wv_addresses *a, const struct nlmsghdr *head)
 	a->neighbour(a->arg, gid, at);
 }
 
-static int take(const struct nlmsghdr *head, void *data)
+static void take(struct wv_addresses *a, const struct nlmsghdr *head)
 {
-	struct wv_addresses *a = data;
-
 	switch (head->nlmsg_type) {
 	case RTM_NEWADDR:
 	case RTM_DELADDR:
@@ -80,7 +89,26 @@ static int take(const struct nlmsghdr *head, void *data)
 	default:
 		break;
 	}
-	return MNL_CB_OK;
+}
+
+void wv_addresses_hear(struct wv_addresses *a, const void *messages, size_t bytes)
+{
+	const char *at = messages;
+
+	/*
+	 * Not by libmnl, for which a length of 2^31 and more is a small one, and attributes end
+	 * where the next message would begin.
+	 */
+	for (size_t step; bytes >= sizeof(struct nlmsghdr); at += step, bytes -= step) {
+		const struct nlmsghdr *head = (const void *)at;
+
+		if (head->nlmsg_len < sizeof(*head) || head->nlmsg_len > bytes)
+			return;
+		step = NLMSG_ALIGN(head->nlmsg_len);
+		if (step > bytes)
+			return;
+		take(a, head);
+	}
 }
 
 /* One message for each call, so that clients have their turn. */
@@ -94,7 +122,7 @@ static int on_message(sd_event_source *source, int fd, uint32_t revents, void *d
 	(void)fd;
 	(void)revents;
 	if (got > 0)
-		mnl_cb_run(message, (size_t)got, 0, 0, take, a);
+		wv_addresses_hear(a, message, (size_t)got);
 	else if (errno == ENOBUFS || errno == ENOSPC)
 		a->own(a->arg, NULL);
 	return 0;

@@ -6,6 +6,7 @@
  */
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 #include <systemd/sd-event.h>
 
@@ -26,6 +27,9 @@ struct wv_addresses {
 
 /* 0 or -errno. */
 int wv_addresses_start(struct wv_addresses *a);
+
+/* Takes what the kernel says: netlink messages, of @bytes in all. */
+void wv_addresses_hear(struct wv_addresses *a, const void *messages, size_t bytes);
 
 /* Harmless if it was not started. */
 void wv_addresses_stop(struct wv_addresses *a);

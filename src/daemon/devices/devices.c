@@ -163,31 +163,34 @@ static const struct wv_device *of_driver(const struct scan *scan, const struct w
 static void decide_by_driver(const struct scan *scan, struct wv_device *device)
 {
 	const struct wv_device *other = of_driver(scan, &scan->before, device->driver_id);
-	const char *remedy;
 
 	if (!other)
 		other = of_driver(scan, scan->found, device->driver_id);
 	if (other) {
 		device->leasable = other->leasable;
+		device->remedy = other->remedy;
 		memcpy(device->unleased_because, other->unleased_because,
 		       sizeof(device->unleased_because));
 		return;
 	}
 	device->leasable = wv_driver_is_leasable(
 	    device->driver_id, scan->sysfs, scan->options->trust_kernel, device->unleased_because,
-	    sizeof(device->unleased_because), &remedy);
-	if (!device->leasable && remedy)
+	    sizeof(device->unleased_because), &device->remedy);
+	if (device->remedy)
 		wv_log(WV_WARNING, "%s is not leased: %s: %s", device->ibdev,
-		       device->unleased_because, remedy);
+		       device->unleased_because, device->remedy);
 }
 
 static void decide_leasing(const struct scan *scan, struct wv_device *device)
 {
-	if (is_wanted(scan->options->wanted, device->ibdev))
+	if (is_wanted(scan->options->wanted, device->ibdev)) {
 		decide_by_driver(scan, device);
-	else
-		snprintf(device->unleased_because, sizeof(device->unleased_because),
-			 "the option devices leaves it out");
+		return;
+	}
+	snprintf(device->unleased_because, sizeof(device->unleased_because),
+		 "the option devices leaves it out");
+	device->remedy = "name it in the option devices of warmverbsd.conf, and as root: "
+			 "systemctl restart warmverbsd";
 }
 
 /* The next device after @n that were found; NULL: there is none, or no room for it. */

@@ -22,6 +22,7 @@ struct wv_device {
 	char provider[256];	    /* path of the library; empty: not found */
 	bool leasable;		    /* leases can be made of it (leasable.h) */
 	char unleased_because[256]; /* the reason if not */
+	const char *remedy;	    /* what to do about that; NULL: nothing */
 };
 
 struct wv_devices {

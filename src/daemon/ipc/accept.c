@@ -6,11 +6,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
 
 #define PAUSE_US	 100000
 #define ACCEPTS_AT_ONCE	 16
+#define LEAVERS_AT_ONCE	 16
 #define MESSAGES_AT_ONCE 4
 
 /* Stands for clients of whom nothing is known. */
@@ -55,14 +57,29 @@ static enum waiting look_at_next(int fd)
 /* Whether no descriptor waits on @fd, which is shut down. */
 static bool is_free_of_descriptors(int fd)
 {
-	const int on = 1;
+	const int on = 1, off = 0;
 	enum waiting next = DESCRIPTORS;
 
 	if (setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)))
 		return false;
 	for (int i = 0; i < MESSAGES_AT_ONCE && (next = look_at_next(fd)) == BYTES; i++)
 		recv(fd, NULL, 0, MSG_DONTWAIT);
+	setsockopt(fd, SOL_SOCKET, SO_PASSCRED, &off, sizeof(off));
 	return next == NOTHING;
+}
+
+/*
+ * Whether the client has closed its end already, and has sent nothing: for whoever connects and
+ * leaves, the daemon does no more than this.
+ */
+static bool has_left(int fd)
+{
+	struct pollfd end = {.fd = fd};
+	char first;
+
+	return poll(&end, 1, 0) == 1 && end.revents & POLLHUP &&
+	       !recv(fd, &first, sizeof(first), MSG_PEEK | MSG_DONTWAIT) &&
+	       is_free_of_descriptors(fd);
 }
 
 /*
@@ -83,45 +100,60 @@ static void turn_away(struct wv_acceptor *a, const struct wv_tenant *tenant, int
 }
 
 /* @fd becomes the connection's, or is closed. */
-static void admit_as(struct wv_acceptor *a, int fd, struct wv_user *user, struct wv_tenant *tenant)
+static void admit_as(struct wv_acceptor *a, int fd, struct wv_user *user, struct wv_tenant *tenant,
+		     bool administrator)
 {
 	struct wv_catalog *catalog = a->connections->service->catalog;
 
 	user->n_clients++; /* a user with neither clients nor recipes is forgotten */
+	wv_doors_add(&a->doors, user);
 	if (may_enter(a, tenant))
-		wv_connection_start(a->connections, fd, user, tenant);
+		wv_connection_start(a->connections, fd, user, tenant, administrator);
 	else
 		turn_away(a, tenant, fd);
 	user->n_clients--;
 	wv_catalog_tidy_user(catalog, user);
 }
 
-/* Called by the namer, too. */
-static void admit(void *data, int fd, uid_t uid, uint64_t container)
+static void admit(struct wv_acceptor *a, int fd, uid_t uid, uint64_t container, bool administrator)
 {
-	struct wv_acceptor *a = data;
-	struct wv_service *s = a->connections->service;
-	struct wv_user *user = wv_catalog_user(s->catalog, uid, true);
+	struct wv_catalog *catalog = a->connections->service->catalog;
+	struct wv_user *user = wv_catalog_user(catalog, uid, true);
 	struct wv_tenant *tenant = wv_tenant_get(a->tenants, uid, container);
 
-	s->tally.accepted++;
 	if (user && tenant)
-		admit_as(a, fd, user, tenant);
+		admit_as(a, fd, user, tenant, administrator);
 	else
 		turn_away(a, &nobody, fd);
 	wv_tenant_put(tenant);
 }
 
-static void on_accepted(struct wv_acceptor *a, int fd)
+/* Called by the namer. */
+static void on_named(void *data, int fd, uid_t uid, uint64_t container)
+{
+	admit(data, fd, uid, container, false);
+}
+
+static void find_container(struct wv_acceptor *a, int fd, const struct ucred *peer)
+{
+	const struct wv_tenant user = {
+	    .uid = wv_subordinate_owner(&a->tenants->subordinates, peer->uid)};
+
+	if (!wv_namer_give(&a->namer, fd, user.uid, peer))
+		turn_away(a, &user, fd);
+}
+
+static void on_accepted(struct wv_acceptor *a, int fd, bool administrator)
 {
 	struct ucred peer;
 	socklen_t bytes = sizeof(peer);
-	bool known = !getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes);
 
-	if (known && !a->per_container)
-		admit(a, fd, peer.uid, 0);
-	else if (!known || !wv_namer_give(&a->namer, fd, peer.uid, peer.pid))
+	if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &bytes))
 		turn_away(a, &nobody, fd);
+	else if (administrator || !a->per_container)
+		admit(a, fd, peer.uid, 0, administrator);
+	else
+		find_container(a, fd, &peer);
 }
 
 static int open_spare(void)
@@ -134,12 +166,11 @@ static void pause_accepting(struct wv_acceptor *a)
 {
 	struct wv_service *s = a->connections->service;
 
-	sd_event_source_set_enabled(a->listen_source, SD_EVENT_OFF);
+	wv_doors_let_in(&a->doors, false);
 	wv_timer_arm(a->pause_timer, wv_now(s->event) + PAUSE_US);
 }
 
-/* No descriptor is left. The spare one is given up for a moment, to turn the client away at once.
- */
+/* No descriptor is left. The spare one is freed for a moment, to turn the client away at once. */
 static void on_no_descriptor(struct wv_acceptor *a)
 {
 	struct wv_service *s = a->connections->service;
@@ -169,36 +200,41 @@ static void on_no_connection(struct wv_acceptor *a, int err)
 }
 
 /*
- * The first to connect after a pause need not wait for all messages that are there already. Where
- * they never pause, connections and messages take turns.
+ * The next client that waits for an answer, after @leavers at most that do not; -1: there is none
+ * for now.
  */
-static int on_clients_served(sd_event_source *source, void *data)
+static int next_client(struct wv_acceptor *a, int listen_fd, unsigned int *leavers)
 {
-	struct wv_acceptor *a = data;
-
-	(void)source;
-	return sd_event_source_set_priority(a->listen_source, WV_PRIORITY_NEWCOMERS);
-}
-
-/* Programs that start together are served in one iteration of the loop. */
-static int on_connection(sd_event_source *source, int listen_fd, uint32_t events, void *data)
-{
-	struct wv_acceptor *a = data;
-
-	(void)events;
-	sd_event_source_set_priority(source, WV_PRIORITY_CLIENTS);
-	sd_event_source_set_enabled(a->newcomers_source, SD_EVENT_ONESHOT);
-	for (unsigned int i = 0; i < ACCEPTS_AT_ONCE; i++) {
+	for (; *leavers; --*leavers) {
 		int fd = accept4(listen_fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd < 0) {
 			on_no_connection(a, errno);
-			break;
+			return -1;
 		}
-		on_accepted(a, fd);
+		a->connections->service->tally.accepted++;
+		if (!has_left(fd))
+			return fd;
+		close(fd);
+	}
+	return -1;
+}
+
+/* Called by the doors. Programs that start together are served in one iteration of the loop. */
+static void on_knock(void *data, int listen_fd, bool administrator)
+{
+	struct wv_acceptor *a = data;
+	unsigned int leavers = LEAVERS_AT_ONCE;
+
+	/* A user who is forgotten takes a door along, which may be this one. */
+	for (unsigned int i = 0; i < ACCEPTS_AT_ONCE && a->doors.answered; i++) {
+		int fd = next_client(a, listen_fd, &leavers);
+
+		if (fd < 0)
+			break;
+		on_accepted(a, fd, administrator);
 	}
 	wv_connections_serve(a->connections);
-	return 0;
 }
 
 static int on_pause_over(sd_event_source *source, uint64_t now, void *data)
@@ -210,7 +246,7 @@ static int on_pause_over(sd_event_source *source, uint64_t now, void *data)
 	/* The client that was turned away has its number until a closer has closed it. */
 	if (a->spare_fd < 0)
 		a->spare_fd = open_spare();
-	sd_event_source_set_enabled(a->listen_source, SD_EVENT_ON);
+	wv_doors_let_in(&a->doors, true);
 	return 0;
 }
 
@@ -227,36 +263,45 @@ static int start_namer(struct wv_acceptor *a)
 	if (!a->per_container)
 		return 0;
 	a->namer = (struct wv_namer){
-	    .event = a->connections->service->event,
-	    .named = admit,
+	    .workers = a->connections->service->workers,
+	    .named = on_named,
 	    .settled = serve_named,
 	    .arg = a,
 	};
 	return wv_namer_start(&a->namer);
 }
 
+/* Of users who had recipes before the daemon started. */
+static void open_doors(struct wv_acceptor *a)
+{
+	struct wv_user *user;
+
+	wv_each_user (a->connections->service->catalog, user)
+		wv_doors_add(&a->doors, user);
+}
+
 int wv_accept_start(struct wv_acceptor *a)
 {
-	sd_event *event = a->connections->service->event;
 	int err = start_namer(a);
 
 	if (err < 0)
 		return err;
 	a->spare_fd = open_spare();
-	err = wv_timer_add(event, WV_PRIORITY_TIMERS, 0, on_pause_over, a, &a->pause_timer);
+	a->doors.knock = on_knock;
+	a->doors.arg = a;
+	err =
+	    wv_timer_add(a->doors.event, WV_PRIORITY_TIMERS, 0, on_pause_over, a, &a->pause_timer);
 	if (!err)
-		err = sd_event_add_io(event, &a->listen_source, a->listen_fd, EPOLLIN,
-				      on_connection, a);
-	if (err >= 0)
-		err = sd_event_add_defer(event, &a->newcomers_source, on_clients_served, a);
-	return err < 0 ? err
-		       : sd_event_source_set_priority(a->newcomers_source, WV_PRIORITY_CLIENTS);
+		err = wv_doors_start(&a->doors, a->listen_fd, a->admin_fd);
+	if (err < 0)
+		return err;
+	open_doors(a);
+	return 0;
 }
 
 void wv_accept_stop(struct wv_acceptor *a)
 {
-	a->listen_source = sd_event_source_disable_unref(a->listen_source);
-	a->newcomers_source = sd_event_source_disable_unref(a->newcomers_source);
+	wv_doors_stop(&a->doors);
 	a->pause_timer = sd_event_source_disable_unref(a->pause_timer);
 	wv_namer_stop(&a->namer);
 	wv_close_fd(&a->spare_fd);

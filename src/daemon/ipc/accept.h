@@ -5,6 +5,7 @@
 #pragma once
 
 #include "daemon/ipc/connection.h"
+#include "daemon/ipc/doors.h"
 #include "daemon/tenants/namer.h"
 
 #define WV_MAX_CLIENTS_PER_TENANT 512
@@ -14,12 +15,12 @@ struct wv_acceptor {
 	struct wv_connections *connections;
 	struct wv_tenants *tenants;
 	unsigned int max_clients;
-	bool per_container; /* each container of a user is a tenant */
-	int listen_fd;	    /* stays the owner's */
+	bool per_container;    /* each container of a user is a tenant */
+	int listen_fd;	       /* stays the owner's */
+	int admin_fd;	       /* the administrator's socket, or -1; the same */
+	struct wv_doors doors; /* of which the acceptor says who is called */
 
-	sd_event_source *listen_source, *pause_timer;
-	/* On after a connection, until the messages that were there before it are served. */
-	sd_event_source *newcomers_source;
+	sd_event_source *pause_timer;
 	struct wv_namer namer;
 	struct wv_log_limit descriptors_limit;
 	int spare_fd; /* -1: none */

@@ -5,6 +5,7 @@
 #pragma once
 
 #include "daemon/ipc/service.h"
+#include "daemon/pairs/holder.h"
 #include "wire/wire.h"
 
 enum wv_client_state {
@@ -22,8 +23,9 @@ struct wv_client {
 	struct wv_tenant *tenant;
 	int fd;
 	enum wv_client_state state;
-	bool unread;	  /* it disconnected without having read the last answer */
-	int64_t since_us; /* time of the connection; LEASED: of the lease */
+	bool administrator; /* it came by the administrator's socket */
+	bool unread;	    /* it disconnected without having read the last answer */
+	int64_t since_us;   /* time of the connection; LEASED: of the lease */
 	/* Of an answer that it has not read yet, as far as is known: */
 	uint32_t in_flight; /* descriptors */
 	bool document;	    /* it is in a memory file */

@@ -15,7 +15,7 @@
 /* Then others that the loop waits for have their chance. */
 #define SLICE_US 2000
 
-/* After a message that took longer, no dear one is served for several times as long. */
+/* After a dear message that took longer, no other is served for several times as long. */
 #define CHEAP_US	100
 #define REST_AFTER_DEAR 10
 #define ACCURACY_US	1000
@@ -102,9 +102,15 @@ static enum wv_client_next receive(struct wv_connection *cn)
 	int fds[WV_WIRE_ANY_FDS];
 	struct wv_client *c = &cn->client;
 	struct wv_received in = {.msg = (struct wv_msg *)cn->all->message, .fds = fds};
-	ssize_t got = wv_recv_any(c->fd, cn->all->message, WV_WIRE_MAX, fds, &in.n_fds);
 	enum wv_client_next next = WV_CLIENT_CLOSE;
+	ssize_t got;
 
+	if (wv_closer_is_full(c->service->closer, c->tenant)) {
+		c->service->tally.over_limit++;
+		c->state = WV_CLIENT_DONE; /* the daemon ends it: no report is missed */
+		return WV_CLIENT_CLOSE;
+	}
+	got = wv_recv_any(c->fd, cn->all->message, WV_WIRE_MAX, fds, &in.n_fds);
 	if (got == -EAGAIN || got == -EINTR)
 		return WV_CLIENT_KEEP;
 	if (got == -ECONNRESET) { /* unix_release_sock() of the kernel; what it has sent follows */
@@ -117,8 +123,7 @@ static enum wv_client_next receive(struct wv_connection *cn)
 		next = WV_CLIENT_MALFORMED;
 	else if (got > 0)
 		next = wv_dispatch(c, &in, (size_t)got);
-	for (unsigned int i = 0; i < in.n_fds; i++)
-		wv_closer_give(c->service->closer, c->tenant, fds[i]);
+	wv_closer_give_all(c->service->closer, c->tenant, fds, in.n_fds);
 	return next;
 }
 
@@ -234,7 +239,6 @@ static struct wv_connection *of_turn(struct wv_turn *turn)
 	return (struct wv_connection *)((char *)turn - offsetof(struct wv_connection, turn));
 }
 
-/* Programs wait for leases only; whatever else is asked for can take its time. */
 static bool is_dear(struct wv_connection *cn)
 {
 	struct wv_msg head = {.type = WV_MSG_REQUEST};
@@ -242,7 +246,7 @@ static bool is_dear(struct wv_connection *cn)
 	if (cn->client.state == WV_CLIENT_LEASED) /* it reports; looking would use up ECONNRESET */
 		return false;
 	if (!cn->dear && recv(cn->client.fd, &head, sizeof(head), MSG_PEEK | MSG_DONTWAIT) > 0)
-		cn->dear = head.type != WV_MSG_REQUEST && head.type != WV_MSG_REPORT;
+		cn->dear = wv_is_dear(&head);
 	return cn->dear;
 }
 
@@ -260,13 +264,15 @@ static void serve_and_charge(struct wv_connection *cn)
 {
 	struct wv_connections *cs = cn->all;
 	struct wv_tenant *tenant = wv_tenant_keep(cn->client.tenant);
+	struct wv_msg *served = (struct wv_msg *)cs->message;
 	int64_t began = wv_cpu_clock(), took;
 
 	cn->dear = false;
+	served->type = WV_MSG_REQUEST; /* if nothing is received */
 	serve(cn);
 	took = wv_cpu_clock() - began;
 	wv_turns_charge(&cs->turns, tenant, took);
-	if (took > CHEAP_US)
+	if (took > CHEAP_US && wv_is_dear(served))
 		cs->dear_us = wv_steady_clock() + REST_AFTER_DEAR * took;
 	wv_tenant_put(tenant);
 }
@@ -332,7 +338,7 @@ static int on_silence(sd_event_source *source, uint64_t now, void *data)
 }
 
 void wv_connection_start(struct wv_connections *cs, int fd, struct wv_user *user,
-			 struct wv_tenant *tenant)
+			 struct wv_tenant *tenant, bool administrator)
 {
 	struct wv_connection *cn = calloc(1, sizeof(*cn));
 
@@ -346,6 +352,7 @@ void wv_connection_start(struct wv_connections *cs, int fd, struct wv_user *user
 	    .user = user,
 	    .tenant = wv_tenant_keep(tenant),
 	    .fd = fd,
+	    .administrator = administrator,
 	    .since_us = wv_now(cs->service->event),
 	};
 	user->n_clients++;

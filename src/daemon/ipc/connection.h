@@ -50,10 +50,10 @@ bool wv_connections_make_room(struct wv_tenant *tenant);
 
 /*
  * Serves the connection @fd of @user, for whom @tenant is charged, in its turn, until it ends. The
- * descriptor becomes the connection's, on failure too.
+ * descriptor becomes the connection's, on failure too. @administrator: it came by that socket.
  */
 void wv_connection_start(struct wv_connections *cs, int fd, struct wv_user *user,
-			 struct wv_tenant *tenant);
+			 struct wv_tenant *tenant, bool administrator);
 
 /* Serves whose turn it is, for a moment. */
 void wv_connections_serve(struct wv_connections *cs);

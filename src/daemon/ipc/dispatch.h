@@ -6,3 +6,9 @@
 
 /* Handles the message @in, of @bytes as received. */
 enum wv_client_next wv_dispatch(struct wv_client *c, const struct wv_received *in, size_t bytes);
+
+/* Programs wait for leases only; whatever else is asked for can take its time. */
+static inline bool wv_is_dear(const struct wv_msg *msg)
+{
+	return msg->type != WV_MSG_REQUEST && msg->type != WV_MSG_REPORT;
+}

@@ -93,17 +93,17 @@ static int send_uncharged(struct wv_client *c, struct wv_recipe *recipe,
 static int send_lease(struct wv_client *c, struct wv_recipe *recipe,
 		      const struct wv_pooled_lease *lease)
 {
-	struct wv_holder *holder;
-	int err =
-	    wv_handed_out_charge(c->service->handed_out, c->tenant, c->fd, &lease->cost, &holder);
+	struct wv_charge charge;
+	int err = wv_handed_out_charge(c->service->handed_out, c->tenant, c->fd, &lease->cost,
+				       wv_pooled_lease_memory(lease), &charge);
 
 	if (err)
 		return err;
 	err = send_uncharged(c, recipe, lease);
 	if (err)
-		wv_handed_out_refund(holder, &lease->cost);
+		wv_handed_out_refund(&charge);
 	else
-		c->holder = wv_holder_of_connection(holder);
+		c->holder = wv_holder_of_connection(charge.holder);
 	return err;
 }
 
@@ -118,8 +118,7 @@ static struct wv_pooled_lease *take_lease(struct wv_pool *pool, const struct wv_
 	return lease;
 }
 
-/* If the program has ended already, these are the last copies, and closing them destroys objects.
- */
+/* If the program has ended, these are the last copies, and closing them destroys objects. */
 static void give_up_copies(const struct wv_client *c, struct wv_pooled_lease *lease)
 {
 	while (lease->n_fds)

@@ -3,6 +3,8 @@
 
 #include "base/base.h"
 #include "base/log.h"
+#include "daemon/ipc/user_socket.h"
+#include "wire/wire.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -179,12 +181,42 @@ int wv_listener_init(struct wv_listener *l, const struct wv_config *config)
 	return logged(err, config);
 }
 
-int wv_listen(const struct wv_listener *l, const struct wv_config *config)
+static void make_folder(struct wv_listener *l)
 {
-	return l->activated ? SD_LISTEN_FDS_START : logged(make_own(l, config), config);
+	int err = wv_user_sockets_prepare(l->socket);
+
+	l->for_users = !err;
+	if (err)
+		wv_log(WV_NOTICE, "%s" WV_USER_SOCKETS ": users get no sockets of their own: %s",
+		       l->socket, strerror(-err));
+}
+
+static void make_admin(struct wv_listener *l)
+{
+	l->admin_fd = wv_admin_socket_listen(l->socket);
+	if (l->admin_fd >= 0)
+		return;
+	wv_log(WV_NOTICE, "the administrator has no socket, so nobody sees what all users do: %s",
+	       strerror(-l->admin_fd));
+	l->admin_fd = -1;
+}
+
+int wv_listen(struct wv_listener *l, const struct wv_config *config)
+{
+	int fd = l->activated ? SD_LISTEN_FDS_START : logged(make_own(l, config), config);
+
+	l->admin_fd = -1;
+	if (fd < 0)
+		return fd;
+	make_folder(l);
+	make_admin(l);
+	return fd;
 }
 
 void wv_unlisten(const struct wv_listener *l)
 {
-	unlink(l->socket);
+	wv_user_sockets_remove(l->socket);
+	wv_admin_socket_remove(l->socket);
+	if (!l->activated)
+		unlink(l->socket);
 }

@@ -13,6 +13,8 @@ struct wv_listener {
 	char socket[sizeof(((struct sockaddr_un *)0)->sun_path)];  /* path */
 	char run_dir[sizeof(((struct sockaddr_un *)0)->sun_path)]; /* directory of the socket */
 	bool activated; /* the socket belongs to systemd */
+	int admin_fd;	/* of the administrator's socket, until another takes it; or -1 */
+	bool for_users; /* there is a folder for sockets of users (user_socket.h) */
 };
 
 /*
@@ -22,10 +24,11 @@ struct wv_listener {
 int wv_listener_init(struct wv_listener *l, const struct wv_config *config);
 
 /*
- * Makes the socket, unless systemd passed it. The listening descriptor, which is the caller's; or
- * -errno after the failure was logged.
+ * Makes the socket, unless systemd passed it, the folder for sockets of users, and the
+ * administrator's socket. The listening descriptor, which is the caller's; or -errno after the
+ * failure was logged.
  */
-int wv_listen(const struct wv_listener *l, const struct wv_config *config);
+int wv_listen(struct wv_listener *l, const struct wv_config *config);
 
-/* Removes the socket. The caller has checked that it does not belong to systemd. */
+/* Removes what wv_listen() made. */
 void wv_unlisten(const struct wv_listener *l);

@@ -14,6 +14,10 @@
 
 /* A lease that is closed sooner than this was not used at all: it did not fit the program. */
 #define AT_ONCE_US (2 * WV_WAIT_MS * 1000)
+/* A lease that is one end of a pair has so many steps more than its recipe. */
+#define MOVES_OF_A_PAIR 2
+/* Of those that are in no lease, no more are counted of one program. */
+#define MOST_COMMANDS 1000000
 
 /* Makes a recipe of @record, which was checked. 0 or -errno. */
 static int make_recipe(struct wv_client *c, const struct wv_build_id *provider,
@@ -164,6 +168,27 @@ static void note_end(struct wv_client *c)
 		       recipe->comm, recipe->uid, (unsigned long long)recipe->id, recipe->n_steps);
 }
 
+static void limit(uint32_t *count, uint32_t most)
+{
+	if (*count > most)
+		*count = most;
+}
+
+/* A program may say anything about itself, but its numbers are added to those of the node. */
+static struct wv_msg_report believable(const struct wv_msg_report *report,
+				       const struct wv_recipe *recipe)
+{
+	struct wv_msg_report r = *report;
+	uint32_t steps = recipe->n_steps + MOVES_OF_A_PAIR;
+
+	limit(&r.adopted, steps);
+	limit(&r.unused, steps);
+	limit(&r.kernel, MOST_COMMANDS);
+	limit(&r.diverged, MOST_COMMANDS);
+	limit(&r.spares, MOST_COMMANDS);
+	return r;
+}
+
 enum wv_client_next wv_handle_report(struct wv_client *c, const struct wv_received *in)
 {
 	const struct wv_msg_report *report = (const void *)in->msg;
@@ -177,9 +202,9 @@ enum wv_client_next wv_handle_report(struct wv_client *c, const struct wv_receiv
 		c->state = WV_CLIENT_DONE;
 		return WV_CLIENT_CLOSE;
 	}
-	c->report = *report;
-	count(&recipe->counters, &last, report);
-	count(&c->service->totals, &last, report);
+	c->report = believable(report, recipe);
+	count(&recipe->counters, &last, &c->report);
+	count(&c->service->totals, &last, &c->report);
 	recipe->stale = true;
 	if (report->diverged && !last.diverged) {
 		note_divergence(recipe, report);

@@ -6,8 +6,7 @@
 
 #include "daemon/ipc/client.h"
 
-/* Makes a recipe of a WV_MSG_RECORD and keeps it, in place of the one that the client sent before.
- */
+/* Makes a recipe of a WV_MSG_RECORD and keeps it, in place of the one the client sent before. */
 enum wv_client_next wv_handle_record(struct wv_client *c, const struct wv_received *in);
 
 /* Counts what a WV_MSG_REPORT says of the lease's recipe beyond what the one before it said. */

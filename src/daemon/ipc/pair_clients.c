@@ -4,6 +4,8 @@
 #include "base/base.h"
 #include "cmdlog/validate.h"
 #include "daemon/pairs/claims.h"
+#include "daemon/pairs/edges.h"
+#include "daemon/pairs/keepers.h"
 #include "daemon/pairs/reports.h"
 
 static int answer(struct wv_client *c, struct wv_msg *msg, enum wv_msg_type type, size_t bytes)

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "daemon/ipc/client.h"
+#include "wire/pair.h"
 
 enum wv_client_next wv_handle_connected(struct wv_client *c, const struct wv_received *in);
 enum wv_client_next wv_handle_keeper(struct wv_client *c, const struct wv_received *in);

@@ -3,6 +3,8 @@
 
 #include "base/base.h"
 #include "daemon/ipc/json_number.h"
+#include "daemon/pairs/keepers.h"
+#include "daemon/pairs/pair_table.h"
 
 struct reason {
 	enum wv_pair_why why;

@@ -2,8 +2,11 @@
 #include "daemon/ipc/peers_json.h"
 
 #include "daemon/ipc/json_number.h"
+#include "daemon/ipc/status_json.h"
 #include "daemon/loop/loop.h"
+#include "daemon/pairs/pair_table.h"
 #include "daemon/peers/peer_names.h"
+#include "daemon/peers/peers.h"
 
 static json_t *address(const struct wv_peer *peer)
 {
@@ -46,13 +49,13 @@ static void count_edges(const struct wv_service *s, const struct wv_peer *peer, 
 	}
 }
 
-/* They add up what the programs of all users do, so only root sees them. */
+/* They add up what the programs of all users do, so only the administrator sees them. */
 static json_t *counters_seen_by(const struct wv_service *s, const struct wv_peer *peer, uid_t who)
 {
 	const struct wv_peer_counters *c = &peer->counters;
 	uint64_t edges, pairs;
 
-	if (who)
+	if (who != WV_ADMINISTRATOR)
 		return json_null();
 	count_edges(s, peer, &edges, &pairs);
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "edges", wv_json_number(edges), "pairs",
@@ -92,6 +95,7 @@ json_t *wv_peers_json(const struct wv_service *s, uid_t who)
 	return json_pack("{s:b, s:o, s:o, s:o, s:o}", "on", 1, "credentials",
 			 *p->local.why ? json_string(p->local.why) : json_null(), "connections",
 			 wv_json_number(p->local.n_links), "turned_away",
-			 who ? json_null() : wv_json_number(p->entrance.n_turned_away), "peers",
-			 list);
+			 who == WV_ADMINISTRATOR ? wv_json_number(p->entrance.n_turned_away)
+						 : json_null(),
+			 "peers", list);
 }

@@ -186,7 +186,8 @@ enum wv_client_next wv_handle_control(struct wv_client *c, const struct wv_recei
 	if (bytes > MAX_QUESTION)
 		return WV_CLIENT_MALFORMED;
 	wv_json_begin();
-	json = answer(c->service, c->user->uid, (const char *)(in->msg + 1), bytes);
+	json = answer(c->service, c->administrator ? WV_ADMINISTRATOR : c->user->uid,
+		      (const char *)(in->msg + 1), bytes);
 	text = json_dumps(json, JSON_INDENT(1));
 	json_decref(json);
 	err = text && !wv_json_was_short() ? send_text(c, text) : -ENOMEM;

@@ -5,12 +5,14 @@
  *   {"op": "recipe", "id": ID}: the recipe as in its file (store/recipe_json.h)
  *   {"op": "forget", "id": ID or "all"}: {"forgotten": how many}
  *   {"op": "peers"}
+ *
  * A question that cannot be answered: {"error": what, "remedy": what to do about it}.
  *
  * The status has what the user who asks may see; bytes, microseconds (_us) and seconds (_s):
  *   version, uptime_s, kernel, socket
  *   devices   [{name, node, driver, driver_id, provider, leased, leases,
- *              unleased_because: why no leases are made of the device, or null}]
+ *              unleased_because: why no leases are made of the device, or null,
+ *              remedy: what to do about that, or null: nothing}]
  *   budgets   {leases_per_recipe, leases_per_user, leases, memory_per_user, memory, descriptors,
  *              recipes_per_user, recipes, memory_out}
  *   use       {leases, memory, descriptors}, of the user who asks, or of all for root, and

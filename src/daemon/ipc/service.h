@@ -6,9 +6,6 @@
 
 #include "daemon/devices/constants.h"
 #include "daemon/devices/devices.h"
-#include "daemon/pairs/keepers.h"
-#include "daemon/pairs/pair_table.h"
-#include "daemon/peers/peers.h"
 #include "daemon/pool/handed_out.h"
 #include "daemon/pool/plan.h"
 #include "daemon/pool/reaper.h"
@@ -26,10 +23,14 @@ struct wv_tally {
 };
 
 struct wv_client;
+struct wv_keepers;
+struct wv_pairs;
+struct wv_peers;
 
 struct wv_service {
 	/* Set by the owner; all of it outlives the service. */
 	sd_event *event;
+	struct wv_workers *workers;
 	struct wv_catalog *catalog;
 	const struct wv_devices *devices;
 	struct wv_all_constants *constants;
@@ -38,10 +39,10 @@ struct wv_service {
 	struct wv_reaper *reaper;
 	struct wv_closer *closer;
 	struct wv_handed_out *handed_out;
-	struct wv_pairs *pairs;	    /* NULL: there are none */
-	struct wv_keepers *keepers; /* the same */
-	const struct wv_peers *peers;
-	const char *socket; /* path, for answers */
+	struct wv_pairs *pairs;	      /* NULL: there are none */
+	struct wv_keepers *keepers;   /* the same */
+	const struct wv_peers *peers; /* NULL: the build has none */
+	const char *socket;	      /* path, for answers */
 	int64_t start_us;
 	uint32_t max_in_flight;
 	uint32_t answer_flags; /* enum wv_answer_flag, of each answer to a request */

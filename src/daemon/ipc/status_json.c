@@ -42,12 +42,13 @@ static json_t *devices(const struct wv_service *s, uid_t who)
 
 		json_array_append_new(
 		    list,
-		    json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:o, s:o}", "name", d->ibdev, "node",
-			      d->node, "driver", text_or_null(wv_provider_name(d->driver_id)),
-			      "driver_id", wv_json_number(d->driver_id), "provider",
-			      text_or_null(d->provider), "leased", (int)d->leasable,
-			      "unleased_because", text_or_null(d->unleased_because), "leases",
-			      wv_json_number(leases_on(s, d, who))));
+		    json_pack("{s:s, s:s, s:o, s:o, s:o, s:b, s:o, s:o, s:o}", "name", d->ibdev,
+			      "node", d->node, "driver",
+			      text_or_null(wv_provider_name(d->driver_id)), "driver_id",
+			      wv_json_number(d->driver_id), "provider", text_or_null(d->provider),
+			      "leased", (int)d->leasable, "unleased_because",
+			      text_or_null(d->unleased_because), "remedy", text_or_null(d->remedy),
+			      "leases", wv_json_number(leases_on(s, d, who))));
 	}
 	return list;
 }
@@ -59,9 +60,10 @@ static json_t *budgets(const struct wv_service *s)
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "leases_per_recipe",
 			 wv_json_number(l->leases_per_recipe), "leases_per_user",
 			 wv_json_number(l->user.leases), "leases", wv_json_number(l->total.leases),
-			 "memory_out", wv_json_number(s->handed_out->max_bytes), "memory_per_user",
-			 wv_json_number(l->user.bytes), "memory", wv_json_number(l->total.bytes),
-			 "descriptors", wv_json_number(l->total.fds), "recipes_per_user",
+			 "memory_out", wv_json_number(s->handed_out->lender.max_bytes),
+			 "memory_per_user", wv_json_number(l->user.bytes), "memory",
+			 wv_json_number(l->total.bytes), "descriptors",
+			 wv_json_number(l->total.fds), "recipes_per_user",
 			 wv_json_number(s->catalog->limits.recipes_of_one), "recipes",
 			 wv_json_number(s->catalog->limits.recipes));
 }
@@ -69,7 +71,7 @@ static json_t *budgets(const struct wv_service *s)
 static json_t *use(const struct wv_service *s, const struct wv_user *only)
 {
 	struct wv_use use = wv_use_of(s->planner, only);
-	const struct wv_use *out = only ? &only->tenant->out : &s->handed_out->use;
+	const struct wv_use *out = only ? &only->tenant->out : &s->handed_out->lender.use;
 
 	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "leases", wv_json_number(use.leases),
 			 "memory", wv_json_number(use.bytes), "descriptors",
@@ -81,16 +83,16 @@ static json_t *use_seen_by(const struct wv_service *s, uid_t who)
 {
 	const struct wv_user *user = wv_catalog_user(s->catalog, who, false);
 
-	return use(s, who ? user : NULL);
+	return use(s, who == WV_ADMINISTRATOR ? NULL : user);
 }
 
-/* What all clients do together tells users of each other, so only root sees it. */
+/* What all clients do together tells users of each other, so only the administrator sees it. */
 static json_t *clients_seen_by(const struct wv_service *s, uid_t who)
 {
 	const struct wv_user *user = wv_catalog_user(s->catalog, who, false);
 	const struct wv_tally *t = &s->tally;
 
-	if (who)
+	if (who != WV_ADMINISTRATOR)
 		return json_pack("{s:o}", "connected", wv_json_number(user ? user->n_clients : 0));
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "connected",
 			 wv_json_number(s->n_clients), "accepted", wv_json_number(t->accepted),
@@ -165,12 +167,12 @@ static json_t *user(const struct wv_service *s, const struct wv_user *u)
 /* null for who may not see what the programs of all users do. */
 static json_t *totals_seen_by(const struct wv_service *s, uid_t who)
 {
-	return who ? json_null() : wv_counters_json(&s->totals);
+	return who == WV_ADMINISTRATOR ? wv_counters_json(&s->totals) : json_null();
 }
 
 static json_t *pairs_seen_by(const struct wv_service *s, uid_t who)
 {
-	return who ? json_null() : wv_pairs_json(s);
+	return who == WV_ADMINISTRATOR ? wv_pairs_json(s) : json_null();
 }
 
 json_t *wv_status(const struct wv_service *s, uid_t who)

@@ -8,10 +8,13 @@
 
 #include <jansson.h>
 
-/* Whether user @who may see what belongs to @owner: root sees everything, others their own. */
+/* Who asks by the administrator's socket: user @who of the functions below. */
+#define WV_ADMINISTRATOR ((uid_t)-1)
+
+/* Whether @who may see what belongs to @owner: others than the administrator see their own. */
 static inline bool wv_may_see(uid_t who, uid_t owner)
 {
-	return who == 0 || who == owner;
+	return who == WV_ADMINISTRATOR || who == owner;
 }
 
 /* A new document of all that user @who may see; NULL if memory is short. */

@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "base/log.h"
 #include "daemon/pairs/making.h"
+#include "daemon/pairs/pair_table.h"
 
 #include <string.h>
 
@@ -48,7 +49,7 @@ static void start_connecting(struct wv_pairs *p, struct wv_pair *pair,
 	memcpy(job->moves, pair->edge->moves, sizeof(job->moves));
 	pair->lease = NULL;
 	wv_pair_enter(p, pair, WV_PAIR_CONNECTING);
-	wv_connect_lease(&p->errands, job);
+	wv_connect_lease(p->line, job);
 }
 
 /* Whether the server's end has the address that the edge leads to. */
@@ -123,10 +124,10 @@ static void answer_unknown(struct wv_pairs *p, struct wv_peer *from,
 	wv_pair_send(p->links, from, &reply);
 }
 
-/* Numbers of pairs begin anew with each daemon; those of one before it are not answered. */
+/* Pairs of a daemon before this one may have programs of which this one knows nothing. */
 static bool is_of_this_daemon(const struct wv_pairs *p, uint64_t id)
 {
-	return id <= p->last_id && id > p->first_id;
+	return id >> 32 == p->number;
 }
 
 static bool is_from_server(const struct wv_pairs *p, const struct wv_pair *pair,
@@ -145,7 +146,7 @@ static void take_used(struct wv_pairs *p, struct wv_pair *pair, const struct wv_
 	if (!wv_pair_is_claimed(pair))
 		return;
 	p->tally.used++;
-	wv_pair_count(p->links, pair->edge->peer, WV_PAIR_NO_REASON);
+	wv_pair_count(pair->edge->peer, WV_PAIR_NO_REASON);
 	pair->edge->used_us = wv_pairs_now(p);
 	wv_pair_forget(p, pair);
 }

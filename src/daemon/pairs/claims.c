@@ -3,8 +3,7 @@
 
 #include "base/base.h"
 #include "daemon/pairs/making.h"
-
-#include <fcntl.h>
+#include "daemon/pairs/pair_table.h"
 
 /* A server that creates its queue pairs before it knows the client tells no two clients apart. */
 static bool may_claim(const struct wv_edge *edge)
@@ -21,11 +20,13 @@ struct wv_pooled_lease *wv_pairs_claim(struct wv_pairs *p, const struct wv_recip
 	if (!p)
 		return NULL;
 	LIST_FOREACH (pair, &p->all, link)
-		if (pair->state == WV_PAIR_READY && pair->edge->recipe == recipe->id &&
+		if (pair->state == WV_PAIR_READY && wv_edge_is_of(pair->edge, recipe) &&
 		    may_claim(pair->edge) && pair->lease->rdev == rdev)
 			break;
-	if (!pair)
+	if (!pair || !wv_pair_keep_number(pair))
 		return NULL;
+	/* The server's daemon knows before any program does. */
+	wv_pair_say(p, pair, WV_PAIR_CLAIMED, WV_PAIR_NO_REASON);
 	lease = pair->lease;
 	pair->lease = NULL;
 	return lease;
@@ -38,12 +39,10 @@ void wv_pairs_handed_out(struct wv_pairs *p, const struct wv_pooled_lease *lease
 
 	if (!pair)
 		return;
-	pair->fd = fcntl(lease->fds[0], F_DUPFD_CLOEXEC, 3);
 	pair->holder = holder;
 	pair->edge->n_claimed++;
 	holder->pair = pair;
 	wv_pair_enter(p, pair, WV_PAIR_HANDED_OUT);
-	wv_pair_say(p, pair, WV_PAIR_CLAIMED, WV_PAIR_NO_REASON);
 	wv_pairs_wake(p);
 }
 
@@ -81,7 +80,7 @@ void wv_pairs_differ(struct wv_pairs *p, struct wv_pair_holder *holder, uint32_t
 	if (!holder->pair || holder->pair->edge->create != create)
 		return;
 	p->tally.unlike[why]++;
-	wv_pair_count(p->links, holder->pair->edge->peer, why);
+	wv_pair_count(holder->pair->edge->peer, why);
 	wv_edge_differ(holder->pair->edge);
 	leave(p, holder->pair, why);
 }

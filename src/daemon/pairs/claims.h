@@ -2,7 +2,10 @@
 /* Leases with a pair, and the programs that get them. */
 #pragma once
 
-#include "daemon/pairs/pair_table.h"
+#include "daemon/pairs/holder.h"
+#include "daemon/pool/pooled_lease.h"
+#include "store/recipe.h"
+#include "wire/pair.h"
 
 /*
  * A lease of @recipe on the device @rdev with a pair, which is the caller's; NULL: there is none.

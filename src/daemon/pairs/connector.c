@@ -19,9 +19,9 @@ static int grow(struct wv_pooled_lease *lease)
 }
 
 /* Runs in the thread. */
-static void run(struct wv_errand *errand)
+static void run(struct wv_work *work)
 {
-	struct wv_connect_job *job = (struct wv_connect_job *)errand;
+	struct wv_connect_job *job = (struct wv_connect_job *)work;
 	struct wv_pooled_lease *lease = job->lease;
 	const struct wv_lease_pair *pair = &lease->pair;
 	struct wv_qp_peer peer = {
@@ -39,16 +39,16 @@ static void run(struct wv_errand *errand)
 					  &lease->fds[0]);
 }
 
-static void done(struct wv_errand *errand)
+static void done(struct wv_work *work)
 {
-	struct wv_connect_job *job = (struct wv_connect_job *)errand;
+	struct wv_connect_job *job = (struct wv_connect_job *)work;
 
 	job->done(job->arg, job);
 }
 
-void wv_connect_lease(struct wv_errands *errands, struct wv_connect_job *job)
+void wv_connect_lease(struct wv_line *line, struct wv_connect_job *job)
 {
-	job->errand = (struct wv_errand){.run = run, .done = done};
+	job->work = (struct wv_work){.run = run, .done = done};
 	job->err = -ECANCELED; /* unless it runs */
-	wv_errands_give(errands, &job->errand);
+	wv_line_give(line, &job->work);
 }

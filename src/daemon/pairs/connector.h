@@ -5,12 +5,12 @@
  */
 #pragma once
 
-#include "daemon/loop/errands.h"
+#include "daemon/loop/workers.h"
 #include "daemon/pairs/edges.h"
 #include "daemon/pool/pooled_lease.h"
 
 struct wv_connect_job {
-	struct wv_errand errand;
+	struct wv_work work;
 	/* Set by the owner. @done is called in the loop; the job belongs to it. */
 	void (*done)(void *arg, struct wv_connect_job *job);
 	void *arg;
@@ -22,5 +22,5 @@ struct wv_connect_job {
 	int err; /* 0; or -errno, and then the lease is of no use any more */
 };
 
-/* Has @job done by the thread of @errands. */
-void wv_connect_lease(struct wv_errands *errands, struct wv_connect_job *job);
+/* Has @job done in @line. */
+void wv_connect_lease(struct wv_line *line, struct wv_connect_job *job);

@@ -50,7 +50,7 @@ static struct wv_edge *find(struct wv_edges *e, const struct wv_edge_report *r)
 	struct wv_edge *edge;
 
 	TAILQ_FOREACH (edge, &e->all, link)
-		if (edge->recipe == r->recipe && edge->create == r->create)
+		if (edge->uid == r->uid && edge->recipe == r->recipe && edge->create == r->create)
 			return edge;
 	return NULL;
 }

@@ -9,6 +9,7 @@
 #include "cmdlog/validate.h"
 #include "daemon/devices/addresses.h"
 #include "daemon/pairs/links.h"
+#include "store/recipe.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -25,8 +26,7 @@ struct wv_edge {
 	uint32_t create; /* step of the recipe that creates the queue pair */
 	uint8_t gid[16], peer_gid[16];
 	struct wv_peer *peer; /* NULL: the server is on this node */
-	uint32_t keeper;
-	uint64_t shape;
+	uint64_t keeper, shape;
 	bool by_request; /* the server knows by the request of a client which pair is meant */
 	uint32_t qp_num, peer_qp_num; /* of the connection that was asked about last */
 	unsigned int agreed;
@@ -69,6 +69,13 @@ struct wv_edge *wv_edges_note(struct wv_edges *e, const struct wv_edge_report *r
 
 /* The server's daemon @from has answered. */
 void wv_edges_answer(struct wv_edges *e, struct wv_peer *from, const struct wv_pair_note *note);
+
+/* Whether @edge is one of @recipe. Only among the recipes of one user is an id that of one recipe.
+ */
+static inline bool wv_edge_is_of(const struct wv_edge *edge, const struct wv_recipe *recipe)
+{
+	return edge->uid == recipe->uid && edge->recipe == recipe->id;
+}
 
 /* Whether the pattern of @edge is shown, and was used lately. */
 bool wv_edge_is_in_use(const struct wv_edge *edge, int64_t now_us);

@@ -5,13 +5,8 @@
  */
 #pragma once
 
+#include "daemon/peers/peers.h"
 #include "wire/pair.h"
-
-#include <stdbool.h>
-#include <sys/queue.h>
-#include <systemd/sd-event.h>
-
-struct wv_peer;
 
 /* The place of a peer whose connection was lost. */
 #define WV_LOST_PEER ((struct wv_peer *)-1)
@@ -24,21 +19,14 @@ struct wv_pair_letter {
 struct wv_pair_links {
 	/* Set by the owner. */
 	sd_event *event;
-	/* The peer at @gid, if it is connected, or else NULL. */
-	struct wv_peer *(*find)(void *arg, const uint8_t gid[16]);
-	/* 0 or -errno. */
-	int (*send)(void *arg, struct wv_peer *peer, const struct wv_pair_note *note);
-	/* Whether @peer is the node of @gid. */
-	bool (*is_at)(void *arg, const struct wv_peer *peer, const uint8_t gid[16]);
-	/* Whether the node of @peer was started after @since_us. */
-	bool (*has_rebooted)(void *arg, const struct wv_peer *peer, int64_t since_us);
-	/* What came of a pair whose server is at @peer, as of wv_pair_count(). */
-	void (*count)(void *arg, struct wv_peer *peer, enum wv_pair_why why);
+	struct wv_peers *peers;
+	bool with_peers; /* else there are pairs on this node only */
 	/* A note came from @peer, or from this node (NULL). */
 	void (*receive)(void *arg, struct wv_peer *peer, const struct wv_pair_note *note);
 	void *arg;
 
 	STAILQ_HEAD(, wv_pair_letter) own; /* to this node */
+	unsigned int n_own;
 	sd_event_source *source;
 };
 
@@ -62,6 +50,9 @@ bool wv_pair_link_is_at(const struct wv_pair_links *l, const struct wv_peer *pee
 /* Whether @gid is @one or @other; NULL: it may be. */
 bool wv_pair_gid_is_of(const uint8_t *gid, const uint8_t one[16], const uint8_t other[16]);
 
+/* Whether the node of @peer was started after @since_us, by the steady clock. */
+bool wv_pair_link_rebooted(const struct wv_peer *peer, int64_t since_us);
+
 /*
  * Whether @note, which a daemon has sent, is for the server's end of pairs. An EDGE is a question
  * for it, or its answer, which names a keeper.
@@ -69,8 +60,14 @@ bool wv_pair_gid_is_of(const uint8_t *gid, const uint8_t one[16], const uint8_t 
 bool wv_pair_note_is_for_server(const struct wv_pair_note *note);
 
 /* A pair whose server is at @peer was used (WV_PAIR_NO_REASON), or handed out and not used. */
-void wv_pair_count(struct wv_pair_links *l, struct wv_peer *peer, enum wv_pair_why why);
+void wv_pair_count(struct wv_peer *peer, enum wv_pair_why why);
 
-/* Sends @note to @peer, or to this node (NULL). 0, or -errno, which is -ENOTCONN of WV_LOST_PEER.
+/*
+ * Sends @note to @peer, or to this node (NULL). 0; -ENOTCONN, always of WV_LOST_PEER; -ENOBUFS if
+ * many notes wait, and this one may be left out; or -errno.
  */
 int wv_pair_send(struct wv_pair_links *l, struct wv_peer *peer, const struct wv_pair_note *note);
+
+/* Receives a message from @peer. 0; or -EPROTO if that is no note. */
+int wv_pair_links_message(struct wv_pair_links *l, struct wv_peer *peer, uint16_t type,
+			  const void *body, size_t length);

@@ -2,10 +2,10 @@
 #include "daemon/pairs/making.h"
 
 #include "base/base.h"
+#include "base/random.h"
 #include "cmdlog/qp_steps.h"
 #include "daemon/loop/loop.h"
-
-#include <sys/random.h>
+#include "daemon/pairs/pair_table.h"
 
 #define US	  1000000
 #define TICK_US	  50000
@@ -21,10 +21,7 @@
 
 static uint32_t random_psn(void)
 {
-	uint32_t psn = 0;
-
-	getrandom(&psn, sizeof(psn), GRND_NONBLOCK);
-	return psn & PSN_MASK;
+	return wv_random_number() & PSN_MASK;
 }
 
 static int ask(struct wv_pairs *p, const struct wv_pair *pair)
@@ -101,8 +98,10 @@ uint32_t wv_pairs_requested(const struct wv_pairs *p, const struct wv_recipe *re
 {
 	const struct wv_edge *edge;
 
+	if (!p)
+		return 0;
 	TAILQ_FOREACH (edge, &p->edges.all, link)
-		if (edge->recipe == recipe->id && is_lacking(p, edge, recipe->pool))
+		if (wv_edge_is_of(edge, recipe) && is_lacking(p, edge, recipe->pool))
 			return LEASES_WANTED;
 	return 0;
 }

@@ -2,9 +2,11 @@
 #include "daemon/pairs/pair_table.h"
 
 #include "base/base.h"
+#include "base/random.h"
 #include "daemon/loop/loop.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 int64_t wv_pairs_now(const struct wv_pairs *p)
@@ -65,6 +67,26 @@ bool wv_pair_is_claimed(const struct wv_pair *pair)
 	return pair->state == WV_PAIR_HANDED_OUT || pair->state == WV_PAIR_LEFT;
 }
 
+/* What a lease takes of which only the number of a queue pair is kept. */
+static const struct wv_cost reserved = {.fds = 1};
+
+bool wv_pair_keep_number(struct wv_pair *pair)
+{
+	pair->fd = fcntl(pair->lease->fds[0], F_DUPFD_CLOEXEC, 3);
+	if (pair->fd >= 0)
+		wv_tenant_hold(pair->tenant, &reserved);
+	return pair->fd >= 0;
+}
+
+void wv_pair_let_number_go(struct wv_pairs *p, struct wv_pair *pair)
+{
+	if (pair->fd < 0)
+		return;
+	wv_closer_give(p->closer, pair->tenant, pair->fd);
+	wv_tenant_release(pair->tenant, &reserved);
+	pair->fd = -1;
+}
+
 void wv_pair_forget(struct wv_pairs *p, struct wv_pair *pair)
 {
 	if (wv_pair_is_claimed(pair))
@@ -73,8 +95,7 @@ void wv_pair_forget(struct wv_pairs *p, struct wv_pair *pair)
 		pair->holder->pair = NULL;
 	if (pair->lease)
 		wv_reaper_give(p->reaper, pair->lease);
-	if (pair->fd >= 0)
-		wv_closer_give(p->closer, pair->tenant, pair->fd);
+	wv_pair_let_number_go(p, pair);
 	pair->edge->n_pairs--;
 	wv_tenant_put(pair->tenant);
 	LIST_REMOVE(pair, link);
@@ -103,6 +124,15 @@ void wv_pair_put_into_pool(struct wv_pairs *p, struct wv_pair *pair)
 	wv_pair_forget(p, pair);
 }
 
+static uint64_t new_number(struct wv_pairs *p)
+{
+	uint64_t number = (uint64_t)p->number << 32 | (wv_random_number() & UINT32_MAX);
+
+	while (wv_pair_find(p, number))
+		number++;
+	return number;
+}
+
 struct wv_pair *wv_pair_add(struct wv_pairs *p, struct wv_edge *edge, struct wv_pool *pool,
 			    struct wv_pooled_lease *lease)
 {
@@ -111,10 +141,11 @@ struct wv_pair *wv_pair_add(struct wv_pairs *p, struct wv_edge *edge, struct wv_
 	if (!pair)
 		return NULL;
 	*pair = (struct wv_pair){
-	    .id = ++p->last_id,
+	    .id = new_number(p),
 	    .edge = edge,
 	    .tenant = wv_tenant_keep(pool->tenant),
 	    .lease = lease,
+	    .rdev = lease->rdev,
 	    .fd = -1,
 	};
 	wv_pair_enter(p, pair, WV_PAIR_ASKED);

@@ -10,8 +10,10 @@
  */
 #pragma once
 
+#include "daemon/devices/gid.h"
 #include "daemon/pairs/connector.h"
 #include "daemon/pairs/edges.h"
+#include "daemon/pairs/holder.h"
 #include "daemon/pairs/links.h"
 #include "daemon/pairs/user_names.h"
 #include "daemon/pool/pool.h"
@@ -34,13 +36,6 @@ enum wv_pair_state {
 	WV_PAIR_LEFT,	    /* the program has ended; the server does not know yet */
 };
 
-struct wv_pair;
-
-/* A client, which may have a lease with a pair. */
-struct wv_pair_holder {
-	struct wv_pair *pair; /* or NULL */
-};
-
 struct wv_pair {
 	LIST_ENTRY(wv_pair) link;
 	uint64_t id;
@@ -49,6 +44,7 @@ struct wv_pair {
 	struct wv_tenant *tenant;
 	struct wv_pooled_lease *lease; /* ASKED, READY: the pair's */
 	struct wv_pair_holder *holder; /* HANDED_OUT */
+	dev_t rdev;		       /* of its lease */
 	int fd;			       /* HANDED_OUT, LEFT: keeps the number of the queue pair */
 	int64_t since_us;	       /* of the state */
 };
@@ -63,6 +59,7 @@ struct wv_pairs_tally {
 struct wv_pairs {
 	/* Set by the owner. */
 	sd_event *event;
+	struct wv_workers *workers;
 	struct wv_catalog *catalog;
 	struct wv_scheduler *scheduler;
 	struct wv_reaper *reaper;
@@ -74,10 +71,11 @@ struct wv_pairs {
 	bool (*tell_gone)(struct wv_pair_holder *holder, uint64_t pair);
 
 	struct wv_edges edges;
-	struct wv_errands errands;
+	struct wv_gids gids;  /* of this node's devices */
+	struct wv_line *line; /* connects leases */
 	LIST_HEAD(, wv_pair) all;
 	unsigned int n;
-	uint64_t first_id, last_id; /* of the pairs of this daemon */
+	uint32_t number; /* the upper half of those of its pairs tells this daemon from others */
 	sd_event_source *timer;
 	struct wv_pairs_tally tally;
 };
@@ -109,6 +107,15 @@ int wv_pair_ask(struct wv_pairs *p, const struct wv_edge *edge, struct wv_pair_n
 /* Says @word of @pair to the server's daemon. */
 void wv_pair_say(struct wv_pairs *p, const struct wv_pair *pair, enum wv_pair_word word,
 		 enum wv_pair_why why);
+
+/*
+ * Keeps the number of the queue pair of @pair, which has its lease, from now on; the tenant of the
+ * lease is charged. False: there is no descriptor left.
+ */
+bool wv_pair_keep_number(struct wv_pair *pair);
+
+/* Harmless if it was not kept. */
+void wv_pair_let_number_go(struct wv_pairs *p, struct wv_pair *pair);
 
 /* Forgets @pair, and closes what it still has. */
 void wv_pair_forget(struct wv_pairs *p, struct wv_pair *pair);

@@ -5,7 +5,10 @@
  */
 #pragma once
 
-#include "daemon/pairs/pair_table.h"
+#include "daemon/pairs/holder.h"
+#include "store/recipe.h"
+
+struct wv_peer;
 
 /* 0 or -errno. */
 int wv_pairs_start(struct wv_pairs *p);
@@ -13,9 +16,9 @@ int wv_pairs_start(struct wv_pairs *p);
 /* Closes all leases with a pair. Harmless if they were not started. */
 void wv_pairs_stop(struct wv_pairs *p);
 
-/* The device @rdev is about to be removed, or a recipe is dropped: closes the leases at once. */
+/* The device @rdev is about to be removed, or a recipe is dropped: closes the leases at once. @p may be NULL. */
 void wv_pairs_drop_device(struct wv_pairs *p, dev_t rdev);
-void wv_pairs_drop_recipe(struct wv_pairs *p, uint64_t recipe);
+void wv_pairs_drop_recipe(struct wv_pairs *p, const struct wv_recipe *recipe);
 
 /*
  * The address of @gid has changed, on this node or another; NULL: perhaps any has. Leases that no

@@ -2,7 +2,7 @@
 #include "daemon/pairs/reports.h"
 
 #include "base/base.h"
-#include "daemon/devices/gid.h"
+#include "daemon/pairs/pair_table.h"
 
 #include <rdma/ib_user_verbs.h>
 #include <string.h>
@@ -17,7 +17,7 @@ static bool has_edges(const struct wv_pairs *p, const struct wv_recipe *recipe)
 	uint32_t n = 0;
 
 	TAILQ_FOREACH (edge, &p->edges.all, link)
-		n += edge->recipe == recipe->id && wv_edge_is_in_use(edge, wv_pairs_now(p));
+		n += wv_edge_is_of(edge, recipe) && wv_edge_is_in_use(edge, wv_pairs_now(p));
 	return n >= recipe->cost.qps || n == WV_PAIR_TOLD;
 }
 
@@ -43,15 +43,15 @@ static const struct ib_uverbs_modify_qp *move_to_rtr(struct wv_cmdlog *moves)
 }
 
 /* Fills in whom the program has connected to. False: it has no address that a node could have. */
-static bool read_peer(const char *ibdev, struct wv_edge_report *r)
+static bool read_peer(struct wv_pairs *p, const char *ibdev, struct wv_edge_report *r)
 {
 	const struct ib_uverbs_modify_qp *rtr = move_to_rtr(r->moves);
 
 	r->peer_qp_num = rtr->dest_qp_num;
 	r->flow_label = rtr->dest.flow_label;
 	memcpy(r->peer_gid, rtr->dest.dgid, sizeof(r->peer_gid));
-	return rtr->dest.is_global &&
-	       !wv_gid_read(ibdev, rtr->dest.port_num, rtr->dest.sgid_index, r->gid);
+	return rtr->dest.is_global && !wv_gid_find(&p->gids, ibdev, rtr->dest.port_num,
+						   rtr->dest.sgid_index, wv_pairs_now(p), r->gid);
 }
 
 static void ask_about(struct wv_pairs *p, const struct wv_edge *edge)
@@ -68,7 +68,7 @@ void wv_pairs_report(struct wv_pairs *p, const char *ibdev, struct wv_edge_repor
 {
 	const struct wv_edge *edge;
 
-	if (!read_peer(ibdev, report) ||
+	if (!read_peer(p, ibdev, report) ||
 	    !wv_pair_link_find(p->links, report->gid, report->peer_gid, &report->peer))
 		return;
 	edge = wv_edges_note(&p->edges, report, wv_pairs_now(p));

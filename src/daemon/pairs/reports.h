@@ -2,7 +2,11 @@
 /* What programs with leases say of their connections. */
 #pragma once
 
-#include "daemon/pairs/pair_table.h"
+#include "daemon/pairs/holder.h"
+#include "daemon/pool/pooled_lease.h"
+#include "store/recipe.h"
+
+struct wv_edge_report;
 
 /*
  * Whether the program that gets @lease of @recipe is to be asked how it connects: that costs it

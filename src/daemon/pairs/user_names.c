@@ -11,16 +11,16 @@
 #define ENTRY_SIZE 4096
 
 struct question {
-	struct wv_errand errand;
+	struct wv_work work;
 	struct wv_user_names *names;
 	uid_t uid;
 	char name[WV_PAIR_USER];
 };
 
 /* Runs in the thread. */
-static void look_up(struct wv_errand *errand)
+static void look_up(struct wv_work *work)
 {
-	struct question *q = (struct question *)errand;
+	struct question *q = (struct question *)work;
 	char memory[ENTRY_SIZE];
 	struct passwd entry, *found = NULL;
 
@@ -40,9 +40,9 @@ static struct wv_user_entry *find(struct wv_user_names *names, uid_t uid)
 	return NULL;
 }
 
-static void keep(struct wv_errand *errand)
+static void keep(struct wv_work *work)
 {
-	struct question *q = (struct question *)errand;
+	struct question *q = (struct question *)work;
 	struct wv_user_entry *entry = find(q->names, q->uid);
 
 	if (entry) {
@@ -60,10 +60,10 @@ static void ask(struct wv_user_names *names, struct wv_user_entry *entry)
 	if (!q)
 		return;
 	entry->asking = true;
-	q->errand = (struct wv_errand){.run = look_up, .done = keep};
+	q->work = (struct wv_work){.run = look_up, .done = keep};
 	q->names = names;
 	q->uid = entry->uid;
-	wv_errands_give(names->errands, &q->errand);
+	wv_line_give(names->line, &q->work);
 }
 
 const char *wv_user_name(struct wv_user_names *names, uid_t uid)

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "daemon/loop/errands.h"
+#include "daemon/loop/workers.h"
 #include "wire/pair.h"
 
 #define WV_USER_NAMES 512 /* more than there are keepers, so that their names stay */
@@ -18,7 +18,7 @@ struct wv_user_entry {
 };
 
 struct wv_user_names {
-	struct wv_errands *errands; /* set by the owner */
+	struct wv_line *line; /* set by the owner */
 
 	struct wv_user_entry all[WV_USER_NAMES]; /* a ring */
 	unsigned int n;

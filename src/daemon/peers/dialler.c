@@ -19,7 +19,7 @@
 
 /* The lookup of a name. */
 struct lookup {
-	struct wv_errand errand;
+	struct wv_work work;
 	struct wv_peer *peer;
 	char name[WV_NODE_NAME];
 	struct in6_addr ips[WV_PEER_IPS];
@@ -114,9 +114,9 @@ static void take_address(struct lookup *l, const struct addrinfo *info)
 }
 
 /* In a thread: the DNS may be slow. */
-static void look_up(struct wv_errand *errand)
+static void look_up(struct wv_work *work)
 {
-	struct lookup *l = (struct lookup *)errand;
+	struct lookup *l = (struct lookup *)work;
 	const struct addrinfo hints = {
 	    .ai_family = AF_INET6, .ai_socktype = SOCK_STREAM, .ai_flags = AI_V4MAPPED | AI_ALL};
 	struct addrinfo *found = NULL;
@@ -130,9 +130,9 @@ static void look_up(struct wv_errand *errand)
 		l->error = EAI_NONAME;
 }
 
-static void on_looked_up(struct wv_errand *errand)
+static void on_looked_up(struct wv_work *work)
 {
-	struct lookup *l = (struct lookup *)errand;
+	struct lookup *l = (struct lookup *)work;
 	struct wv_peer *peer = l->peer;
 
 	peer->resolving = NULL;
@@ -158,11 +158,11 @@ static void resolve(struct wv_dialler *d, struct wv_peer *peer)
 		wv_dial_later(d, peer, false, "no memory");
 		return;
 	}
-	l->errand = (struct wv_errand){.run = look_up, .done = on_looked_up};
+	l->work = (struct wv_work){.run = look_up, .done = on_looked_up};
 	l->peer = peer;
 	strcpy(l->name, peer->node.name);
-	peer->resolving = &l->errand;
-	wv_errands_give(d->local->errands, &l->errand);
+	peer->resolving = &l->work;
+	wv_line_give(d->local->line, &l->work);
 }
 
 void wv_dial(struct wv_dialler *d, struct wv_peer *peer)

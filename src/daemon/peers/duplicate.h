@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-/* Who dialled @link, and as its how manieth connection. */
+/* The hello of the node that dialled @link: its id, and the number of its connection. */
 static inline const struct wv_hello *wv_link_dialled_by(const struct wv_link *link)
 {
 	return link->dialled ? &link->own : &link->hello;

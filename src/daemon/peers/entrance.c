@@ -16,6 +16,7 @@
 #define AGAIN_US	2000000
 #define PAUSE_US	100000
 #define HANDSHAKE_US	2000 /* that one counts, whatever it takes */
+#define CONNECTION_US	50   /* the same, of what comes before */
 
 /* Four at once, then one a second. */
 static const struct wv_allowance_rate rate_of_one = {.share_us = HANDSHAKE_US,
@@ -24,33 +25,58 @@ static const struct wv_allowance_rate rate_of_one = {.share_us = HANDSHAKE_US,
 static const struct wv_allowance_rate rate_of_strangers = {.share_us = 50 * HANDSHAKE_US,
 							   .most_us = 50 * HANDSHAKE_US};
 
-/* Whether one more may prove who it is, at @ip: a stranger, or an address that is known. */
-static bool has_room(const struct wv_local_end *local, const struct in6_addr *ip, bool stranger)
+/* 400 connections a second. */
+static const struct wv_allowance_rate rate_of_all = {.share_us = 400 * CONNECTION_US,
+						     .most_us = 400 * CONNECTION_US};
+
+static bool is_proving(const struct wv_link *link)
 {
-	unsigned int n = 0, n_strangers = 0, n_same = 0;
-	const struct wv_link *link;
-
-	TAILQ_FOREACH (link, &local->links, link) {
-		bool proving = !link->dialled && link->phase != WV_LINK_OPEN;
-
-		n += proving;
-		n_strangers += proving && link->stranger;
-		n_same += proving && wv_same_ip(&link->ip, ip);
-	}
-	return n < PROVING && n_same < PROVING_OF_ONE && (!stranger || n_strangers < STRANGERS);
+	return !link->dialled && link->phase < WV_LINK_OPEN;
 }
 
-/* Whether somebody at @ip, where @peer may be known, may begin a handshake, which is then charged.
- */
-static bool may_try(struct wv_entrance *e, const struct in6_addr *ip, struct wv_peer *peer)
+/* Which of those that prove who they are: at @ip, strangers, or all. */
+struct kind {
+	const struct in6_addr *ip; /* or NULL */
+	bool strangers;
+	unsigned int most;
+};
+
+static bool is_of_kind(const struct wv_link *link, const struct kind *kind)
 {
+	return is_proving(link) && (!kind->ip || wv_same_ip(&link->ip, kind->ip)) &&
+	       (!kind->strangers || link->stranger);
+}
+
+/* If there are as many as may be, the oldest goes: of those that have said nothing, if there are any. */
+static void make_room(struct wv_entrance *e, const struct kind *kind)
+{
+	struct wv_link *link, *silent = NULL, *oldest = NULL;
+	unsigned int n = 0;
+
+	TAILQ_FOREACH (link, &e->local->links, link) {
+		if (!is_of_kind(link, kind))
+			continue;
+		n++;
+		oldest = oldest ?: link;
+		silent = silent || link->begun ? silent : link;
+	}
+	if (n < kind->most)
+		return;
+	e->n_turned_away++;
+	wv_link_end(silent ?: oldest, false, "others connect, and it has not shown who it is");
+}
+
+bool wv_entrance_allows(struct wv_entrance *e, struct wv_link *link)
+{
+	struct wv_peer *peer = wv_peer_by_ip(e->table, &link->ip);
 	struct wv_allowance *allowance = peer ? &peer->handshakes : &e->handshakes;
 	const struct wv_allowance_rate *rate = peer ? &rate_of_one : &rate_of_strangers;
 
-	if ((!peer && !e->any) || !has_room(e->local, ip, !peer))
+	if (wv_allowance_wait(allowance, rate, wv_steady_clock())) {
+		e->n_turned_away++;
+		wv_link_end(link, false, "too many handshakes begin at its address");
 		return false;
-	if (wv_allowance_wait(allowance, rate, wv_steady_clock()))
-		return false;
+	}
 	wv_allowance_charge(allowance, HANDSHAKE_US);
 	return true;
 }
@@ -75,29 +101,38 @@ static void admit(struct wv_entrance *e, int fd, const struct sockaddr_storage *
 
 	ip_of(from, &ip);
 	peer = wv_peer_by_ip(e->table, &ip);
-	if (!may_try(e, &ip, peer) || !e->local->context) {
+	if ((!peer && !e->any) || !e->local->context) {
 		e->n_turned_away++;
 		close(fd);
 		return;
 	}
+	make_room(e, &(struct kind){.ip = &ip, .most = PROVING_OF_ONE});
+	if (!peer)
+		make_room(e, &(struct kind){.strangers = true, .most = STRANGERS});
+	make_room(e, &(struct kind){.most = PROVING});
 	link = wv_local_end_link(e->local, fd, &ip, false, NULL);
 	if (link)
 		link->stranger = !peer;
 }
 
-/* Lets some time pass: descriptors are short. */
-static void pause_accepting(struct wv_entrance *e)
+/* Those that connect wait in the kernel meanwhile. */
+static void pause_accepting(struct wv_entrance *e, int64_t pause_us)
 {
 	sd_event_source_set_enabled(e->source, SD_EVENT_OFF);
-	wv_timer_arm(e->again, wv_steady_clock() + PAUSE_US);
+	wv_timer_arm(e->again, wv_steady_clock() + pause_us);
 }
 
 static int on_newcomer(sd_event_source *source, int listen_fd, uint32_t events, void *data)
 {
 	struct wv_entrance *e = data;
+	int64_t pause_us = wv_allowance_wait(&e->connections, &rate_of_all, wv_steady_clock());
 
 	(void)source;
 	(void)events;
+	if (pause_us) {
+		pause_accepting(e, pause_us);
+		return 0;
+	}
 	for (unsigned int i = 0; i < ACCEPTS_AT_ONCE; i++) {
 		struct sockaddr_storage from = {0};
 		socklen_t bytes = sizeof(from);
@@ -105,11 +140,12 @@ static int on_newcomer(sd_event_source *source, int listen_fd, uint32_t events, 
 				 SOCK_CLOEXEC | SOCK_NONBLOCK);
 
 		if (fd >= 0) {
+			wv_allowance_charge(&e->connections, CONNECTION_US);
 			admit(e, fd, &from);
 			continue;
 		}
 		if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS)
-			pause_accepting(e);
+			pause_accepting(e, PAUSE_US);
 		break;
 	}
 	return 0;

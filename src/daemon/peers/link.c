@@ -88,7 +88,7 @@ static int enqueue(struct wv_link *link, uint16_t type, const void *body, size_t
 	uint8_t *to = wv_outbox_add(&link->out, WV_FRAME_HEAD + length);
 
 	if (!to) {
-		wv_link_end(link, false, "it does not read: %zu bytes wait to be sent",
+		wv_link_end(link, false, "the peer does not read: %zu bytes wait to be sent",
 			    wv_outbox_waiting(&link->out));
 		return -ENOBUFS;
 	}
@@ -114,7 +114,8 @@ static void stalled(struct wv_link *link, int result)
 	if (outcome == WV_TLS_WRITE)
 		link->wants_write = true;
 	else if (outcome == WV_TLS_CLOSED && link->phase != WV_LINK_OPEN)
-		wv_link_end(link, false, "%s before its hello: is this node among its peers?", why);
+		wv_link_end(link, false,
+			    "%s before the peer's hello: is this node among its peers?", why);
 	else if (outcome != WV_TLS_READ)
 		wv_link_end(link, outcome == WV_TLS_REFUSED, "%s", why);
 }
@@ -153,11 +154,11 @@ static void on_hello(struct wv_link *link, const struct wv_frame *frame)
 
 	if (err == -EPROTONOSUPPORT)
 		wv_link_end(link, true,
-			    "it speaks version %u of the protocol, this node version %u: run the "
-			    "same warmverbs on both",
+			    "the peer speaks version %u of the protocol, this node version %u: run "
+			    "the same warmverbs on both",
 			    link->hello.version, link->own.version);
 	else if (err)
-		wv_link_end(link, true, "what it sent first is no hello of a warmverbsd");
+		wv_link_end(link, true, "what the peer sent first is no hello of a warmverbsd");
 	if (err)
 		return;
 	link->phase = WV_LINK_OPEN;

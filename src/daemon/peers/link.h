@@ -31,8 +31,16 @@ enum wv_link_phase {
 struct wv_link;
 struct wv_peer;
 
-/* All are called by the loop, never within a call to the link, and may call all functions below. */
+/*
+ * All are called by the loop, never within a call to the link, and may call all functions below but
+ * wv_link_free(), which only ended() may.
+ */
 struct wv_link_events {
+	/*
+	 * The other side, which has dialled, begins a handshake, of which nothing is computed yet.
+	 * False: not now; wv_link_end() was called.
+	 */
+	bool (*begun)(struct wv_link *link);
 	/* TLS is there. False: the other side is refused; wv_link_end() was called. */
 	bool (*proved)(struct wv_link *link);
 	/* Its hello is there, of this version. */
@@ -54,6 +62,7 @@ struct wv_link {
 	struct in6_addr ip;	   /* of the other side */
 	struct wv_peer *peer;	   /* the owner's: whose it is; NULL: nobody knows yet */
 	bool stranger;		   /* the owner's: @ip was no peer's when it connected */
+	bool begun;		   /* the owner's: the other side has begun a handshake */
 	TAILQ_ENTRY(wv_link) link; /* the owner's */
 
 	enum wv_link_phase phase;
@@ -81,8 +90,8 @@ struct wv_link {
 int wv_link_start(struct wv_link *link, int fd, SSL *tls);
 
 /*
- * Queues a frame of @length bytes. 0; -ENOTCONN if the connection is not open; -EMSGSIZE;
- * -ENOBUFS if the other side does not read: the connection ends. Any thread but the loop's: no.
+ * Queues a frame of @length bytes. Only the loop's thread may call this. 0; -ENOTCONN if the
+ * connection is not open; -EMSGSIZE; -ENOBUFS if the other side does not read: the connection ends.
  */
 int wv_link_send(struct wv_link *link, uint16_t type, const void *body, size_t length);
 

@@ -15,8 +15,19 @@
 #define LOOK_US	     5000000
 #define SOCKET_BYTES (64 << 10) /* in each direction, in the kernel */
 
+/* Called by OpenSSL. Without an alert, so that the other side does not take it for a refusal. */
+static int on_client_hello(SSL *tls, int *alert, void *unused)
+{
+	struct wv_link *link = SSL_get_app_data(tls);
+
+	(void)alert;
+	(void)unused;
+	link->begun = true;
+	return link->events->begun(link) ? SSL_CLIENT_HELLO_SUCCESS : SSL_CLIENT_HELLO_RETRY;
+}
+
 struct reading {
-	struct wv_errand errand;
+	struct wv_work work;
 	struct wv_local_end *local;
 	struct wv_tls_files files;
 	uint64_t old_stamp, stamp;
@@ -35,9 +46,9 @@ static void say(const struct wv_local_end *local)
  * In a thread: the disk may be slow. What failed is tried again although the files are the same:
  * the reason may have been elsewhere, as a lack of descriptors, or the clock.
  */
-static void read_files(struct wv_errand *errand)
+static void read_files(struct wv_work *work)
 {
-	struct reading *r = (struct reading *)errand;
+	struct reading *r = (struct reading *)work;
 
 	r->stamp = wv_tls_stamp(&r->files);
 	if (r->failed || r->stamp != r->old_stamp)
@@ -73,9 +84,9 @@ static void take_result(struct wv_local_end *local, struct reading *r)
 	local->renewed(local->arg);
 }
 
-static void on_read(struct wv_errand *errand)
+static void on_read(struct wv_work *work)
 {
-	struct reading *r = (struct reading *)errand;
+	struct reading *r = (struct reading *)work;
 	struct wv_local_end *local = r->local;
 
 	local->reading = NULL;
@@ -98,14 +109,14 @@ static int on_look(sd_event_source *source, uint64_t now, void *data)
 		return 0;
 	}
 	*r = (struct reading){
-	    .errand = {.run = read_files, .done = on_read},
+	    .work = {.run = read_files, .done = on_read},
 	    .local = local,
 	    .files = local->files,
 	    .old_stamp = local->stamp,
 	    .failed = *local->why,
 	};
-	local->reading = &r->errand;
-	wv_errands_give(local->errands, &r->errand);
+	local->reading = &r->work;
+	wv_line_give(local->line, &r->work);
 	return 0;
 }
 
@@ -144,6 +155,8 @@ static SSL *new_tls(struct wv_local_end *local, int fd, const struct in6_addr *i
 	SSL *tls = NULL;
 
 	ERR_clear_error();
+	if (local->context)
+		SSL_CTX_set_client_hello_cb(local->context, on_client_hello, NULL);
 	if (local->context && local->n_links < local->max_links)
 		tls = dialled ? wv_tls_dialling(local->context, fd, name, ip)
 			      : wv_tls_accepting(local->context, fd);
@@ -175,6 +188,7 @@ struct wv_link *wv_local_end_link(struct wv_local_end *local, int fd, const stru
 	    .ip = *ip,
 	};
 	memcpy(link->own.id, local->id, WV_NODE_ID);
+	SSL_set_app_data(tls, link);
 	TAILQ_INSERT_TAIL(&local->links, link, link);
 	local->n_links++;
 	if (!wv_link_start(link, fd, tls))

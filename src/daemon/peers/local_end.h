@@ -4,7 +4,7 @@
  */
 #pragma once
 
-#include "daemon/loop/errands.h"
+#include "daemon/loop/workers.h"
 #include "daemon/peers/link.h"
 
 TAILQ_HEAD(wv_link_list, wv_link);
@@ -12,7 +12,7 @@ TAILQ_HEAD(wv_link_list, wv_link);
 struct wv_local_end {
 	/* Set by the owner. */
 	sd_event *event;
-	struct wv_errands *errands;
+	struct wv_line *line;
 	struct wv_tls_files files; /* whose names outlive this */
 	const struct wv_link_events *events;
 	void *arg; /* of the links */
@@ -28,15 +28,14 @@ struct wv_local_end {
 	SSL_CTX *context; /* NULL: there are no credentials, and @why says why */
 	char why[WV_TLS_WHY];
 	uint64_t stamp;
-	struct wv_errand *reading;
+	struct wv_work *reading;
 	sd_event_source *look; /* for other files */
 };
 
 /* Reads the credentials, and looks for new ones from time to time. 0 or -errno. */
 int wv_local_end_start(struct wv_local_end *local);
 
-/* Ends all connections, and everything else. The errands have been stopped. Harmless if not
- * started. */
+/* Ends all connections, and everything else. The line is closed. Harmless if not started. */
 void wv_local_end_stop(struct wv_local_end *local);
 
 /*

@@ -29,8 +29,7 @@ enum wv_mismatch {
 	WV_MISMATCHES
 };
 
-/* What the layer above counts of a peer since it is known, for the status. It adds to these itself.
- */
+/* What the layer above has counted of a peer, for the status. Only that layer adds to it. */
 struct wv_peer_counters {
 	uint64_t hits;
 	uint64_t mismatches[WV_MISMATCHES];
@@ -53,11 +52,11 @@ struct wv_peer {
 	bool configured;
 	struct in6_addr ips[WV_PEER_IPS];
 	unsigned int n_ips;
-	struct wv_link *dial;	     /* in progress */
-	struct wv_errand *resolving; /* in progress */
-	unsigned int failures;	     /* in a row */
-	int64_t wanted_us;	     /* when somebody asked for it last */
-	sd_event_source *due;	     /* of the next attempt */
+	struct wv_link *dial;	   /* in progress */
+	struct wv_work *resolving; /* in progress */
+	unsigned int failures;	   /* in a row */
+	int64_t wanted_us;	   /* when somebody asked for it last */
+	sd_event_source *due;	   /* of the next attempt */
 	struct wv_allowance handshakes;
 };
 

@@ -12,9 +12,9 @@ static const char *const state_names[WV_PEER_STATES] = {
 };
 
 static const char *const mismatch_names[WV_MISMATCHES] = {
-    [WV_MISMATCH_PARTNER] = "partner",
+    [WV_MISMATCH_PARTNER] = "other_peer",
     [WV_MISMATCH_ATTRIBUTES] = "attributes",
-    [WV_MISMATCH_GONE] = "gone",
+    [WV_MISMATCH_GONE] = "ended",
 };
 
 const char *wv_peer_state_name(enum wv_peer_state state)

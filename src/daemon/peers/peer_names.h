@@ -4,6 +4,6 @@
 
 #include "daemon/peers/peer.h"
 
-/* "up", "backing off" ...; of a mismatch: "partner", "attributes" ... */
+/* "up", "backing off" ...; of a mismatch: "other_peer", "attributes" ... */
 const char *wv_peer_state_name(enum wv_peer_state state);
 const char *wv_mismatch_name(enum wv_mismatch mismatch);

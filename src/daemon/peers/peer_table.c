@@ -3,13 +3,13 @@
 
 #include "base/base.h"
 
+#include <errno.h>
 #include <strings.h>
 
 void wv_peer_table_init(struct wv_peer_table *t, unsigned int most)
 {
+	*t = (struct wv_peer_table){.most = most};
 	TAILQ_INIT(&t->all);
-	t->n = 0;
-	t->most = most;
 }
 
 void wv_peer_table_remove(struct wv_peer_table *t, struct wv_peer *peer)
@@ -57,6 +57,8 @@ void wv_peer_table_finish(struct wv_peer_table *t)
 
 	while ((peer = TAILQ_FIRST(&t->all)))
 		wv_peer_table_remove(t, peer);
+	free(t->gids.all);
+	t->gids = (struct wv_gid_rows){.n = 0};
 }
 
 struct wv_peer *wv_peer_by_ip(const struct wv_peer_table *t, const struct in6_addr *ip)
@@ -82,15 +84,31 @@ struct wv_peer *wv_peer_by_node(const struct wv_peer_table *t, const struct wv_n
 	return NULL;
 }
 
-bool wv_node_of_gid(const char *rows, const uint8_t gid[static 16], struct wv_node_address *node)
+int wv_gid_rows_read(struct wv_gid_rows *rows, const char *text)
 {
-	char item[WV_LIST_ITEM], text[INET6_ADDRSTRLEN];
-	struct wv_gid_row row;
+	char item[WV_LIST_ITEM];
+	struct wv_gid_row *more;
+
+	while ((text = wv_list_next(text, item))) {
+		more = reallocarray(rows->all, rows->n + 1, sizeof(*more));
+		if (!more)
+			return -ENOMEM;
+		rows->all = more;
+		if (!wv_gid_row_parse(item, &more[rows->n]))
+			rows->n++;
+	}
+	return 0;
+}
+
+bool wv_node_of_gid(const struct wv_gid_rows *rows, const uint8_t gid[static 16],
+		    struct wv_node_address *node)
+{
+	char text[INET6_ADDRSTRLEN];
 	struct in6_addr ip;
 
-	while ((rows = wv_list_next(rows, item)))
-		if (!wv_gid_row_parse(item, &row) && wv_gid_row_covers(&row, gid)) {
-			*node = row.node;
+	for (size_t i = 0; i < rows->n; i++)
+		if (wv_gid_row_covers(&rows->all[i], gid)) {
+			*node = rows->all[i].node;
 			return true;
 		}
 	memcpy(&ip, gid, sizeof(ip));

@@ -87,6 +87,14 @@ static void replace(struct wv_peers *p, struct wv_peer *peer, struct wv_link *li
 	go_up(p, peer, link);
 }
 
+/* Called by links. */
+static bool on_begun(struct wv_link *link)
+{
+	struct wv_peers *p = link->arg;
+
+	return wv_entrance_allows(&p->entrance, link);
+}
+
 /* Called by links: whether the node at the other end may be where it comes from. */
 static bool on_proved(struct wv_link *link)
 {
@@ -223,7 +231,7 @@ static void on_ended(struct wv_link *link)
 	wv_local_end_unlink(&p->local, link);
 }
 
-/* Called when other credentials were read: who was refused may be tried again. */
+/* Called when other credentials were read: handshakes begin anew, whoever was refused is tried. */
 static void on_renewed(void *arg)
 {
 	struct wv_peers *p = arg;
@@ -232,8 +240,9 @@ static void on_renewed(void *arg)
 	char why[WV_TLS_WHY];
 
 	TAILQ_FOREACH (link, &p->local.links, link)
-		if (link->phase == WV_LINK_OPEN &&
-		    !wv_tls_is_valid(link->tls, p->local.context, why))
+		if (link->phase != WV_LINK_OPEN)
+			wv_link_end(link, false, "the credentials have changed meanwhile");
+		else if (!wv_tls_is_valid(link->tls, p->local.context, why))
 			wv_link_end(link, true, "%s", why);
 	TAILQ_FOREACH (peer, &p->table.all, entry)
 		if (peer->state == WV_PEER_REFUSED)
@@ -276,6 +285,7 @@ static void add_configured(struct wv_peers *p)
 static void compose(struct wv_peers *p)
 {
 	static const struct wv_link_events link_events = {
+	    .begun = on_begun,
 	    .proved = on_proved,
 	    .opened = on_opened,
 	    .message = on_message,
@@ -283,10 +293,9 @@ static void compose(struct wv_peers *p)
 	};
 	const struct wv_config *c = p->config;
 
-	p->errands = (struct wv_errands){.event = p->event};
 	p->local = (struct wv_local_end){
 	    .event = p->event,
-	    .errands = &p->errands,
+	    .line = p->line,
 	    .files = {.ca = c->peer_ca, .certificate = c->peer_certificate, .key = c->peer_key},
 	    .events = &link_events,
 	    .arg = p,
@@ -308,13 +317,17 @@ bool wv_peers_configured(const struct wv_config *config)
 
 int wv_peers_start(struct wv_peers *p)
 {
+	const struct wv_line_options one = {.own = 1, .most = 1, .priority = WV_PRIORITY_PEERS};
 	int err;
 
 	if (!wv_peers_configured(p->config))
 		return 0;
+	err = wv_line_open(p->workers, &one, &p->line);
+	if (err)
+		return err;
 	compose(p);
 	p->on = true;
-	err = wv_errands_start(&p->errands);
+	err = wv_gid_rows_read(&p->table.gids, p->config->peer_gids);
 	if (!err)
 		err = wv_local_end_start(&p->local);
 	if (!err)
@@ -338,7 +351,7 @@ void wv_peers_stop(struct wv_peers *p)
 		wv_dial_never(peer, WV_PEER_IDLE);
 	p->overdue = sd_event_source_disable_unref(p->overdue);
 	wv_entrance_stop(&p->entrance);
-	wv_errands_stop(&p->errands);
+	wv_line_close(&p->line, WV_LINE_PATIENCE_US);
 	wv_local_end_stop(&p->local);
 	wv_peer_table_finish(&p->table);
 	p->on = false;
@@ -358,7 +371,7 @@ struct wv_peer *wv_peers_find(struct wv_peers *p, const uint8_t gid[static 16])
 	struct wv_node_address node;
 	struct wv_peer *peer;
 
-	if (!p->on || !wv_node_of_gid(p->config->peer_gids, gid, &node))
+	if (!p->on || !wv_node_of_gid(&p->table.gids, gid, &node))
 		return NULL;
 	peer = wv_peer_by_node(&p->table, &node);
 	if (!peer)
@@ -377,18 +390,11 @@ bool wv_peers_is_at(const struct wv_peers *p, const struct wv_peer *peer,
 	struct wv_node_address node;
 	const struct wv_peer *known;
 
-	if (!wv_node_of_gid(p->config->peer_gids, gid, &node))
+	if (!wv_node_of_gid(&p->table.gids, gid, &node))
 		return false;
 	known = wv_peer_by_node(&p->table, &node);
 	if (known && known->state == WV_PEER_SAME)
 		known = known->same_as;
 	return known == peer ||
 	       (node.numeric && peer->up && wv_tls_is_for_ip(peer->up->tls, &node.ip));
-}
-
-int wv_peer_send(struct wv_peer *peer, uint16_t type, const void *body, size_t length)
-{
-	if (type < WV_FRAME_FIRST_MESSAGE)
-		return -EINVAL;
-	return peer->up ? wv_link_send(peer->up, type, body, length) : -ENOTCONN;
 }

@@ -12,11 +12,13 @@
 
 #include "base/log.h"
 #include "daemon/config/config.h"
-#include "daemon/loop/errands.h"
+#include "daemon/loop/workers.h"
 #include "daemon/peers/dialler.h"
 #include "daemon/peers/entrance.h"
 #include "daemon/peers/local_end.h"
 #include "daemon/peers/peer_table.h"
+
+#include <errno.h>
 
 /* Message types of the layer above start with WV_FRAME_FIRST_MESSAGE; bodies have up to
  * WV_FRAME_BODY bytes. */
@@ -37,13 +39,14 @@ struct wv_peers_events {
 struct wv_peers {
 	/* Set by the owner before wv_peers_start(); all of it outlives the peers. */
 	sd_event *event;
+	struct wv_workers *workers;
 	const struct wv_config *config;
 	const struct wv_peers_events *events; /* NULL: nothing is sent but what keeps them up */
 	void *arg;			      /* of the events */
 	unsigned int max_links;		      /* connections, each with a descriptor */
 
-	bool on; /* the configuration has peers, and they were started */
-	struct wv_errands errands;
+	bool on;	      /* the configuration has peers, and they were started */
+	struct wv_line *line; /* asks the DNS, reads credentials */
 	struct wv_local_end local;
 	struct wv_peer_table table;
 	struct wv_dialler dialler;
@@ -81,4 +84,15 @@ bool wv_peers_is_at(const struct wv_peers *p, const struct wv_peer *peer,
  * not one of the layer above; -EMSGSIZE; or -ENOBUFS: the peer does not read, so that the
  * connection ends; down() is told later.
  */
-int wv_peer_send(struct wv_peer *peer, uint16_t type, const void *body, size_t length);
+static inline int wv_peer_send(struct wv_peer *peer, uint16_t type, const void *body, size_t length)
+{
+	if (type < WV_FRAME_FIRST_MESSAGE)
+		return -EINVAL;
+	return peer->up ? wv_link_send(peer->up, type, body, length) : -ENOTCONN;
+}
+
+/* Whether half of what may wait to be sent to @peer does. */
+static inline bool wv_peer_is_slow(const struct wv_peer *peer)
+{
+	return peer->up && wv_outbox_waiting(&peer->up->out) > WV_OUTBOX_MOST / 2;
+}

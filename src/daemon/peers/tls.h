@@ -47,6 +47,5 @@ enum wv_tls_outcome {
 	WV_TLS_REFUSED, /* one end does not accept the other, or it speaks no TLS */
 };
 
-/* Tells it, and for the last two writes the reason to @why. ERR_clear_error() came before the call.
- */
+/* Tells it; of the last two, writes the reason to @why. ERR_clear_error() preceded the call. */
 enum wv_tls_outcome wv_tls_outcome(const SSL *tls, int result, char why[static WV_TLS_WHY]);

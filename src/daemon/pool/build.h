@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Builders: threads that make leases. Each command of a recipe takes an adapter's firmware 0.1 to
+ * Builders: workers that make leases. Each command of a recipe takes an adapter's firmware 0.1 to
  * 20 ms, and a program waits at most WV_WAIT_MS for its answer, so the loop must not carry recipes
  * out itself.
  *
@@ -11,7 +11,7 @@
 
 #include "daemon/pool/pool.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
 
 /*
  * Firmware carries out only a few commands of one device at a time. More builders would make
@@ -20,25 +20,17 @@
  */
 #define WV_BUILDERS 4
 
-enum wv_job_state {
-	WV_JOB_IDLE,
-	WV_JOB_GIVEN, /* to the builder */
-	WV_JOB_DONE,  /* the loop has not looked at it yet */
-};
-
 struct wv_job {
+	struct wv_work work; /* first */
 	struct wv_builders *builders;
-	pthread_t thread;
-	pthread_cond_t given;
-	enum wv_job_state state; /* guarded by the lock of the builders */
 
-	/* The order. The builder reads it while the job is GIVEN. */
+	/* The order. The builder reads it. */
 	struct wv_cmdlog *recipe; /* a copy; NULL: idle */
 	struct wv_device device;
 	wv_issue_fn issue;
 	atomic_bool cancelled; /* by the loop, at any time */
 
-	/* The result. The builder writes it while the job is GIVEN. */
+	/* The result. The builder writes it. */
 	struct wv_pooled_lease *lease; /* NULL if it failed */
 	int err;		       /* as of wv_pooled_lease_make() */
 	char why[WV_WHY_BYTES];
@@ -54,25 +46,31 @@ struct wv_job {
 };
 
 struct wv_builders {
-	pthread_mutex_t lock;
-	bool stopping;	/* guarded by it */
-	unsigned int n; /* threads that run */
-	int done_fd;	/* an eventfd: readable when a job is done; valid if n */
+	/* Set by the owner before wv_builders_start(); all of it outlives the builders. */
+	struct wv_workers *workers;
+	/*
+	 * Called by the loop when @job is done. A lease that is not taken is closed afterwards, and
+	 * the job is idle again.
+	 */
+	void (*done)(void *results, struct wv_job *job);
+	void *results;
+	void (*settled)(void *arg); /* builders are idle again */
+	void *arg;
+
+	struct wv_line *line;
 	struct wv_job jobs[WV_BUILDERS];
 };
 
-/* Starts the threads. @b must be zeroed. 0; or -errno, and no thread is left. */
+/* 0 or -errno. */
 int wv_builders_start(struct wv_builders *b);
 /*
- * Cancels all jobs, ends the threads and closes leases that were not taken. Waits for the commands
- * in progress. Harmless if the builders were not started.
+ * Cancels all jobs and closes their leases. Waits for the commands in progress. Harmless if the
+ * builders were not started.
  */
 void wv_builders_stop(struct wv_builders *b);
 
 /* A job that can be given, or NULL if all builders are busy. */
 struct wv_job *wv_builders_idle(struct wv_builders *b);
-/* A job that is done, which the caller looks at and clears; NULL if there is none. */
-struct wv_job *wv_builders_done(struct wv_builders *b);
 /* How many jobs are not idle. */
 unsigned int wv_builders_busy(struct wv_builders *b);
 
@@ -82,14 +80,12 @@ unsigned int wv_builders_busy(struct wv_builders *b);
  * builder works on copies of both. The pool counts the lease as being built until the job is
  * cleared, and the tenant holds it from now on. 0 or -ENOMEM.
  */
-int wv_job_give(struct wv_job *job, struct wv_pool *pool, const struct wv_device *device,
-		wv_issue_fn issue, uint32_t expected_us);
+int wv_job_give(struct wv_builders *b, struct wv_job *job, struct wv_pool *pool,
+		const struct wv_device *device, wv_issue_fn issue, uint32_t expected_us);
 /* Makes the builder stop before its next command; the job then fails. */
 void wv_job_cancel(struct wv_job *job);
 /* Takes the lease out of a job that is done; it is the caller's. NULL if there is none. */
 struct wv_pooled_lease *wv_job_take(struct wv_job *job);
-/* Makes a job that is done idle again, and closes a lease that is still in it. */
-void wv_job_clear(struct wv_job *job);
 
 /* Loops over the jobs that are not idle; only the loop's thread may. */
 #define wv_each_job(b, job)                                                                        \

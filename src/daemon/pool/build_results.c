@@ -72,34 +72,11 @@ static bool take_result(struct wv_build_results *r, struct wv_job *job,
 	return true;
 }
 
-static int on_results(sd_event_source *source, int fd, uint32_t events, void *data)
+void wv_build_result(void *results, struct wv_job *job)
 {
-	struct wv_build_results *r = data;
-	struct wv_job *job;
+	struct wv_build_results *r = results;
+	struct wv_pooled_lease *lease = wv_job_take(job);
 
-	(void)source;
-	(void)fd;
-	(void)events;
-	while ((job = wv_builders_done(r->builders))) {
-		struct wv_pooled_lease *lease = wv_job_take(job);
-
-		if (!take_result(r, job, lease) && lease)
-			wv_reaper_give(r->reaper, lease);
-		wv_job_clear(job);
-	}
-	r->taken(r->arg);
-	return 0;
-}
-
-int wv_build_results_start(struct wv_build_results *r)
-{
-	int err =
-	    sd_event_add_io(r->event, &r->source, r->builders->done_fd, EPOLLIN, on_results, r);
-
-	return err < 0 ? err : sd_event_source_set_priority(r->source, WV_PRIORITY_RESULTS);
-}
-
-void wv_build_results_stop(struct wv_build_results *r)
-{
-	r->source = sd_event_source_disable_unref(r->source);
+	if (!take_result(r, job, lease) && lease)
+		wv_reaper_give(r->reaper, lease);
 }

@@ -10,24 +10,15 @@
 #include "daemon/pool/reaper.h"
 
 struct wv_build_results {
-	/* Set by the owner before wv_build_results_start(); all of it outlives this. */
+	/* Set by the owner; all of it outlives this. */
 	sd_event *event;
 	const struct wv_planner *planner;
-	struct wv_builders *builders; /* started */
-	struct wv_reaper *reaper;     /* started */
+	struct wv_reaper *reaper; /* started */
 	struct wv_all_constants *constants;
-	/* Results were taken: builders are idle again. */
-	void (*taken)(void *arg);
-	void *arg;
-
-	sd_event_source *source;
 };
 
-/* Starts to take results. 0 or -errno. */
-int wv_build_results_start(struct wv_build_results *r);
-
-/* Stops taking results. Harmless if it was not started. */
-void wv_build_results_stop(struct wv_build_results *r);
+/* Takes the result of @job. @results: struct wv_build_results. */
+void wv_build_result(void *results, struct wv_job *job);
 
 /*
  * Notes at @now_us of the loop's clock that no lease of @pool could be made, with @err and @why as

@@ -13,18 +13,24 @@
 #define SO_PEERPIDFD 77 /* Linux 6.5 */
 #endif
 
+static struct wv_loan *take(struct wv_holder *h)
+{
+	struct wv_loan *loan = SLIST_FIRST(&h->loans);
+
+	if (loan)
+		SLIST_REMOVE_HEAD(&h->loans, link);
+	return loan;
+}
+
 static void free_holder(struct wv_holder *h)
 {
-	h->tenant->out.leases -= h->use.leases;
-	h->tenant->out.fds -= h->use.fds;
-	h->tenant->out.bytes -= h->use.bytes;
-	h->all->use.leases -= h->use.leases;
-	h->all->use.fds -= h->use.fds;
-	h->all->use.bytes -= h->use.bytes;
+	struct wv_loan *loan;
+
+	while ((loan = take(h)))
+		wv_loan_leave(loan);
 	if (h->pid) {
 		LIST_REMOVE(h, link);
-		h->all->n_processes--;
-		h->tenant->n_processes--;
+		wv_lender_charge_fd(&h->all->lender, h->tenant, -1);
 	}
 	sd_event_source_disable_unref(h->source);
 	wv_close_fd(&h->pidfd);
@@ -77,25 +83,18 @@ static int pidfd_of(struct wv_handed_out *o, int peer, pid_t pid)
 	return pidfd < 0 ? -errno : pidfd;
 }
 
-static bool may_have_another(const struct wv_handed_out *o, const struct wv_tenant *tenant)
-{
-	uint32_t own = tenant->n_processes;
-
-	return own < wv_share_limit(o->max_processes, o->n_processes - own);
-}
-
 static int watch(struct wv_holder *h, int peer)
 {
 	int err;
 
-	if (!may_have_another(h->all, h->tenant))
+	if (!wv_lender_has_fd(&h->all->lender, h->tenant))
 		return -EDQUOT;
 	h->pidfd = pidfd_of(h->all, peer, h->pid);
 	if (h->pidfd < 0)
 		return h->pidfd;
 	if (has_ended(h->pidfd))
 		return -ESRCH;
-	err = sd_event_add_io(h->all->event, &h->source, h->pidfd, EPOLLIN, on_ended, h);
+	err = sd_event_add_io(h->all->lender.event, &h->source, h->pidfd, EPOLLIN, on_ended, h);
 	return err < 0 ? err : sd_event_source_set_priority(h->source, WV_PRIORITY_RESULTS);
 }
 
@@ -119,49 +118,50 @@ static int make(struct wv_handed_out *o, struct wv_tenant *tenant, int peer, pid
 	wv_tenant_keep(tenant);
 	if (pid) {
 		LIST_INSERT_HEAD(&o->buckets[(unsigned int)pid % WV_OUT_BUCKETS], h, link);
-		o->n_processes++;
-		tenant->n_processes++;
+		wv_lender_charge_fd(&o->lender, tenant, 1);
 	}
 	*holder = h;
 	return 0;
 }
 
-static bool has_share(const struct wv_handed_out *o, const struct wv_tenant *tenant,
-		      const struct wv_cost *cost)
-{
-	uint64_t limit = wv_share_limit(o->max_bytes, o->use.bytes - tenant->out.bytes);
-
-	return cost->bytes <= limit && tenant->out.bytes <= limit - cost->bytes;
-}
-
-int wv_handed_out_charge(struct wv_handed_out *o, struct wv_tenant *tenant, int peer,
-			 const struct wv_cost *cost, struct wv_holder **holder)
+static int find_or_make(struct wv_handed_out *o, struct wv_tenant *tenant, int peer,
+			struct wv_holder **holder)
 {
 	struct ucred process;
 	socklen_t bytes = sizeof(process);
-	int err = 0;
 
-	if (!has_share(o, tenant, cost))
-		return -EDQUOT;
 	if (getsockopt(peer, SOL_SOCKET, SO_PEERCRED, &process, &bytes))
 		return -errno;
 	*holder = process.pid ? find(o, tenant, process.pid) : NULL;
-	if (!*holder)
-		err = make(o, tenant, peer, process.pid, holder);
+	return *holder ? 0 : make(o, tenant, peer, process.pid, holder);
+}
+
+int wv_handed_out_charge(struct wv_handed_out *o, struct wv_tenant *tenant, int peer,
+			 const struct wv_cost *cost, int memory, struct wv_charge *charge)
+{
+	struct wv_holder *holder = NULL;
+	struct wv_loan *loan;
+	int err = wv_loan_make(&o->lender, tenant, cost, memory, &loan);
+
 	if (err)
 		return err;
-	wv_use_add(&(*holder)->use, cost);
-	wv_use_add(&tenant->out, cost);
-	wv_use_add(&o->use, cost);
+	err = find_or_make(o, tenant, peer, &holder);
+	if (err) {
+		wv_loan_end(loan);
+		return err;
+	}
+	SLIST_INSERT_HEAD(&holder->loans, loan, link);
+	*charge = (struct wv_charge){.holder = holder, .loan = loan};
 	return 0;
 }
 
-void wv_handed_out_refund(struct wv_holder *h, const struct wv_cost *cost)
+void wv_handed_out_refund(const struct wv_charge *charge)
 {
-	wv_use_subtract(&h->use, cost);
-	wv_use_subtract(&h->tenant->out, cost);
-	wv_use_subtract(&h->all->use, cost);
-	if (!h->use.leases)
+	struct wv_holder *h = charge->holder;
+
+	SLIST_REMOVE(&h->loans, charge->loan, wv_loan, link);
+	wv_loan_end(charge->loan);
+	if (SLIST_EMPTY(&h->loans))
 		free_holder(h);
 }
 

@@ -2,6 +2,7 @@
 #include "daemon/pool/pooled_lease.h"
 
 #include "base/base.h"
+#include "daemon/pool/memory_file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -100,6 +101,27 @@ static int classify(int err, int failed_errno)
 	}
 }
 
+/* Takes @fd, the memory as it was created, or -1: there is none. */
+static int take_memory(struct wv_pooled_lease *lease, int fd)
+{
+	int again;
+
+	if (fd < 0)
+		return 0;
+	again = wv_memory_open(fd);
+	close(fd);
+	if (again < 0)
+		return again;
+	lease->has_memory = true;
+	lease->fds[lease->n_fds++] = again;
+	return 0;
+}
+
+int wv_pooled_lease_memory(const struct wv_pooled_lease *lease)
+{
+	return lease->has_memory ? lease->fds[lease->n_fds - 1] : -1;
+}
+
 /* The descriptors that the replay made become the lease's, on failure too. */
 static int play(struct wv_pooled_lease *lease, struct wv_cmdlog *recipe,
 		const struct wv_issuer *issuer, char *why, size_t capacity)
@@ -109,14 +131,18 @@ static int play(struct wv_pooled_lease *lease, struct wv_cmdlog *recipe,
 	int err = wv_replay(recipe, issue_unless_cancelled, &target, lease->cmdlog,
 			    WV_CMDLOG_MAX_BYTES, &replay);
 	struct wv_cmdlog *small;
+	int no_memory;
 
 	memcpy(&lease->fds[1], replay.fds, replay.n_fds * sizeof(replay.fds[0]));
 	lease->n_fds = 1 + replay.n_fds;
-	if (replay.memory >= 0)
-		lease->fds[lease->n_fds++] = replay.memory;
+	no_memory = take_memory(lease, replay.memory);
 	if (err) {
 		explain(recipe, &replay, err, why, capacity);
 		return classify(err, replay.failed_errno);
+	}
+	if (no_memory) {
+		snprintf(why, capacity, "its memory: %s", strerror(-no_memory));
+		return no_memory;
 	}
 	small = realloc(lease->cmdlog, lease->cmdlog->bytes);
 	if (small)

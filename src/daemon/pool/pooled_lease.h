@@ -6,6 +6,7 @@
 
 #include "cmdlog/replay.h"
 #include "daemon/devices/devices.h"
+#include "daemon/loop/workers.h"
 #include "daemon/tenants/tenant.h"
 
 #include <stdatomic.h>
@@ -19,8 +20,10 @@ struct wv_pooled_lease {
 	struct wv_cmdlog *cmdlog; /* WV_LEASE */
 	unsigned int n_fds; /* the command descriptor, the slots, the memory if there is any */
 	int fds[2 + WV_CMDLOG_MAX_FDS];
+	bool has_memory;
 	dev_t rdev;
 	struct wv_lease_pair pair;
+	struct wv_work end; /* the reaper's */
 	/* The loop's: */
 	struct wv_tenant *tenant; /* who holds it; NULL: nobody */
 	struct wv_cost cost;
@@ -44,6 +47,9 @@ int wv_issue(void *kernel, struct ib_uverbs_ioctl_hdr *cmd);
 int wv_pooled_lease_make(struct wv_cmdlog *recipe, const struct wv_device *device,
 			 const struct wv_issuer *issuer, struct wv_pooled_lease **lease, char *why,
 			 size_t capacity);
+
+/* The memory of @lease, which has its descriptors yet, or -1: there is none. */
+int wv_pooled_lease_memory(const struct wv_pooled_lease *lease);
 
 /* Closes the descriptors of @lease, which takes as long as the device takes. Any thread may. */
 void wv_pooled_lease_close(struct wv_pooled_lease *lease);

@@ -6,22 +6,70 @@
 #include "daemon/loop/loop.h"
 
 #include <errno.h>
-#include <poll.h>
+#include <fcntl.h>
 #include <string.h>
 
 #define MINUTE_US	 INT64_C(60000000)
 #define SAVE_RETRY_US	 MINUTE_US
 #define SAVE_COUNTERS_US (5 * MINUTE_US)
 
-/* Of a failure, further ones of which are not logged until the next attempt. */
-static void note_unsaved(struct wv_saver *s, const struct wv_save_order *order)
+/* What a worker uses, which may outlive the saver. */
+struct wv_disk {
+	struct wv_store store; /* with a descriptor of its own */
+};
+
+/* To write a recipe, or to remove its file. */
+struct order {
+	struct wv_work work; /* first */
+	struct wv_saver *saver;
+	struct wv_disk *disk;
+	struct wv_recipe *copy; /* to be written; NULL: the file is to be removed */
+	uid_t uid;
+	uint64_t id;
+	int err; /* as of wv_store_save() or wv_store_remove(); -ECANCELED: neither was called */
+};
+
+static void free_order(struct order *order)
+{
+	if (order->copy)
+		wv_recipe_free(order->copy);
+	free(order);
+}
+
+static void free_disk(struct wv_disk *disk)
+{
+	wv_store_close(&disk->store);
+	free(disk);
+}
+
+/* Runs in a worker. */
+static void carry_out(struct wv_work *work)
+{
+	struct order *order = (struct order *)work;
+	struct wv_store *store = &order->disk->store;
+
+	order->err = order->copy ? wv_store_save(store, order->copy)
+				 : wv_store_remove(store, order->uid, order->id);
+}
+
+/* Runs in a worker: the saver did not wait for it. */
+static void abandon(struct wv_work *work)
+{
+	struct order *order = (struct order *)work;
+
+	free_disk(order->disk);
+	free_order(order);
+}
+
+/* Logs that a recipe could not be saved, but no further failures before the next attempt. */
+static void note_unsaved(struct wv_saver *s, const struct order *order)
 {
 	struct wv_recipe *recipe = wv_catalog_find(s->catalog, order->uid, order->id);
 	int64_t now = wv_now(s->event);
 
 	if (recipe)
 		recipe->dirty = true;
-	if (now < s->retry_us)
+	if (now < s->retry_us || order->err == -ECANCELED)
 		return;
 	wv_log(WV_WARNING,
 	       "recipes cannot be saved in %s: %s; they are kept in memory: make room, or "
@@ -30,42 +78,88 @@ static void note_unsaved(struct wv_saver *s, const struct wv_save_order *order)
 	s->retry_us = now + SAVE_RETRY_US;
 }
 
-static void take_results(struct wv_saver *s)
+static void done(struct wv_work *work)
 {
-	struct wv_save_order *order;
+	struct order *order = (struct order *)work;
+	struct wv_saver *s = order->saver;
 
-	while ((order = wv_save_thread_done(s->thread))) {
-		if (order->err && order->copy)
-			note_unsaved(s, order);
-		else if (order->err)
-			wv_log(WV_WARNING,
-			       "recipe %016llx of user %u cannot be removed from %s: %s",
-			       (unsigned long long)order->id, order->uid, s->store->path,
-			       strerror(-order->err));
-		wv_save_order_free(order);
-	}
+	if (order->err && order->copy)
+		note_unsaved(s, order);
+	else if (order->err)
+		wv_log(WV_WARNING, "recipe %016llx of user %u cannot be removed from %s: %s",
+		       (unsigned long long)order->id, order->uid, s->store->path,
+		       strerror(-order->err));
+	free_order(order);
 }
 
-static int on_done(sd_event_source *source, int fd, uint32_t events, void *data)
+static int make_disk(const struct wv_store *store, struct wv_disk **disk)
 {
-	struct wv_saver *s = data;
+	struct wv_disk *d = malloc(sizeof(*d));
 
-	(void)source;
-	(void)fd;
-	(void)events;
-	take_results(s);
-	s->done(s->arg);
+	if (!d)
+		return -ENOMEM;
+	d->store = *store;
+	if (store->dir >= 0)
+		d->store.dir = fcntl(store->dir, F_DUPFD_CLOEXEC, 0);
+	if (store->dir >= 0 && d->store.dir < 0) {
+		free(d);
+		return -errno;
+	}
+	*disk = d;
 	return 0;
 }
 
 int wv_saver_start(struct wv_saver *s)
 {
-	int err = wv_save_thread_start(&s->thread, s->store);
+	const struct wv_line_options options = {
+	    .own = 1,
+	    .most = 1,
+	    .priority = WV_PRIORITY_RESULTS,
+	    .settled = s->done,
+	    .arg = s->arg,
+	};
+	int err = make_disk(s->store, &s->disk);
 
-	if (!err)
-		err = sd_event_add_io(s->event, &s->source, wv_save_thread_fd(s->thread), EPOLLIN,
-				      on_done, s);
-	return err < 0 ? err : sd_event_source_set_priority(s->source, WV_PRIORITY_RESULTS);
+	if (err)
+		return err;
+	err = wv_line_open(s->workers, &options, &s->line);
+	if (err)
+		free_disk(s->disk);
+	return err;
+}
+
+static int give(struct wv_saver *s, const struct wv_recipe *recipe, struct wv_recipe *copy)
+{
+	struct order *order = malloc(sizeof(*order));
+
+	if (!order)
+		return -ENOMEM;
+	*order = (struct order){
+	    .work = {.run = carry_out, .done = done, .left = abandon},
+	    .saver = s,
+	    .disk = s->disk,
+	    .copy = copy,
+	    .uid = recipe->uid,
+	    .id = recipe->id,
+	    .err = -ECANCELED,
+	};
+	wv_line_give(s->line, &order->work);
+	return 0;
+}
+
+/* 0; -EAGAIN if too many orders wait; or -ENOMEM. */
+static int give_copy(struct wv_saver *s, const struct wv_recipe *recipe)
+{
+	struct wv_recipe *copy;
+	int err;
+
+	if (wv_line_busy(s->line) >= WV_MAX_SAVES)
+		return -EAGAIN;
+	copy = wv_recipe_copy(recipe);
+	err = copy ? give(s, recipe, copy) : -ENOMEM;
+	if (err && copy)
+		wv_recipe_free(copy);
+	return err;
 }
 
 static bool is_unsaved(const struct wv_recipe *recipe, bool also_stale)
@@ -91,8 +185,7 @@ static int order(struct wv_saver *s, const struct wv_recipe *recipe)
 {
 	if (s->store->dir < 0)
 		return 0;
-	return recipe->refused ? wv_save_thread_remove(s->thread, recipe->uid, recipe->id)
-			       : wv_save_thread_save(s->thread, recipe);
+	return recipe->refused ? give(s, recipe, NULL) : give_copy(s, recipe);
 }
 
 /* Makes the disk agree with @recipe. 0, -EAGAIN or -ENOMEM. */
@@ -123,7 +216,7 @@ bool wv_save_one(struct wv_saver *s)
 
 void wv_save_drop(struct wv_saver *s, const struct wv_recipe *recipe)
 {
-	if (recipe->stored && wv_save_thread_remove(s->thread, recipe->uid, recipe->id))
+	if (recipe->stored && give(s, recipe, NULL))
 		wv_log(WV_WARNING, "recipe %016llx of user %u stays in %s: %s",
 		       (unsigned long long)recipe->id, recipe->uid, s->store->path,
 		       strerror(ENOMEM));
@@ -151,17 +244,15 @@ static int64_t left_us(int64_t until_us)
 /* Once a save has failed, only the orders that were given are waited for. */
 static void save_all(struct wv_saver *s, int64_t until_us)
 {
-	struct pollfd done = {.fd = wv_save_thread_fd(s->thread), .events = POLLIN};
 	struct wv_recipe *recipe;
 
 	s->retry_us = 0;
 	do {
 		while (!s->retry_us && (recipe = find_unsaved(s, true)) && !order_save(s, recipe))
 			;
-		if (!wv_save_thread_busy(s->thread))
+		if (!wv_line_busy(s->line))
 			return;
-		poll(&done, 1, (int)(left_us(until_us) / 1000));
-		take_results(s);
+		wv_line_await(s->line, left_us(until_us));
 	} while (left_us(until_us));
 }
 
@@ -170,13 +261,12 @@ void wv_saver_stop(struct wv_saver *s, int64_t timeout_us)
 	int64_t until_us = wv_steady_clock() + timeout_us;
 	unsigned int n;
 
-	s->source = sd_event_source_disable_unref(s->source);
-	if (!s->thread)
+	if (!s->line)
 		return;
 	save_all(s, until_us);
-	n = count_unsaved(s) + wv_save_thread_busy(s->thread);
-	wv_save_thread_stop(s->thread, left_us(until_us));
-	s->thread = NULL;
+	n = count_unsaved(s) + wv_line_busy(s->line);
+	if (!wv_line_close(&s->line, left_us(until_us)))
+		free_disk(s->disk);
 	if (n)
 		wv_log(WV_WARNING, "recipes not saved in %s: %u: their programs record again",
 		       s->store->path, n);

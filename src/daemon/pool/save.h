@@ -1,31 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Decides when recipes are written to disk, which the save thread does.
+ * Has recipes written to disk, and their files removed, in the order in which that becomes due. A
+ * worker does, since a disk may be slow or hang.
  */
 #pragma once
 
-#include "daemon/pool/save_thread.h"
+#include "daemon/loop/workers.h"
 #include "store/catalog.h"
 #include "store/store.h"
 
 #include <systemd/sd-event.h>
 
+/* So many orders may wait before no further recipe is taken. Each holds a copy of its recipe. */
+#define WV_MAX_SAVES 16
+
+struct wv_disk;
+
 struct wv_saver {
 	/* Set by the owner before wv_saver_start(); all of it outlives the saver. */
 	sd_event *event;
+	struct wv_workers *workers;
 	struct wv_catalog *catalog;
 	struct wv_store *store;
 	/* Orders were carried out: there is room for others. */
 	void (*done)(void *arg);
 	void *arg;
 
-	struct wv_save_thread *thread; /* NULL: not started */
-	sd_event_source *source;
-	int64_t retry_us;    /* saving failed: no attempt before this time */
-	int64_t counters_us; /* counters are saved next at this time */
+	struct wv_line *line; /* NULL: not started */
+	struct wv_disk *disk; /* the line's, if that is left behind */
+	int64_t retry_us;     /* saving failed: no attempt before this time */
+	int64_t counters_us;  /* counters are saved next at this time */
 };
 
-/* Starts the thread. 0 or -errno. */
+/* 0 or -errno. */
 int wv_saver_start(struct wv_saver *s);
 
 /*

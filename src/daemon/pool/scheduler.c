@@ -118,7 +118,8 @@ static bool start_one(struct wv_scheduler *s)
 	if (!pool)
 		return false;
 	wv_share_charge(&pool->tenant->builds, &s->builds, expected_us);
-	err = wv_job_give(job, pool, wv_device_of(s->planner, pool->recipe), s->issue, expected_us);
+	err = wv_job_give(s->builders, job, pool, wv_device_of(s->planner, pool->recipe), s->issue,
+			  expected_us);
 	if (err)
 		wv_build_failed(pool, wv_now(s->event), err, strerror(-err));
 	return true;

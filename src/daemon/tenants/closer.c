@@ -2,133 +2,80 @@
 #include "daemon/tenants/closer.h"
 
 #include "base/base.h"
+#include "daemon/config/privileges.h"
 #include "daemon/loop/loop.h"
-#include "daemon/loop/thread.h"
+#include "daemon/tenants/share.h"
 
 #include <errno.h>
+#include <stdatomic.h>
 #include <sys/resource.h>
-#include <time.h>
 
-#define KEPT_IDLE   2
-#define PATIENCE_S  2
 #define HELD_UP_US  50000
 #define HELD_UP_FDS 16
-#define MOST_FDS    (1u << 20)
-#define NO_FD	    (-1)
+/*
+ * The loop takes the same locks as the workers, and they are many where they close one descriptor
+ * after another. No more than HELD_UP_FDS, since others are not held up by what they wait for.
+ */
+#define AT_ONCE HELD_UP_FDS
+#define IDLE	INT64_MAX
+#define NO_FD	(-1)
 
+/* What is to be closed for one tenant: a work, which closes some descriptors and is given again. */
 struct wv_closing {
+	struct wv_work work; /* first */
+	struct wv_closer *closer;
 	TAILQ_ENTRY(wv_closing) link;
 	uid_t uid;
 	uint64_t container;
 	int first, last;
-	unsigned int n; /* with the one that is being closed */
-	bool busy;
-	int64_t since_us; /* busy: since when */
+	unsigned int n; /* with those that were taken; while there are any, the work is given */
+	_Atomic int64_t since_us; /* one is being closed since then; or IDLE */
 };
 
-static struct wv_closing *next_free(struct wv_closer *c)
+/* Takes some descriptors out of what waits. Their number. */
+static unsigned int take(struct wv_closing *one, int fds[AT_ONCE])
 {
-	struct wv_closing *one;
+	unsigned int n = 0;
 
-	TAILQ_FOREACH (one, &c->waiting, link)
-		if (!one->busy && one->first != NO_FD)
-			return one;
-	return NULL;
-}
-
-static int take(struct wv_closer *c, struct wv_closing *one)
-{
-	int fd = one->first;
-
-	one->first = c->next[fd];
-	one->busy = true;
-	one->since_us = wv_steady_clock();
-	TAILQ_REMOVE(&c->waiting, one, link);
-	TAILQ_INSERT_TAIL(&c->waiting, one, link);
-	return fd;
-}
-
-static void done(struct wv_closer *c, struct wv_closing *one)
-{
-	one->busy = false;
-	one->n--;
-	c->n--;
-	if (one->n || one == c->common)
-		return;
-	TAILQ_REMOVE(&c->waiting, one, link);
-	free(one);
-}
-
-/* Called with the lock held. False: the thread is to end. */
-static bool await(struct wv_closer *c)
-{
-	if (c->stopping || c->n_idle >= KEPT_IDLE)
-		return false;
-	c->n_idle++;
-	pthread_cond_wait(&c->changed, &c->lock);
-	c->n_idle--;
-	return true;
-}
-
-static bool call_thread(struct wv_closer *c);
-
-static void *work(void *arg)
-{
-	struct wv_closer *c = arg;
-	struct wv_closing *one;
-
-	pthread_mutex_lock(&c->lock);
-	while ((one = next_free(c)) || await(c)) {
-		int fd = one ? take(c, one) : NO_FD;
-
-		if (!one)
-			continue;
-		/* For the next: threads that were called before may be one. */
-		if (call_thread(c))
-			pthread_cond_signal(&c->changed);
-		pthread_mutex_unlock(&c->lock);
-		close(fd);
-		pthread_mutex_lock(&c->lock);
-		done(c, one);
+	pthread_mutex_lock(&one->closer->lock);
+	for (; n < AT_ONCE && one->first != NO_FD; n++) {
+		fds[n] = one->first;
+		one->first = one->closer->next[fds[n]];
 	}
-	c->n_threads--;
-	pthread_cond_broadcast(&c->changed);
+	pthread_mutex_unlock(&one->closer->lock);
+	return n;
+}
+
+static void close_some(struct wv_work *work)
+{
+	struct wv_closing *one = (struct wv_closing *)work;
+	struct wv_closer *c = one->closer;
+	int fds[AT_ONCE];
+	unsigned int n = take(one, fds);
+
+	for (unsigned int i = 0; i < n; i++) {
+		atomic_store(&one->since_us, wv_steady_clock());
+		close(fds[i]);
+	}
+	atomic_store(&one->since_us, IDLE);
+	pthread_mutex_lock(&c->lock);
+	one->n -= n;
+	c->n -= n;
+	if (one->n) {
+		wv_line_give(c->line, work); /* whoever was served last is last */
+	} else if (one != c->common) {
+		TAILQ_REMOVE(&c->all, one, link);
+		free(one);
+	}
 	pthread_mutex_unlock(&c->lock);
-	return NULL;
-}
-
-/* Called with the lock held, or before there is a thread. */
-static int add_thread(struct wv_closer *c)
-{
-	pthread_t thread;
-	int err = wv_thread_start(&thread, work, c);
-
-	if (err)
-		return err;
-	pthread_detach(thread);
-	c->n_threads++;
-	return 0;
-}
-
-/*
- * Called with the lock held. Has one more thread look for what is to be closed: true if the caller
- * is to wake one. If there can be no more, the threads that there are do it later.
- */
-static bool call_thread(struct wv_closer *c)
-{
-	if (!next_free(c))
-		return false;
-	if (!c->n_idle && c->n_threads < WV_CLOSERS)
-		add_thread(c);
-	return c->n_idle;
 }
 
 static int *new_table(void)
 {
-	struct rlimit files = {.rlim_cur = MOST_FDS};
+	struct rlimit files = {.rlim_cur = WV_MOST_FDS};
 
 	getrlimit(RLIMIT_NOFILE, &files);
-	return calloc(files.rlim_cur < MOST_FDS ? files.rlim_cur : MOST_FDS, sizeof(int));
+	return calloc(files.rlim_cur < WV_MOST_FDS ? files.rlim_cur : WV_MOST_FDS, sizeof(int));
 }
 
 static struct wv_closing *new_closing(struct wv_closer *c, uid_t uid, uint64_t container)
@@ -137,28 +84,32 @@ static struct wv_closing *new_closing(struct wv_closer *c, uid_t uid, uint64_t c
 
 	if (!one)
 		return NULL;
-	*one =
-	    (struct wv_closing){.uid = uid, .container = container, .first = NO_FD, .last = NO_FD};
-	TAILQ_INSERT_TAIL(&c->waiting, one, link);
+	*one = (struct wv_closing){
+	    .work = {.run = close_some},
+	    .closer = c,
+	    .uid = uid,
+	    .container = container,
+	    .first = NO_FD,
+	    .last = NO_FD,
+	    .since_us = IDLE,
+	};
+	TAILQ_INSERT_TAIL(&c->all, one, link);
 	return one;
 }
 
-int wv_closer_start(struct wv_closer *c)
+int wv_closer_start(struct wv_closer *c, struct wv_workers *workers)
 {
-	pthread_condattr_t steady;
+	static const struct wv_line_options options = {
+	    .own = 1, .most = WV_CLOSERS, .priority = WV_PRIORITY_WORK};
 	int err = -ENOMEM;
 
 	pthread_mutex_init(&c->lock, NULL);
-	pthread_condattr_init(&steady);
-	pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
-	pthread_cond_init(&c->changed, &steady);
-	pthread_condattr_destroy(&steady);
-	TAILQ_INIT(&c->waiting);
+	TAILQ_INIT(&c->all);
 	c->next = new_table();
 	if (c->next)
 		c->common = new_closing(c, (uid_t)-1, 0);
 	if (c->common)
-		err = add_thread(c);
+		err = wv_line_open(workers, &options, &c->line);
 	if (err) {
 		free(c->common);
 		free(c->next);
@@ -169,21 +120,12 @@ int wv_closer_start(struct wv_closer *c)
 
 unsigned int wv_closer_stop(struct wv_closer *c)
 {
-	struct timespec until;
+	struct wv_line *line = c->line; /* workers give themselves until the end */
 	unsigned int left;
 
 	if (!c->next)
 		return 0;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_sec += PATIENCE_S;
-	pthread_mutex_lock(&c->lock);
-	c->stopping = true;
-	pthread_cond_broadcast(&c->changed);
-	while (c->n_threads)
-		if (pthread_cond_timedwait(&c->changed, &c->lock, &until))
-			break;
-	left = c->n_threads;
-	pthread_mutex_unlock(&c->lock);
+	left = wv_line_close(&line, WV_LINE_PATIENCE_US);
 	if (left)
 		return left;
 	free(c->common);
@@ -196,13 +138,13 @@ static struct wv_closing *find(struct wv_closer *c, const struct wv_tenant *tena
 {
 	struct wv_closing *one;
 
-	TAILQ_FOREACH (one, &c->waiting, link)
+	TAILQ_FOREACH (one, &c->all, link)
 		if (one->uid == tenant->uid && one->container == tenant->container)
 			return one;
 	return NULL;
 }
 
-static void append(struct wv_closer *c, struct wv_closing *one, int fd)
+static void append_one(struct wv_closer *c, struct wv_closing *one, int fd)
 {
 	c->next[fd] = NO_FD;
 	if (one->first == NO_FD)
@@ -210,24 +152,36 @@ static void append(struct wv_closer *c, struct wv_closing *one, int fd)
 	else
 		c->next[one->last] = fd;
 	one->last = fd;
-	one->n++;
-	c->n++;
 }
 
-void wv_closer_give(struct wv_closer *c, const struct wv_tenant *tenant, int fd)
+static void append(struct wv_closer *c, struct wv_closing *one, const int *fds, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		append_one(c, one, fds[i]);
+	if (!one->n)
+		wv_line_give(c->line, &one->work);
+	one->n += n;
+	c->n += n;
+}
+
+void wv_closer_give_all(struct wv_closer *c, const struct wv_tenant *tenant, const int *fds,
+			unsigned int n)
 {
 	struct wv_closing *one;
-	bool wake;
 
+	if (!n)
+		return;
 	pthread_mutex_lock(&c->lock);
 	one = find(c, tenant);
 	if (!one)
 		one = new_closing(c, tenant->uid, tenant->container);
-	append(c, one ? one : c->common, fd);
-	wake = call_thread(c);
+	append(c, one ? one : c->common, fds, n);
 	pthread_mutex_unlock(&c->lock);
-	if (wake) /* only now, or the thread that wakes would wait for the lock */
-		pthread_cond_signal(&c->changed);
+}
+
+void wv_closer_give(struct wv_closer *c, const struct wv_tenant *tenant, int fd)
+{
+	wv_closer_give_all(c, tenant, &fd, 1);
 }
 
 unsigned int wv_closer_busy(struct wv_closer *c, const struct wv_tenant *tenant)
@@ -249,8 +203,20 @@ bool wv_closer_is_held_up(struct wv_closer *c, const struct wv_tenant *tenant)
 
 	pthread_mutex_lock(&c->lock);
 	one = find(c, tenant);
-	held_up = one && one->busy && one->n > HELD_UP_FDS &&
-		  wv_steady_clock() - one->since_us > HELD_UP_US;
+	held_up = one && one->n > HELD_UP_FDS &&
+		  wv_steady_clock() - HELD_UP_US > atomic_load(&one->since_us);
 	pthread_mutex_unlock(&c->lock);
 	return held_up;
+}
+
+bool wv_closer_is_full(struct wv_closer *c, const struct wv_tenant *tenant)
+{
+	const struct wv_closing *one;
+	bool full;
+
+	pthread_mutex_lock(&c->lock);
+	one = find(c, tenant);
+	full = one && one->n > wv_share_limit(c->max_fds, c->n - one->n);
+	pthread_mutex_unlock(&c->lock);
+	return full;
 }

@@ -4,7 +4,6 @@
 #include "base/base.h"
 
 #include <ctype.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
@@ -40,14 +39,52 @@ static bool is_container(const char *name, size_t bytes)
 	       has_runtime_id(name, bytes);
 }
 
+static bool begins_with(const char *name, const char *prefix)
+{
+	return !strncmp(name, prefix, strlen(prefix));
+}
+
+/* All logins of a user, and the user's own services, are below it. */
+static bool is_user(const char *name, size_t bytes)
+{
+	return begins_with(name, "user-") && ends_in(name, bytes, ".slice");
+}
+
+static bool is_slurm(const char *name, size_t bytes)
+{
+	static const char service[] = "slurmstepd.scope";
+
+	return ends_in(name, bytes, service) ||
+	       (bytes == strlen(service) && begins_with(name, service)) ||
+	       (bytes == strlen("slurm") && begins_with(name, "slurm"));
+}
+
+/* How long the first name of @path is, with its slash, if the name begins with @prefix; else 0. */
+static size_t first_name(const char *path, const char *prefix)
+{
+	return *path == '/' && begins_with(path + 1, prefix) ? 1 + strcspn(path + 1, "/") : 0;
+}
+
+/* How much of @path, which is below Slurm's own cgroup, names a job; 0: nothing. */
+static size_t job_path(const char *path)
+{
+	size_t user = first_name(path, "uid_");
+	size_t job = first_name(path + user, "job_");
+
+	return job ? user + job : 0;
+}
+
 size_t wv_container_path(const char *path)
 {
 	size_t at = 0, first = 0;
 
 	while (path[at] == '/') {
-		size_t bytes = strcspn(path + at + 1, "/");
+		const char *name = path + at + 1;
+		size_t bytes = strcspn(name, "/");
 
-		if (is_container(path + at + 1, bytes))
+		if (is_slurm(name, bytes))
+			return at + 1 + bytes + job_path(name + bytes);
+		if (is_user(name, bytes) || is_container(name, bytes))
 			return at + 1 + bytes;
 		at += 1 + bytes;
 		if (!first)
@@ -74,30 +111,36 @@ static bool is_alive(int pidfd)
 	return !poll(&ended, 1, 0);
 }
 
-static bool read_cgroup(pid_t pid, char *text, size_t capacity)
+static void close_file(FILE **file)
 {
-	char path[64];
-	wv_auto_fd fd = -1;
-	ssize_t got;
+	if (*file)
+		fclose(*file);
+}
 
-	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	got = fd < 0 ? -1 : read(fd, text, capacity - 1);
-	text[got > 0 ? got : 0] = '\0';
-	return got > 0;
+uint64_t wv_container_in(const char *path)
+{
+	wv_cleanup(close_file) FILE *file = fopen(path, "re");
+	wv_auto_free char *line = NULL;
+	size_t capacity = 0;
+
+	while (file && getline(&line, &capacity, file) > 0) {
+		char *cgroup = line + strlen(UNIFIED);
+
+		if (!begins_with(line, UNIFIED))
+			continue; /* names in other hierarchies may have any form */
+		cgroup[strcspn(cgroup, "\n")] = '\0';
+		return wv_hash(WV_HASH_START, cgroup, wv_container_path(cgroup));
+	}
+	return 0;
 }
 
 uint64_t wv_container_of(int peer, pid_t pid)
 {
 	wv_auto_fd pidfd = pidfd_of(peer, pid);
-	char text[4096], *line;
+	char path[64];
+	uint64_t container;
 
-	if (pidfd < 0 || !read_cgroup(pid, text, sizeof(text)) || !is_alive(pidfd))
-		return 0;
-	line = strstr(text, UNIFIED);
-	if (!line)
-		return 0;
-	line += strlen(UNIFIED);
-	line[strcspn(line, "\n")] = '\0';
-	return wv_hash(WV_HASH_START, line, wv_container_path(line));
+	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
+	container = pidfd < 0 ? 0 : wv_container_in(path);
+	return container && is_alive(pidfd) ? container : 0;
 }

@@ -3,146 +3,157 @@
 
 #include "base/base.h"
 #include "daemon/loop/loop.h"
-#include "daemon/loop/thread.h"
 #include "daemon/tenants/container.h"
+#include "daemon/tenants/share.h"
 
-#include <errno.h>
-#include <sys/eventfd.h>
+struct wv_newcomer {
+	struct wv_work work; /* first */
+	STAILQ_ENTRY(wv_newcomer) link;
+	struct wv_newcomers *those;
+	int fd; /* the connection */
+	uid_t uid;
+	pid_t pid;
+	uint64_t container; /* what the worker found */
+};
 
-static struct wv_newcomer *take(struct wv_newcomers *list)
+/* Those of one user, of whom the worker has one at a time: so nobody waits for all of another's. */
+struct wv_newcomers {
+	LIST_ENTRY(wv_newcomers) link;
+	struct wv_namer *namer;
+	uid_t owner;
+	STAILQ_HEAD(, wv_newcomer) waiting;
+	unsigned int n; /* with the one that the worker has */
+};
+
+/* Runs in a worker. */
+static void find_container(struct wv_work *work)
 {
-	struct wv_newcomer *one = STAILQ_FIRST(list);
+	struct wv_newcomer *one = (struct wv_newcomer *)work;
+
+	one->container = wv_container_of(one->fd, one->pid);
+}
+
+static void leave(struct wv_newcomers *those)
+{
+	those->namer->n--;
+	if (--those->n)
+		return;
+	LIST_REMOVE(those, link);
+	free(those);
+}
+
+/* Names @one, or closes its connection if there is no namer any more. */
+static void settle(struct wv_namer *n, struct wv_newcomer *one)
+{
+	if (n->line)
+		n->named(n->arg, one->fd, one->uid, one->container);
+	else
+		close(one->fd);
+	free(one);
+}
+
+static struct wv_newcomer *take(struct wv_newcomers *those)
+{
+	struct wv_newcomer *one = STAILQ_FIRST(&those->waiting);
 
 	if (one)
-		STAILQ_REMOVE_HEAD(list, link);
+		STAILQ_REMOVE_HEAD(&those->waiting, link);
 	return one;
 }
 
-/* The next one, taken out of the list; NULL: the thread is to end. */
-static struct wv_newcomer *await(struct wv_namer *n)
+static void drop_waiting(struct wv_newcomers *those)
 {
-	struct wv_newcomer *one = NULL;
-
-	pthread_mutex_lock(&n->lock);
-	while (!n->stopping && !(one = take(&n->waiting)))
-		pthread_cond_wait(&n->changed, &n->lock);
-	pthread_mutex_unlock(&n->lock);
-	return one;
-}
-
-static void *work(void *arg)
-{
-	struct wv_namer *n = arg;
 	struct wv_newcomer *one;
 
-	while ((one = await(n))) {
-		one->container = wv_container_of(one->fd, one->pid);
-		pthread_mutex_lock(&n->lock);
-		STAILQ_INSERT_TAIL(&n->found, one, link);
-		pthread_mutex_unlock(&n->lock);
-		eventfd_write(n->found_fd, 1);
+	while ((one = take(those))) {
+		settle(those->namer, one);
+		leave(those);
 	}
-	return NULL;
 }
 
-static struct wv_newcomer *next_found(struct wv_namer *n)
+static void found(struct wv_work *work)
 {
-	struct wv_newcomer *one;
+	struct wv_newcomer *one = (struct wv_newcomer *)work, *next;
+	struct wv_newcomers *those = one->those;
+	struct wv_namer *n = those->namer;
 
-	pthread_mutex_lock(&n->lock);
-	one = take(&n->found);
-	n->n -= one != NULL;
-	pthread_mutex_unlock(&n->lock);
-	return one;
-}
-
-static int on_found(sd_event_source *source, int fd, uint32_t events, void *data)
-{
-	struct wv_namer *n = data;
-	struct wv_newcomer *one;
-	eventfd_t count;
-
-	(void)source;
-	(void)events;
-	eventfd_read(fd, &count);
-	while ((one = next_found(n))) {
-		n->named(n->arg, one->fd, one->uid, one->container);
-		free(one);
-	}
-	n->settled(n->arg);
-	return 0;
-}
-
-static int watch(struct wv_namer *n)
-{
-	int err = sd_event_add_io(n->event, &n->source, n->found_fd, EPOLLIN, on_found, n);
-
-	return err < 0 ? err : sd_event_source_set_priority(n->source, WV_PRIORITY_CLIENTS);
+	if (!n->line)
+		drop_waiting(those);
+	next = take(those);
+	if (next)
+		wv_line_give(n->line, &next->work);
+	settle(n, one);
+	leave(those);
 }
 
 int wv_namer_start(struct wv_namer *n)
 {
-	int err;
+	const struct wv_line_options options = {
+	    .own = 1,
+	    .most = 1,
+	    .priority = WV_PRIORITY_CLIENTS,
+	    .settled = n->settled,
+	    .arg = n->arg,
+	};
 
-	STAILQ_INIT(&n->waiting);
-	STAILQ_INIT(&n->found);
-	pthread_mutex_init(&n->lock, NULL);
-	pthread_cond_init(&n->changed, NULL);
-	n->found_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-	if (n->found_fd < 0)
-		return -errno;
-	err = watch(n);
-	if (err >= 0)
-		err = wv_thread_start(&n->thread, work, n);
-	if (err >= 0)
-		return 0;
-	n->source = sd_event_source_disable_unref(n->source);
-	close(n->found_fd);
-	return err;
-}
-
-static void close_all(struct wv_newcomers *list)
-{
-	struct wv_newcomer *one;
-
-	while ((one = take(list))) {
-		close(one->fd);
-		free(one);
-	}
+	LIST_INIT(&n->all);
+	return wv_line_open(n->workers, &options, &n->line);
 }
 
 void wv_namer_stop(struct wv_namer *n)
 {
-	if (!n->source)
-		return;
-	pthread_mutex_lock(&n->lock);
-	n->stopping = true;
-	pthread_cond_signal(&n->changed);
-	pthread_mutex_unlock(&n->lock);
-	pthread_join(n->thread, NULL);
-	close_all(&n->waiting);
-	close_all(&n->found);
-	n->source = sd_event_source_disable_unref(n->source);
-	close(n->found_fd);
+	wv_line_close(&n->line, INT64_MAX);
 }
 
-bool wv_namer_give(struct wv_namer *n, int fd, uid_t uid, pid_t pid)
+static struct wv_newcomers *find(const struct wv_namer *n, uid_t owner)
+{
+	struct wv_newcomers *those;
+
+	LIST_FOREACH (those, &n->all, link)
+		if (those->owner == owner)
+			return those;
+	return NULL;
+}
+
+/* Those of @owner, if one more may join them; NULL: none may, or memory is short. */
+static struct wv_newcomers *room_for(struct wv_namer *n, uid_t owner)
+{
+	struct wv_newcomers *those = find(n, owner);
+	unsigned int own = those ? those->n : 0;
+
+	if (own >= wv_share_limit(WV_NAMER_MOST, n->n - own))
+		return NULL;
+	if (those)
+		return those;
+	those = malloc(sizeof(*those));
+	if (!those)
+		return NULL;
+	*those = (struct wv_newcomers){.namer = n, .owner = owner};
+	STAILQ_INIT(&those->waiting);
+	LIST_INSERT_HEAD(&n->all, those, link);
+	return those;
+}
+
+bool wv_namer_give(struct wv_namer *n, int fd, uid_t owner, const struct ucred *peer)
 {
 	struct wv_newcomer *one = malloc(sizeof(*one));
-	bool room;
+	struct wv_newcomers *those = one ? room_for(n, owner) : NULL;
 
-	if (!one)
-		return false;
-	*one = (struct wv_newcomer){.fd = fd, .uid = uid, .pid = pid};
-	pthread_mutex_lock(&n->lock);
-	room = n->n < WV_NAMER_MOST;
-	if (room) {
-		STAILQ_INSERT_TAIL(&n->waiting, one, link);
-		n->n++;
-		pthread_cond_signal(&n->changed);
-	}
-	pthread_mutex_unlock(&n->lock);
-	if (!room)
+	if (!those) {
 		free(one);
-	return room;
+		return false;
+	}
+	*one = (struct wv_newcomer){
+	    .work = {.run = find_container, .done = found},
+	    .those = those,
+	    .fd = fd,
+	    .uid = peer->uid,
+	    .pid = peer->pid,
+	};
+	n->n++;
+	if (those->n++)
+		STAILQ_INSERT_TAIL(&those->waiting, one, link);
+	else
+		wv_line_give(n->line, &one->work);
+	return true;
 }

@@ -28,6 +28,7 @@ struct wv_tenant {
 	/* The accounts. Each is kept by the module that spends. */
 	TAILQ_HEAD(, wv_connection) connections;
 	unsigned int n_clients; /* of them */
+	unsigned int n_doors;	/* sockets of its users' own */
 	struct wv_recipe_account recipes;
 	uint32_t in_flight;		/* descriptors in answers that were not read yet */
 	unsigned int n_documents;	/* answers in memory files that were not read yet */
@@ -38,7 +39,7 @@ struct wv_tenant {
 	unsigned int n_builds;	/* builders at work */
 	struct wv_use held;	/* by leases that are made, wait or are closed */
 	struct wv_use out;	/* by leases that its programs have */
-	uint32_t n_processes;	/* that have them */
+	uint32_t n_watching;	/* descriptors that watch these */
 	struct wv_use planned;	/* of its pools, in the plan */
 	uint64_t claims;	/* of leases, so far */
 	int64_t asked_us;	/* time of the last request */

@@ -68,24 +68,26 @@ struct wv_context *wv_context_new(const struct wv_scope *scope, void (*end)(stru
 	c->stopped = true;
 	c->birth = wv_births;
 	c->opening = scope->opening;
-	c->connected = c->due = c->removed = false;
+	c->connected = c->due = c->removed = c->many_threads = c->uses_tickets = false;
 	c->owner = scope->maker ? scope->maker->owner : NULL;
 	c->end = end;
 	c->lease.memory = NULL;
+	c->tickets = NULL;
 	drop_constants(c);
 	if (c->allocations)
 		c->allocations->n = 0;
 	c->verbs = NULL;
 	c->commands = 0;
-	c->ufile = c->sock = c->node = c->pair_sock = -1;
-	c->pair.pair = 0;
-	c->is_paired = false;
-	c->untold = 0;
-	c->moving_qp = WV_NONE;
+	c->ufile = c->sock = c->node = c->pair.sock = -1;
+	c->pair.id = 0;
+	c->pair.came = false;
+	c->connecting.untold = 0;
+	c->connecting.qp = WV_NONE;
 	c->no_lease = c->driver_id = c->unsent = c->late_objects = 0;
 	__atomic_store_n(&c->spares, 0, __ATOMIC_RELAXED);
 	memset(&c->report, 0, sizeof(c->report));
-	memset(c->put_back, 0, sizeof(c->put_back));
+	c->qps = &c->own_qps;
+	memset(c->qps, 0, sizeof(*c->qps));
 	memset(c->moved, 0, sizeof(c->moved));
 	return c;
 }
@@ -125,8 +127,8 @@ static void private_closed(int fd)
 			c->sock = -1;
 		if (c->node == fd)
 			c->node = -1;
-		if (c->pair_sock == fd)
-			c->pair_sock = -1;
+		if (c->pair.sock == fd)
+			c->pair.sock = -1;
 	}
 }
 
@@ -211,16 +213,23 @@ bool wv_context_is_seen(int fd)
 	return seen;
 }
 
-uint32_t wv_context_driver(int fd)
+bool wv_context_is_own(int fd)
 {
 	const struct wv_context *c;
-	uint32_t driver_id;
+	bool own;
 
 	wv_lock();
 	c = wv_context_of(fd);
-	driver_id = c ? c->driver_id : 0;
+	own = c && !wv_context_is_inherited(c);
 	wv_unlock();
-	return driver_id;
+	return own;
+}
+
+uint32_t wv_context_driver(int fd)
+{
+	const struct wv_context *c = wv_context_of(fd);
+
+	return c ? __atomic_load_n(&c->driver_id, __ATOMIC_RELAXED) : 0;
 }
 
 uint32_t wv_context_open_number(int fd)
@@ -241,8 +250,8 @@ void wv_contexts_forked(void)
 	wv_births++;
 	wv_each_context(c)
 	{
-		if (c->pair.pair && c->sock >= 0) {
-			c->pair_sock = c->sock;
+		if (c->pair.id && c->sock >= 0) {
+			c->pair.sock = c->sock;
 			c->sock = -1;
 		}
 		wv_fd_close_private(&c->sock);

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "abi/qp.h"
 #include "cmdlog/adopt.h"
 #include "cmdlog/allocations.h"
 #include "cmdlog/validate.h"
@@ -29,12 +30,11 @@ enum wv_mode {
 
 /*
  * How far the program is with a queue pair of its lease that the daemon has connected to a peer
- * (lease/paired.h).
+ * (pairs/paired.h).
  */
 enum wv_pair_stage {
 	WV_PAIR_OVER,  /* there is none, or the program goes its own way */
-	WV_PAIR_AHEAD, /* the kernel has connected it, and the program has not */
-	WV_PAIR_BACK,  /* it was put back; its peer may still be connected to it */
+	WV_PAIR_APART, /* the program has not connected it; its peer may be connected to it */
 	WV_PAIR_MET,   /* the program has moved it to RTR, towards that peer */
 };
 
@@ -44,12 +44,41 @@ struct wv_pair_progress {
 	uint16_t why;  /* enum wv_pair_why: why the program did not connect it as it was */
 };
 
+/* What has become of the queue pairs of a lease. */
+struct wv_lease_qps {
+	uint64_t put_back[WV_CMDLOG_MAX_STEPS / 64]; /* bit per handle: the QP was put back */
+	struct wv_pair_progress progress;	     /* with the pair of the lease */
+};
+
+/* The pair of a lease: its queue pair is connected already (pairs/paired.h). */
+struct wv_context_pair {
+	uint64_t id;		/* 0: none, or none any more */
+	struct wv_qp_peer peer; /* its other end */
+	uint32_t qp;		/* handle of its queue pair */
+	bool came;		/* with the lease, whatever has become of it */
+	int sock; /* the former sock: its end would say that the pair has no program; or -1 */
+	struct wv_ring ring; /* its receives, if RESET drops them */
+};
+
+/* How the program connects a queue pair, for the daemon (pairs/connections.h). */
+struct wv_connecting {
+	uint32_t untold; /* connections of which the daemon is still to be told */
+	uint32_t qp;	 /* whose moves are in the message; WV_NONE: nobody's */
+	struct wv_cmdlog_writer moves;
+	struct {
+		struct wv_msg_connected head;
+		uint8_t moves[WV_MOVES_MAX_BYTES];
+	} message;
+};
+
 struct wv_context {
 	uint8_t mode;	   /* enum wv_mode */
 	bool stopped;	   /* nothing more is adopted from the lease, or recorded */
 	bool opening;	   /* ibv_open_device() has not returned yet */
 	bool removed;	   /* EIO came: the device is gone (ib_uverbs_ioctl()) */
+	bool many_threads; /* may use it (lease/one_thread.h). Read without the lock */
 	bool connected;	   /* a QP has a peer */
+	bool uses_tickets; /* other than for its children (stock/tickets.h) */
 	bool due;	   /* the daemon is to be told as soon as no peer waits (lease/news.h) */
 	uint16_t index;	   /* in the table of contexts */
 	uint16_t files;	   /* tracked descriptors of this context */
@@ -70,7 +99,7 @@ struct wv_context {
 	void (*end)(struct wv_context *c); /* last command descriptor gone; with the lock held */
 	struct wv_lease lease;
 	struct wv_lease constants; /* constant answers inside ibv_open_device(), without a lease */
-	uint64_t put_back[WV_CMDLOG_MAX_STEPS / 64]; /* bit per handle: the QP was put back */
+	struct wv_lease_qps own_qps, *qps;  /* these, or those that all processes share */
 	struct wv_inheritance *inheritance; /* of a lease, after a fork; see lease/inherit.h */
 	uint64_t moved[WV_CMDLOG_MAX_STEPS / 64]; /* bit per handle: the kernel moved the QP */
 	unsigned int unsent;	   /* steps of the recording, or divergences, that were not sent */
@@ -79,22 +108,11 @@ struct wv_context {
 	time_t connected_s; /* while recording: CLOCK_MONOTONIC then */
 	struct wv_cmdlog_writer record;
 	struct wv_allocations *allocations; /* of queues, while recording */
-	struct wv_lease_pair pair;	    /* of the lease; number 0: none, or none any more */
-	struct wv_pair_progress progress;   /* with it, if there is no inheritance */
-	uint32_t pair_qp;		    /* handle of its queue pair */
-	bool is_paired; /* the lease came with a pair, whatever has become of it */
-	int pair_sock;	/* the former sock: its end would say that the pair has no program; or -1 */
-	struct wv_ring pair_ring; /* its receives, if RESET drops them */
-	uint32_t untold;	  /* connections of which the daemon is still to be told */
-	uint32_t moving_qp;	  /* whose moves are in connected_as; WV_NONE: nobody's */
-	struct wv_cmdlog_writer moves;
-	struct ibv_context *verbs; /* while the program has it open, if known */
+	struct ibv_context *verbs;	    /* while the program has it open, if known */
+	struct wv_tickets *tickets;	    /* of its spares (stock/tickets.h); or NULL */
+	struct wv_context_pair pair;
 	struct wv_msg_report report;
-	/* Of the queue pair that is being connected, for the daemon. In pages that are in use. */
-	struct {
-		struct wv_msg_connected head;
-		uint8_t moves[WV_MOVES_MAX_BYTES];
-	} connected_as;
+	struct wv_connecting connecting;	  /* in pages that are in use */
 	_Alignas(8) uint8_t message[WV_WIRE_MAX]; /* the lease as received, or the recording */
 };
 
@@ -180,7 +198,10 @@ void wv_context_abandon(int fd);
  */
 bool wv_context_is_seen(int fd);
 
-/* The driver of @fd's context; RDMA_DRIVER_UNKNOWN if it is not known. Takes the lock. */
+/* Whether this process opened the context of @fd. Takes the lock. */
+bool wv_context_is_own(int fd);
+
+/* The driver of @fd's context; RDMA_DRIVER_UNKNOWN if it is not known. */
 uint32_t wv_context_driver(int fd);
 
 /* The context of @fd was which open of a device in its process, counted from 0. Takes the lock. */

@@ -72,6 +72,8 @@ struct wv_provider {
 	 * adopting and recording.
 	 */
 	bool (*place_queues)(struct ibv_context *verbs, struct wv_context *c);
+	/* Whether environment variables tell the provider that the process has one thread. */
+	bool (*is_for_one_thread)(void);
 	/*
 	 * Whether the provider should find the file at @path unreadable inside ibv_open_device().
 	 */

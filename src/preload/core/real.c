@@ -12,13 +12,16 @@ struct wv_real wv_real WV_START;
 static bool usual_verbs_bound, verbs_bound, memory_verbs_bound;
 
 /* In the order of struct wv_real. */
-#define NAME(name) #name,
-static char libc_names[][12] WV_NAMES = {WV_REAL_LIBC(NAME)};
+#define NAME(name, ...) #name,
+static char libc_names[][13] WV_NAMES = {WV_REAL_LIBC(NAME) WV_REAL_RIGHTS(NAME)
+					     WV_REAL_CHECKED(NAME)};
 #undef NAME
 
-#define FITS(name)                                                                                 \
+#define FITS(name, ...)                                                                            \
 	_Static_assert(sizeof(#name) <= sizeof(libc_names[0]), "the name needs its end mark");
 WV_REAL_LIBC(FITS)
+WV_REAL_RIGHTS(FITS)
+WV_REAL_CHECKED(FITS)
 #undef FITS
 
 WV_UNSANITIZED void *wv_real_bind(void **bound)
@@ -44,7 +47,11 @@ static void *find(const char *library, int how, const char *name, const char *ve
 	if (fn)
 		return fn;
 	loaded = dlopen(library, RTLD_LAZY | how);
-	return loaded ? dlvsym(loaded, name, version) : NULL;
+	if (!loaded)
+		return NULL;
+	fn = dlvsym(loaded, name, version);
+	dlclose(loaded);
+	return fn;
 }
 
 void *wv_real_symbol(const char *library, const char *name, const char *version)
@@ -52,9 +59,14 @@ void *wv_real_symbol(const char *library, const char *name, const char *version)
 	return find(library, RTLD_NOLOAD, name, version);
 }
 
+void *wv_real_lasting_symbol(const char *library, const char *name, const char *version)
+{
+	return find(library, RTLD_NOLOAD | RTLD_NODELETE, name, version);
+}
+
 static bool bind_verb(void **bound, const char *name, const char *version)
 {
-	void *verb = find(VERBS_LIBRARY, 0, name, version);
+	void *verb = find(VERBS_LIBRARY, RTLD_NODELETE, name, version);
 
 	__atomic_store_n(bound, verb, __ATOMIC_RELAXED);
 	return verb;

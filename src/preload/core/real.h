@@ -14,14 +14,22 @@
 #pragma once
 
 #include <fcntl.h>
+#include <grp.h>
 #include <infiniband/verbs.h>
+#include <linux/capability.h>
+#include <pthread.h>
+#include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <threads.h>
 #include <unistd.h>
+
+/* Only libcap declares this function of libc. */
+int capset(cap_user_header_t header, cap_user_data_t data);
 
 /*
  * Functions of libc, by their 64-bit names: the same functions on 64-bit machines, and right for
@@ -45,6 +53,35 @@
 	SYMBOL(socket)                                                                             \
 	SYMBOL(prctl)                                                                              \
 	SYMBOL(fork)
+
+/* Those by which few processes change their rights: bound at the first use, with no lock held. */
+#define WV_REAL_RIGHTS(SYMBOL)                                                                     \
+	SYMBOL(setuid)                                                                             \
+	SYMBOL(setgid)                                                                             \
+	SYMBOL(seteuid)                                                                            \
+	SYMBOL(setegid)                                                                            \
+	SYMBOL(setreuid)                                                                           \
+	SYMBOL(setregid)                                                                           \
+	SYMBOL(setresuid)                                                                          \
+	SYMBOL(setresgid)                                                                          \
+	SYMBOL(setgroups)                                                                          \
+	SYMBOL(initgroups)                                                                         \
+	SYMBOL(capset)                                                                             \
+	SYMBOL(setns)                                                                              \
+	SYMBOL(unshare)                                                                            \
+	SYMBOL(pthread_exit)                                                                       \
+	SYMBOL(thrd_exit)
+
+/*
+ * What the fortified headers call: each ends a program that passes what cannot be right. No lock is
+ * held where they are called, so each is bound at its first use.
+ */
+#define WV_REAL_CHECKED(SYMBOL)                                                                    \
+	SYMBOL(__open_2, int, (const char *path, int flags))                                       \
+	SYMBOL(__open64_2, int, (const char *path, int flags))                                     \
+	SYMBOL(__openat_2, int, (int dir, const char *path, int flags))                            \
+	SYMBOL(__openat64_2, int, (int dir, const char *path, int flags))                          \
+	SYMBOL(__read_chk, ssize_t, (int fd, void *buffer, size_t bytes, size_t room))
 
 /*
  * Functions of libibverbs, with their symbol versions. They are in groups, and each group is bound
@@ -87,11 +124,14 @@
 	VERB(dontfork_range, "IBVERBS_1.1")                                                        \
 	VERB(dofork_range, "IBVERBS_1.1")
 
-#define WV_REAL_FORK_VERB(name, version) int (*name)(void *base, size_t size);
-#define WV_REAL_FUNCTION(name)		 __typeof__(&name) name;
-#define WV_REAL_VERB(name, version)	 __typeof__(&ibv_##name) name;
+#define WV_REAL_FORK_VERB(name, version)    int (*name)(void *base, size_t size);
+#define WV_REAL_FUNCTION(name)		    __typeof__(&name) name;
+#define WV_REAL_CHECK(name, result, params) result(*name) params;
+#define WV_REAL_VERB(name, version)	    __typeof__(&ibv_##name) name;
 struct wv_real {
 	WV_REAL_LIBC(WV_REAL_FUNCTION)
+	WV_REAL_RIGHTS(WV_REAL_FUNCTION)
+	WV_REAL_CHECKED(WV_REAL_CHECK)
 	WV_REAL_USUAL_VERBS(WV_REAL_VERB)
 	WV_REAL_OTHER_VERBS(WV_REAL_VERB)
 	WV_REAL_MEMORY_VERBS(WV_REAL_VERB)
@@ -112,7 +152,7 @@ extern struct wv_real wv_real;
 /* Binds a function of libc, whose place in wv_real is @bound, and returns it. */
 void *wv_real_bind(void **bound);
 
-/* Binds all functions of libc. Call with no lock held. */
+/* Binds all functions of libc but those that check. Call with no lock held. */
 void wv_real_bind_libc(void);
 
 /*
@@ -134,3 +174,6 @@ const struct wv_real *wv_real_memory_verbs(void);
  * with RTLD_LOCAL. NULL: @library is not loaded. Takes the loader's lock.
  */
 void *wv_real_symbol(const char *library, const char *name, const char *version);
+
+/* The same; @library is not unloaded any more. */
+void *wv_real_lasting_symbol(const char *library, const char *name, const char *version);

@@ -73,6 +73,7 @@ static void read_environment(void)
 	settings.enabled = !is_set("WARMVERBS_DISABLE");
 	settings.lease = settings.enabled && !(lease && !strcmp(lease, "0"));
 	settings.spares = settings.lease && !(spares && !strcmp(spares, "0"));
+	settings.wants_spares = settings.spares && is_set("WARMVERBS_SPARES");
 	settings.share_mr = settings.enabled && is_set("WARMVERBS_SHARE_MR");
 	settings.providers = settings.enabled && !user_chose_providers();
 	settings.socket = copy_path(socket_path, sizeof(socket_path),

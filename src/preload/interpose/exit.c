@@ -6,9 +6,9 @@
 #include "base/base.h"
 #include "preload/core/context.h"
 #include "preload/core/process.h"
+#include "preload/core/worker.h"
 #include "preload/lease/lease_end.h"
 #include "preload/prefork/child.h"
-#include "preload/spares/maker.h"
 
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ __attribute__((destructor)) static void at_exit(void)
 {
 	if (!wv_context_after(NULL))
 		return;
-	wv_maker_stop();
+	wv_workers_forbid();
 	if (wv_process_is_adopted())
 		wv_child_end();
 	wv_lease_settle_at_exit();

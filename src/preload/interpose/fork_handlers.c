@@ -6,15 +6,16 @@
 #include "preload/client/pool_request.h"
 #include "preload/core/context.h"
 #include "preload/core/guard.h"
+#include "preload/core/worker.h"
 #include "preload/lease/inherit.h"
 #include "preload/lease/open_outcome.h"
 #include "preload/memory/stale_mr.h"
+#include "preload/pairs/keeper_sock.h"
 #include "preload/prefork/child.h"
 #include "preload/prefork/zygote.h"
 #include "preload/providers.h"
-#include "preload/spares/keeper.h"
 #include "preload/spares/maker.h"
-#include "preload/spares/pair_moves.h"
+#include "preload/stock/tickets.h"
 
 #include <pthread.h>
 
@@ -25,27 +26,42 @@
 static const struct {
 	void (*before)(void), (*in_parent)(void), (*in_child)(void);
 } handlers[] = {
-    {wv_pairs_before_fork, wv_pairs_after_fork, wv_pairs_after_fork},
-    {wv_maker_before_fork, wv_maker_after_fork, wv_maker_in_child},
+    {NULL, wv_workers_let_go, wv_workers_let_go},
+    {NULL, wv_maker_after_fork, wv_maker_in_child},
     {wv_child_lock, wv_child_unlock, wv_child_unlock},
     {wv_zygote_before_fork, wv_zygote_after_fork, wv_zygote_in_child},
     {wv_lock, wv_unlock, wv_unlock},
     {wv_inherit_leases, NULL, NULL},
-    {NULL, NULL, wv_keeper_forked},
+    {wv_tickets_share, NULL, NULL},
+    {NULL, NULL, wv_keeper_sock_forked},
     {NULL, NULL, wv_client_pool_forked},
     {NULL, NULL, wv_open_outcome_forked},
     {NULL, NULL, wv_stale_mr_forked},
     {NULL, NULL, wv_provider_forked},
     {NULL, NULL, wv_lease_request_forked},
     {NULL, NULL, wv_contexts_forked},
+    {wv_worker_starts_hold, wv_worker_starts_let_go, wv_worker_starts_forked},
 };
 
-/* A signal handler forks in the middle of a change: parent and child stay as they are. */
+/*
+ * A signal handler forks in the middle of a change, or of a verb that a worker waits for: parent and
+ * child stay as they are.
+ */
 static __thread bool in_a_change __attribute__((tls_model("initial-exec")));
+
+static bool hold_workers(void)
+{
+	if (!wv_workers_hold())
+		return false;
+	if (wv_maker_before_fork())
+		return true;
+	wv_workers_let_go();
+	return false;
+}
 
 static void before(void)
 {
-	in_a_change = wv_guard_is_on();
+	in_a_change = wv_guard_is_on() || !hold_workers();
 	if (in_a_change)
 		return;
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(handlers); i++)

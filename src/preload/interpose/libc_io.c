@@ -14,7 +14,6 @@
 #include "preload/lease/event_handles.h"
 
 #include <stdarg.h>
-#include <stdlib.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
@@ -31,11 +30,11 @@ WV_PUBLIC int ioctl(int fd, unsigned long request, ...)
 	va_start(args, request);
 	arg = va_arg(args, void *);
 	va_end(args);
+	if (request == RDMA_VERBS_IOCTL && wv_scope.answer)
+		return wv_scope.answer(arg);
 	if (request != RDMA_VERBS_IOCTL || !is_a(WV_FD_COMMAND, fd))
 		return REAL(ioctl)(fd, request, arg);
-	if (wv_scope.answer)
-		return wv_scope.answer(arg);
-	return wv_scope.aside ? wv_aside_command(fd, arg, wv_scope.ring) : wv_control_path(fd, arg);
+	return wv_scope.aside ? wv_aside_command(fd, arg) : wv_control_path(fd, arg);
 }
 
 WV_PUBLIC ssize_t write(int fd, const void *buffer, size_t bytes)
@@ -52,11 +51,10 @@ WV_PUBLIC ssize_t read(int fd, void *buffer, size_t bytes)
 	return REAL(read)(fd, buffer, bytes);
 }
 
-/* Called by the fortified headers. Checks the size of the buffer as libc does. */
-WV_PUBLIC ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t buffer_bytes);
-WV_PUBLIC ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t buffer_bytes)
+/* Called by the fortified headers, with the size of the buffer. */
+WV_PUBLIC ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room);
+WV_PUBLIC ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room)
 {
-	if (bytes > buffer_bytes)
-		abort();
-	return read(fd, buffer, bytes);
+	return bytes <= room && is_a(WV_FD_EVENTS, fd) ? wv_read_event(fd, buffer, bytes)
+						       : REAL(__read_chk)(fd, buffer, bytes, room);
 }

@@ -6,6 +6,7 @@
 #undef _FILE_OFFSET_BITS
 
 #include "base/base.h"
+#include "preload/core/fd_table.h"
 #include "preload/core/provider.h"
 #include "preload/core/real.h"
 #include "preload/core/scope.h"
@@ -20,8 +21,10 @@ WV_UNSANITIZED static void *map_any(void *hint, size_t bytes, int protection, in
 	if (maker && at != MAP_FAILED && flags & MAP_SHARED)
 		maker->mapped(maker->data, at, wv_whole_pages(bytes), fd);
 	if (ring && at != MAP_FAILED && flags & MAP_SHARED && ring->bytes == bytes &&
-	    ring->offset == (uint64_t)offset)
+	    ring->offset == (uint64_t)offset && wv_fd_get(fd).kind == WV_FD_COMMAND) {
 		ring->at = at;
+		wv_scope.ring = NULL;
+	}
 	return at;
 }
 

@@ -14,6 +14,7 @@
 #include "preload/core/settings.h"
 #include "preload/interpose/prepare.h"
 #include "preload/lease/device_open.h"
+#include "preload/stock/tickets.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -43,8 +44,10 @@ static int open_any(const char *path, int flags, mode_t mode)
 	if (!is_node(path, flags))
 		return REAL(open64)(path, flags, mode);
 	wv_prepare();
-	if (!wv_process_is_adopted())
+	if (!wv_process_is_adopted()) {
+		wv_tickets_forget();
 		return REAL(open64)(path, flags, mode);
+	}
 	fd = wv_device_open(path, &wv_scope);
 	errno = fd < 0 ? -fd : saved;
 	return fd < 0 ? -1 : fd;
@@ -93,20 +96,20 @@ WV_PUBLIC int openat64(int dir, const char *path, int flags, ...)
 /* Called by the fortified headers if there is no mode. */
 WV_PUBLIC int __open_2(const char *path, int flags)
 {
-	return open_any(path, flags, 0);
+	return is_node(path, flags) ? open_any(path, flags, 0) : REAL(__open_2)(path, flags);
 }
 
 WV_PUBLIC int __open64_2(const char *path, int flags)
 {
-	return open_any(path, flags | O_LARGEFILE, 0);
+	return is_node(path, flags) ? open64(path, flags) : REAL(__open64_2)(path, flags);
 }
 
 WV_PUBLIC int __openat_2(int dir, const char *path, int flags)
 {
-	return openat_any(dir, path, flags, 0);
+	return is_node(path, flags) ? open_any(path, flags, 0) : REAL(__openat_2)(dir, path, flags);
 }
 
 WV_PUBLIC int __openat64_2(int dir, const char *path, int flags)
 {
-	return openat_any(dir, path, flags | O_LARGEFILE, 0);
+	return is_node(path, flags) ? open64(path, flags) : REAL(__openat64_2)(dir, path, flags);
 }

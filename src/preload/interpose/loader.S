@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The exported dlopen(), dlsym() and dlvsym(): see loader.h. Each keeps its arguments, calls
- * wv_route_NAME() with them, and returns its value (dlsym() and dlvsym(), if it is not 0) or jumps
- * to the next definition with the stack as it found it.
+ * wv_route_NAME() with them and the return address, and returns its value (dlsym() and dlvsym(), if
+ * it is not 0) or jumps to the next definition with the stack as it found it.
  */
 #if defined(__x86_64__) && !defined(__ILP32__)
 #if defined(__CET__)
@@ -11,8 +11,8 @@
 #define _CET_ENDBR
 #endif
 
-/* Leaves the value in rax and the next definition in r11. */
-.macro ask name
+/* Leaves the value in rax and the next definition in r11. \caller: the register of the last argument. */
+.macro ask name, caller
 	.hidden wv_route_\name
 	.globl \name
 	.type \name, %function
@@ -26,6 +26,7 @@
 	.cfi_adjust_cfa_offset 8
 	push %rdx
 	.cfi_adjust_cfa_offset 8
+	mov 24(%rsp), \caller
 	call wv_route_\name
 	mov %rdx, %r11
 	pop %rdx
@@ -36,8 +37,8 @@
 	.cfi_adjust_cfa_offset -8
 .endm
 
-.macro look_up name
-	ask \name
+.macro look_up name, caller
+	ask \name, \caller
 	test %rax, %rax
 	jnz 1f
 	jmp *%r11
@@ -47,10 +48,10 @@
 .endm
 
 	.text
-	look_up dlsym
-	look_up dlvsym
+	look_up dlsym, %rdx
+	look_up dlvsym, %rcx
 
-	ask dlopen
+	ask dlopen, %rdx
 	mov %eax, %esi
 	jmp *%r11
 	.cfi_endproc
@@ -68,7 +69,7 @@
 #endif
 
 /* Leaves the value in x17 and the next definition in x16: a jump by x16 may land on "bti c". */
-.macro ask name
+.macro ask name, caller
 	.hidden wv_route_\name
 	.globl \name
 	.type \name, %function
@@ -83,6 +84,7 @@
 	mov x29, sp
 	stp x0, x1, [sp, #16]
 	str x2, [sp, #32]
+	mov \caller, x30
 	bl wv_route_\name
 	mov x17, x0
 	mov x16, x1
@@ -94,8 +96,8 @@
 	.cfi_adjust_cfa_offset -48
 .endm
 
-.macro look_up name
-	ask \name
+.macro look_up name, caller
+	ask \name, \caller
 	cbnz x17, 1f
 	br x16
 1:	mov x0, x17
@@ -105,10 +107,10 @@
 .endm
 
 	.text
-	look_up dlsym
-	look_up dlvsym
+	look_up dlsym, x2
+	look_up dlvsym, x3
 
-	ask dlopen
+	ask dlopen, x2
 	mov w1, w17
 	br x16
 	.cfi_endproc

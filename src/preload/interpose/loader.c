@@ -151,6 +151,7 @@ static void *genuine(const struct wv_library *library, const char *name, const c
 static bool settle(const struct wv_library *library, const void *real)
 {
 	struct link_map *map = NULL;
+	void *loaded;
 	Dl_info info;
 
 	if (library == VERBS && __atomic_load_n(&genuine_verbs, __ATOMIC_RELAXED))
@@ -160,9 +161,12 @@ static bool settle(const struct wv_library *library, const void *real)
 		wv_real_memory_verbs();
 	}
 	/* Last, because dlerror() is empty after it. */
-	if (!dladdr1(real, &info, (void **)&map, RTLD_DL_LINKMAP) || !map ||
-	    !NEXT(dlopen)(map->l_name, RTLD_LAZY | RTLD_NOLOAD))
+	if (!dladdr1(real, &info, (void **)&map, RTLD_DL_LINKMAP) || !map)
 		return false;
+	loaded = NEXT(dlopen)(map->l_name, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+	if (!loaded)
+		return false;
+	dlclose(loaded);
 	if (library == VERBS)
 		__atomic_store_n(&genuine_verbs, map, __ATOMIC_RELEASE);
 	return true;
@@ -184,24 +188,83 @@ static uintptr_t replacement(void *handle, const struct wv_library *library, con
 	return found == real && settle(library, real) ? (uintptr_t)own.at : 0;
 }
 
-/* The scope of the caller has this library in its place already, so only handles matter. */
-WV_UNSANITIZED static uintptr_t answer(void *handle, const char *name, const char *version)
+WV_UNSANITIZED static const struct wv_library *library_of(const char *name)
 {
 	const struct wv_library *library = library_that(has_verb, name);
 
-	if (!library || handle == RTLD_DEFAULT || handle == RTLD_NEXT || !wv_settings()->enabled)
-		return 0;
-	return replacement(handle, library, name, version);
+	return library && wv_settings()->enabled ? library : NULL;
 }
 
-WV_UNSANITIZED struct wv_route wv_route_dlsym(void *handle, const char *name)
+static bool is_main(const void *caller)
 {
-	return (struct wv_route){answer(handle, name, NULL), (void *)NEXT(dlsym)};
+	struct link_map *map;
+	Dl_info info;
+
+	return dladdr1(caller, &info, (void **)&map, RTLD_DL_LINKMAP) && map == _r_debug.r_map;
 }
 
-WV_UNSANITIZED struct wv_route wv_route_dlvsym(void *handle, const char *name, const char *version)
+/*
+ * Whether only this library has @name in the scope of @caller, which is that of the program unless
+ * a plugin's code calls. Then the program finds nothing, as without this library.
+ */
+static bool is_only_here(const struct wv_library *library, const char *name, const char *version,
+			 const void *caller)
 {
-	return (struct wv_route){answer(handle, name, version), (void *)NEXT(dlvsym)};
+	struct wv_symbol own;
+
+	if (!wv_symbol_find(own_library(), name, &own) || !own.version ||
+	    (version && strcmp(version, own.version) != 0) ||
+	    NEXT(dlsym)(RTLD_DEFAULT, name) != own.at || NEXT(dlvsym)(RTLD_NEXT, name, own.version))
+		return false;
+	return is_main(caller) || !genuine(library, name, own.version);
+}
+
+/* dlsym() and dlvsym() of what only this library has: they find nothing. */
+static void *look_up_behind(void *handle, const char *name)
+{
+	void *volatile none = NEXT(dlsym)(RTLD_NEXT, name); /* called, not jumped to */
+
+	(void)handle;
+	return none;
+}
+
+static void *look_up_version_behind(void *handle, const char *name, const char *version)
+{
+	void *volatile none = NEXT(dlvsym)(RTLD_NEXT, name, version);
+
+	(void)handle;
+	return none;
+}
+
+WV_UNSANITIZED static bool is_scope(void *handle)
+{
+	return handle == RTLD_DEFAULT || handle == RTLD_NEXT;
+}
+
+/* The scope of the caller has this library in its place already. */
+WV_UNSANITIZED struct wv_route wv_route_dlsym(void *handle, const char *name, const void *caller)
+{
+	const struct wv_library *library = library_of(name);
+	struct wv_route route = {0, (void *)NEXT(dlsym)};
+
+	if (library && !is_scope(handle))
+		route.value = replacement(handle, library, name, NULL);
+	else if (library && is_only_here(library, name, NULL, caller))
+		route.next = (void *)look_up_behind;
+	return route;
+}
+
+WV_UNSANITIZED struct wv_route wv_route_dlvsym(void *handle, const char *name, const char *version,
+					       const void *caller)
+{
+	const struct wv_library *library = library_of(name);
+	struct wv_route route = {0, (void *)NEXT(dlvsym)};
+
+	if (library && !is_scope(handle))
+		route.value = replacement(handle, library, name, version);
+	else if (library && is_only_here(library, name, version, caller))
+		route.next = (void *)look_up_version_behind;
+	return route;
 }
 
 WV_UNSANITIZED static const char *base_name(const char *path)

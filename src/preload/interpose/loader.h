@@ -19,9 +19,10 @@ struct wv_route {
 	void *next; /* the next definition of the function */
 };
 
-/* @value: what the program gets; 0: what the next definition returns. */
-struct wv_route wv_route_dlsym(void *handle, const char *name);
-struct wv_route wv_route_dlvsym(void *handle, const char *name, const char *version);
+/* @value: what the program gets; 0: what the next definition returns. @caller: in its code. */
+struct wv_route wv_route_dlsym(void *handle, const char *name, const void *caller);
+struct wv_route wv_route_dlvsym(void *handle, const char *name, const char *version,
+				const void *caller);
 
 /* @value: the mode to load with. */
 struct wv_route wv_route_dlopen(const char *file, int mode);

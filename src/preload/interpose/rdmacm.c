@@ -6,7 +6,7 @@
  */
 #include "base/base.h"
 #include "preload/core/real.h"
-#include "preload/spares/requests.h"
+#include "preload/pairs/requests.h"
 
 #include <errno.h>
 #include <rdma/rdma_cma.h>
@@ -20,7 +20,7 @@ static __typeof__(&rdma_create_qp_ex) create_qp_ex;
 /* Several threads may do this at the same time: they write the same value. */
 static void *look_up(void **bound, const char *name)
 {
-	void *fn = wv_real_symbol(LIBRARY, name, VERSION);
+	void *fn = wv_real_lasting_symbol(LIBRARY, name, VERSION);
 
 	__atomic_store_n(bound, fn, __ATOMIC_RELAXED);
 	if (!fn)

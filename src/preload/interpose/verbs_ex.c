@@ -2,6 +2,9 @@
 #include "preload/interpose/verbs_ex.h"
 
 #include "preload/prefork/child_verbs.h"
+#include "preload/prefork/context_ops.h"
+#include "preload/spares/room.h"
+#include "preload/spares/spares.h"
 
 /* The attributes that a script can hold. With any others, the provider creates the object. */
 #define CQ_MASK	 ((uint32_t)IBV_CQ_INIT_ATTR_MASK_FLAGS)
@@ -10,62 +13,20 @@
 	((uint32_t)(IBV_QP_INIT_ATTR_PD | IBV_QP_INIT_ATTR_CREATE_FLAGS |                          \
 		    IBV_QP_INIT_ATTR_SEND_OPS_FLAGS))
 
-struct call {
-	struct ibv_context *context;
-	void *attr;
-};
-
 /* The functions of the provider. */
 static struct wv_context_ops behind(struct ibv_context *context)
 {
-	const struct verbs_context *own = verbs_get_ctx(context);
 	struct wv_context_ops ops;
 
-	if (!wv_child_ops(context, &ops))
-		/*
-		 * Another thread has just ended the script, so the context has the provider's
-		 * functions again.
-		 */
-		ops = (struct wv_context_ops){own->create_cq_ex, own->create_srq_ex,
-					      own->create_qp_ex};
+	/* Neither: another thread has just ended the script, and put them back. */
+	if (!wv_child_ops(context, &ops) && !wv_room_ops(context, &ops))
+		wv_context_ops_read(context, &ops);
 	return ops;
 }
 
-static void *real_cq(void *args)
+static bool is_plain_cq(const struct ibv_cq_init_attr_ex *attr)
 {
-	struct call *call = args;
-
-	return behind(call->context).create_cq_ex(call->context, call->attr);
-}
-
-static struct ibv_cq_ex *create_cq_ex(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr)
-{
-	struct call call = {context, attr};
-	const void *on[WV_ON] = {[WV_ON_CHANNEL] = attr->channel};
-	struct wv_made made = {NULL};
-	struct wv_verb verb;
-	struct ibv_cq *cq;
-
-	if (attr->comp_mask & ~CQ_MASK)
-		return real_cq(&call);
-	wv_verb_begin(&verb, WV_VERB_CQ);
-	verb.extended = 1;
-	verb.cq.cqe = attr->cqe;
-	verb.cq.vector = attr->comp_vector;
-	verb.cq.wc_flags = attr->wc_flags;
-	verb.cq.comp_mask = attr->comp_mask;
-	verb.cq.flags = attr->comp_mask & CQ_MASK ? attr->flags : 0;
-	cq = wv_child_make(context, &verb, on, real_cq, &call, &made);
-	if (made.object)
-		cq->cq_context = attr->cq_context;
-	return (struct ibv_cq_ex *)cq;
-}
-
-static void *real_srq(void *args)
-{
-	struct call *call = args;
-
-	return behind(call->context).create_srq_ex(call->context, call->attr);
+	return !(attr->comp_mask & ~CQ_MASK);
 }
 
 static bool is_plain_srq(const struct ibv_srq_init_attr_ex *attr)
@@ -74,65 +35,80 @@ static bool is_plain_srq(const struct ibv_srq_init_attr_ex *attr)
 	       (!(attr->comp_mask & IBV_SRQ_INIT_ATTR_TYPE) || attr->srq_type == IBV_SRQT_BASIC);
 }
 
-static struct ibv_srq *create_srq_ex(struct ibv_context *context, struct ibv_srq_init_attr_ex *attr)
+static bool is_plain_qp(const struct ibv_qp_init_attr_ex *attr)
 {
-	struct call call = {context, attr};
-	const void *on[WV_ON] = {[WV_ON_PD] = attr->pd};
-	struct wv_made made = {NULL};
-	struct wv_verb verb;
-	struct ibv_srq *srq;
-
-	if (!is_plain_srq(attr))
-		return real_srq(&call);
-	wv_verb_begin(&verb, WV_VERB_SRQ);
-	verb.extended = 1;
-	verb.srq.attr = attr->attr;
-	verb.srq.comp_mask = attr->comp_mask;
-	srq = wv_child_make(context, &verb, on, real_srq, &call, &made);
-	if (made.object) {
-		srq->srq_context = attr->srq_context;
-		attr->attr = made.srq;
-	}
-	return srq;
+	return !(attr->comp_mask & ~QP_MASK) && attr->comp_mask & IBV_QP_INIT_ATTR_PD;
 }
 
-static void *real_qp(void *args)
+static void fill_qp(struct wv_verb *verb, const struct ibv_qp_init_attr_ex *attr)
 {
-	struct call *call = args;
-
-	return behind(call->context).create_qp_ex(call->context, call->attr);
-}
-
-static struct ibv_qp *create_qp_ex(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr)
-{
-	struct call call = {context, attr};
-	const void *on[WV_ON] = {attr->pd, attr->send_cq, attr->recv_cq, attr->srq};
-	struct wv_made made = {NULL};
-	struct wv_verb verb;
-	struct ibv_qp *qp;
-
-	if (attr->comp_mask & ~QP_MASK || !(attr->comp_mask & IBV_QP_INIT_ATTR_PD))
-		return real_qp(&call);
-	wv_verb_begin(&verb, WV_VERB_QP);
-	verb.extended = 1;
-	verb.qp.cap = attr->cap;
-	verb.qp.type = attr->qp_type;
-	verb.qp.sq_sig_all = (uint32_t)attr->sq_sig_all;
-	verb.qp.comp_mask = attr->comp_mask;
+	verb->qp.cap = attr->cap;
+	verb->qp.type = attr->qp_type;
+	verb->qp.sq_sig_all = (uint32_t)attr->sq_sig_all;
+	verb->qp.comp_mask = attr->comp_mask;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_CREATE_FLAGS)
-		verb.qp.create_flags = attr->create_flags;
+		verb->qp.create_flags = attr->create_flags;
 	if (attr->comp_mask & IBV_QP_INIT_ATTR_SEND_OPS_FLAGS)
-		verb.qp.send_ops_flags = attr->send_ops_flags;
-	qp = wv_child_make(context, &verb, on, real_qp, &call, &made);
-	if (made.object) {
-		qp->qp_context = attr->qp_context;
-		attr->cap = made.cap;
-	}
-	return qp;
+		verb->qp.send_ops_flags = attr->send_ops_flags;
 }
 
-const struct wv_context_ops wv_verbs_ex = {
-    .create_cq_ex = create_cq_ex,
-    .create_srq_ex = create_srq_ex,
-    .create_qp_ex = create_qp_ex,
-};
+/*
+ * Defines NAME() of a context, which creates a TYPE. In a tracked context, and if a script can hold
+ * it (FITS), the verb is of KIND, on the objects ON, and filled in by FILL; GIVE gives the program's
+ * own part to an object from a set.
+ */
+#define CREATOR(type, name, attrs, fits, kind, on_, fill, give)                                    \
+	struct type *name(struct ibv_context *context, struct attrs *attr)                         \
+	{                                                                                          \
+		const struct wv_context_ops real = behind(context);                                \
+		const void *on[WV_ON] = on_;                                                       \
+		struct wv_made made;                                                               \
+		struct wv_verb verb;                                                               \
+		struct type *object;                                                               \
+                                                                                                   \
+		if (!fits || !wv_child_has(context))                                               \
+			return WV_WITH_ROOM(real.name(context, attr));                             \
+		wv_verb_begin(&verb, kind);                                                        \
+		verb.extended = 1;                                                                 \
+		fill;                                                                              \
+		object = wv_child_claim(context, &verb, on, &made);                                \
+		if (!object)                                                                       \
+			return wv_child_note(context, &verb, on, real.name(context, attr));        \
+		give;                                                                              \
+		return object;                                                                     \
+	}
+/* Of one that no script holds. */
+#define OTHER(type, name, attrs)                                                                   \
+	struct type *name(struct ibv_context *context, struct attrs *attr)                         \
+	{                                                                                          \
+		return WV_WITH_ROOM(behind(context).name(context, attr));                          \
+	}
+#define ON(...)                                                                                    \
+	{                                                                                          \
+		__VA_ARGS__                                                                        \
+	}
+
+/* clang-format off */
+static CREATOR(ibv_cq_ex, create_cq_ex, ibv_cq_init_attr_ex, is_plain_cq(attr), WV_VERB_CQ,
+	ON([WV_ON_CHANNEL] = attr->channel),
+	(verb.cq.cqe = attr->cqe, verb.cq.vector = attr->comp_vector,
+	 verb.cq.wc_flags = attr->wc_flags, verb.cq.comp_mask = attr->comp_mask,
+	 verb.cq.flags = attr->comp_mask & CQ_MASK ? attr->flags : 0),
+	object->cq_context = attr->cq_context)
+static CREATOR(ibv_srq, create_srq_ex, ibv_srq_init_attr_ex, is_plain_srq(attr), WV_VERB_SRQ,
+	ON([WV_ON_PD] = attr->pd),
+	(verb.srq.attr = attr->attr, verb.srq.comp_mask = attr->comp_mask),
+	(object->srq_context = attr->srq_context, attr->attr = made.srq))
+static CREATOR(ibv_qp, create_qp_ex, ibv_qp_init_attr_ex, is_plain_qp(attr), WV_VERB_QP,
+	ON(attr->pd, attr->send_cq, attr->recv_cq, attr->srq), fill_qp(&verb, attr),
+	(object->qp_context = attr->qp_context, attr->cap = made.cap))
+static OTHER(ibv_wq, create_wq, ibv_wq_init_attr)
+static OTHER(ibv_rwq_ind_table, create_rwq_ind_table, ibv_rwq_ind_table_init_attr)
+static OTHER(ibv_dm, alloc_dm, ibv_alloc_dm_attr)
+static OTHER(ibv_td, alloc_td, ibv_td_init_attr)
+static OTHER(ibv_pd, alloc_parent_domain, ibv_parent_domain_init_attr)
+static OTHER(ibv_xrcd, open_xrcd, ibv_xrcd_init_attr)
+/* clang-format on */
+
+#define OWN(name, type, attrs) .name = (name),
+    const struct wv_context_ops wv_verbs_ex = {WV_CONTEXT_OPS(OWN)};

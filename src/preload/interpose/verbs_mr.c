@@ -6,6 +6,7 @@
 #include "preload/interpose/prepare.h"
 #include "preload/memory/shared_mr.h"
 #include "preload/memory/stale_mr.h"
+#include "preload/spares/spares.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -68,14 +69,16 @@ static struct ibv_mr *register_memory(struct ibv_mr *(*real)(const struct regist
 	struct wv_shared_mr *share = NULL;
 	struct ibv_mr *mr;
 
-	if (nested || !is_watched())
+	if (nested)
 		return real(r);
+	if (!is_watched())
+		return WV_WITH_ROOM(real(r));
 	wv_prepare();
 	wv_real_memory_verbs(); /* bound before a lock is taken */
 	if (wv_settings()->share_mr && !(r->access & IBV_ACCESS_ON_DEMAND))
 		share = wv_shared_mr_take(r->at, r->bytes);
 	nested = true;
-	mr = real(r);
+	mr = WV_WITH_ROOM(real(r));
 	nested = false;
 	wv_shared_mr_keep(share, mr);
 	if (mr)

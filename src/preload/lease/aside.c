@@ -6,7 +6,6 @@
 #include "preload/core/counters.h"
 #include "preload/lease/news.h"
 #include "preload/lease/rollback.h"
-#include "preload/providers.h"
 
 #include <errno.h>
 #include <sys/ioctl.h>
@@ -53,24 +52,11 @@ bool wv_aside_may_add_qps(int fd)
 	return may;
 }
 
-static bool makes_qp(const struct ib_uverbs_ioctl_hdr *cmd)
+int wv_aside_command(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 {
-	const struct wv_command_row *row =
-	    wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, wv_abi_write_cmd(cmd));
-
-	return row && wv_abi_creates(row, UVERBS_OBJECT_QP);
-}
-
-int wv_aside_command(int fd, struct ib_uverbs_ioctl_hdr *cmd, struct wv_ring *ring)
-{
-	int result;
-
 	end_rivals(fd, cmd);
 	wv_count(&wv_counters.commands_kernel);
-	result = ioctl(fd, RDMA_VERBS_IOCTL, cmd);
-	if (!result && ring && makes_qp(cmd))
-		wv_provider_find_ring(cmd, ring);
-	return result;
+	return ioctl(fd, RDMA_VERBS_IOCTL, cmd);
 }
 
 void wv_aside_count_spare(int fd)

@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include "preload/core/provider.h"
-
 #include <rdma/rdma_user_ioctl.h>
 #include <stdbool.h>
 
@@ -17,11 +15,8 @@
  */
 bool wv_aside_may_add_qps(int fd);
 
-/*
- * Returns what ioctl() returns. @fd is a tracked command descriptor; @ring is that of the thread's
- * scope.
- */
-int wv_aside_command(int fd, struct ib_uverbs_ioctl_hdr *cmd, struct wv_ring *ring);
+/* Returns what ioctl() returns. @fd is a tracked command descriptor. */
+int wv_aside_command(int fd, struct ib_uverbs_ioctl_hdr *cmd);
 
 /* A queue pair of the context of @fd, which is its command descriptor, came from a spare. */
 void wv_aside_count_spare(int fd);

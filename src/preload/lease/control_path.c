@@ -11,16 +11,15 @@
 #include "preload/client/lease_request.h"
 #include "preload/core/context.h"
 #include "preload/core/counters.h"
+#include "preload/core/passage.h"
 #include "preload/core/scope.h"
 #include "preload/core/trace.h"
 #include "preload/lease/capabilities.h"
-#include "preload/lease/connections.h"
-#include "preload/lease/inherit.h"
 #include "preload/lease/lease_end.h"
 #include "preload/lease/news.h"
-#include "preload/lease/paired.h"
-#include "preload/lease/passage.h"
 #include "preload/lease/rollback.h"
+#include "preload/pairs/connections.h"
+#include "preload/pairs/paired.h"
 
 #include <errno.h>
 #include <infiniband/verbs.h>
@@ -36,7 +35,7 @@ static int issue(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 /* The step that answers the command, or NULL. Call with the lock held. */
 static struct wv_step *claim(struct wv_context *c, struct wv_passage *p)
 {
-	if (c->pair.pair)
+	if (c->pair.id)
 		return wv_paired_claim(p);
 	if (c->mode != WV_LEASED)
 		return c->constants.cmdlog ? wv_lease_claim(&c->constants, p->cmd, p->write_cmd)
@@ -47,7 +46,8 @@ static struct wv_step *claim(struct wv_context *c, struct wv_passage *p)
 /* The program has connected the pair's queue pair as it was. Call with the lock held. */
 static void connected_as_it_was(struct wv_context *c)
 {
-	wv_paired_end(c);
+	c->pair.id = 0;
+	wv_news_gather(c);
 	wv_news_ready(c);
 }
 
@@ -82,33 +82,26 @@ static void tell_in_time(const struct wv_passage *p)
 		wv_news_tell(p->context);
 }
 
-static uint64_t *put_back_bits(struct wv_context *c)
+static bool is_put_back(const struct wv_context *c, uint32_t handle)
 {
-	return c->inheritance ? c->inheritance->put_back : c->put_back;
-}
-
-static bool is_put_back(struct wv_context *c, uint32_t handle)
-{
-	return handle < WV_CMDLOG_MAX_STEPS && wv_bit(put_back_bits(c), handle);
+	return handle < WV_CMDLOG_MAX_STEPS && wv_bit(c->qps->put_back, handle);
 }
 
 static void set_put_back(struct wv_context *c, uint32_t handle, bool value)
 {
 	if (handle < WV_CMDLOG_MAX_STEPS)
-		wv_set_bit(put_back_bits(c), handle, value);
+		wv_set_bit(c->qps->put_back, handle, value);
 }
 
 /* Puts the QP back to the state of the adopted moves: RESET if there were none. */
 static void put_back(struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
-	bool is_paired = c->pair.pair && p->target == c->pair_qp;
-	bool is_reset =
-	    wv_rollback_moves(p->fd, &c->lease, p->target, is_paired ? &c->pair_ring : NULL);
+	bool is_paired = c->pair.id && p->target == c->pair.qp;
 
-	set_put_back(c, p->target, is_reset);
-	if (is_paired)
-		wv_paired_was_put_back(p);
+	set_put_back(
+	    c, p->target,
+	    wv_rollback_moves(p->fd, &c->lease, p->target, is_paired ? &c->pair.ring : NULL));
 }
 
 /*
@@ -149,9 +142,10 @@ static bool is_awaited(const struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
 
-	if (c->pair.pair || (wv_passage_makes_ready(p) && wv_news_awaits_ready(c)))
+	if (c->pair.id || (wv_passage_makes_ready(p) && wv_news_awaits_ready(c)))
 		return true;
-	return c->mode == WV_LEASED && (is_put_back(c, p->target) || (c->untold && p->state >= 0));
+	return c->mode == WV_LEASED &&
+	       (is_put_back(c, p->target) || (c->connecting.untold && p->state >= 0));
 }
 
 /*
@@ -183,7 +177,7 @@ static void note_done(const struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
 
-	if (c->untold && p->state >= 0)
+	if (c->connecting.untold && p->state >= 0)
 		wv_connections_note(p);
 	if (!is_put_back(c, p->target))
 		;
@@ -209,7 +203,7 @@ static void after_kernel(const struct wv_passage *p, int error)
 		c->stopped = c->removed = true;
 	else if (!error && c->mode == WV_LEASED && p->target != WV_NONE)
 		note_done(p);
-	if (c->pair.pair && p->row && p->target == c->pair_qp)
+	if (c->pair.id && p->row && p->target == c->pair.qp)
 		wv_paired_after_kernel(p, error);
 	if (wv_passage_makes_ready(p))
 		wv_news_ready(c);
@@ -367,6 +361,7 @@ int wv_control_path(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 	    .why = wv_scope.why,
 	};
 
+	wv_scope.ring = NULL; /* the provider has mapped what the last command made */
 	note_driver(p.context, cmd);
 	if (p.context->mode == WV_ABANDONED)
 		return pretend(&p);

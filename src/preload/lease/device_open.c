@@ -8,11 +8,11 @@
 #include "preload/core/context.h"
 #include "preload/core/fd_room.h"
 #include "preload/core/trace.h"
-#include "preload/lease/connections.h"
 #include "preload/lease/lease_end.h"
 #include "preload/lease/open_outcome.h"
-#include "preload/lease/paired.h"
 #include "preload/memory/shared_blocks.h"
+#include "preload/pairs/connections.h"
+#include "preload/pairs/paired.h"
 
 #include <errno.h>
 #include <string.h>

@@ -8,6 +8,7 @@
 #include "preload/core/real.h"
 #include "preload/core/settings.h"
 #include "preload/core/trace.h"
+#include "preload/lease/one_thread.h"
 #include "preload/providers.h"
 
 #include <errno.h>
@@ -85,8 +86,10 @@ static struct ibv_context *opened(struct ibv_context *verbs)
 	if (c)
 		wv_context_opened(c);
 	wv_unlock();
-	if (c)
+	if (c) {
 		place_queues(verbs, c);
+		wv_one_thread_watch(verbs, c);
+	}
 	errno = saved;
 	return verbs;
 }

@@ -27,8 +27,7 @@ ssize_t wv_doorbell(int fd, const void *buffer, size_t bytes)
 {
 	const struct wv_context *c = wv_context_at(wv_fd_get(fd).context);
 	const struct ib_uverbs_cmd_hdr *hdr = buffer;
-	bool can_be_ioctl =
-	    bytes >= sizeof(*hdr) + sizeof(uint64_t) && wv_can_be_ioctl(hdr->command);
+	bool can_be_ioctl = wv_can_be_ioctl(hdr, bytes);
 	int saved = errno;
 	ssize_t written;
 

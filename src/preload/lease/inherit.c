@@ -4,6 +4,12 @@
 #include <string.h>
 #include <sys/mman.h>
 
+/* Memory shared by all processes that have the lease. */
+struct wv_inheritance {
+	struct wv_lease_qps qps;
+	_Alignas(8) uint8_t cmdlog[];
+};
+
 static bool is_anything_left(const struct wv_context *c)
 {
 	if (c->mode != WV_LEASED || c->stopped || !c->files)
@@ -28,8 +34,8 @@ static void inherit(struct wv_context *c)
 		c->stopped = true;
 		return;
 	}
-	memcpy(shared->put_back, c->put_back, sizeof(c->put_back));
-	shared->progress = c->progress;
+	shared->qps = *c->qps;
+	c->qps = &shared->qps;
 	memcpy(shared->cmdlog, c->lease.cmdlog, c->lease.cmdlog->bytes);
 	wv_lease_move(&c->lease, (struct wv_cmdlog *)shared->cmdlog);
 	c->inheritance = shared;
@@ -49,6 +55,7 @@ void wv_inherit_end(struct wv_context *c)
 	bytes += c->lease.cmdlog->bytes;
 	memcpy(c->message, c->lease.cmdlog, c->lease.cmdlog->bytes);
 	wv_lease_move(&c->lease, (struct wv_cmdlog *)c->message);
+	c->qps = &c->own_qps;
 	munmap(c->inheritance, bytes);
 	c->inheritance = NULL;
 }

@@ -8,13 +8,6 @@
 
 #include "preload/core/context.h"
 
-/* Memory shared by all processes that have the lease. */
-struct wv_inheritance {
-	uint64_t put_back[WV_CMDLOG_MAX_STEPS / 64]; /* as in the context */
-	struct wv_pair_progress progress;	     /* the same */
-	_Alignas(8) uint8_t cmdlog[];
-};
-
 /*
  * Before fork(): moves what is left of each lease to shared memory. A lease for which there is no
  * memory ends. Call with the lock held.

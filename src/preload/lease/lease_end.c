@@ -4,8 +4,8 @@
 #include "preload/core/process.h"
 #include "preload/lease/inherit.h"
 #include "preload/lease/news.h"
-#include "preload/lease/paired.h"
 #include "preload/memory/shared_blocks.h"
+#include "preload/stock/tickets.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>
@@ -50,10 +50,11 @@ static void stop(struct wv_context *c)
 void wv_lease_end(struct wv_context *c)
 {
 	stop(c);
-	wv_paired_end(c);
-	wv_fd_close_private(&c->pair_sock);
+	c->pair.id = 0;
+	wv_fd_close_private(&c->pair.sock);
 	unmap_memory(c);
 	wv_inherit_end(c);
+	wv_tickets_lose(c);
 	wv_fd_close_private(&c->node);
 }
 

@@ -124,11 +124,11 @@ static bool is_all_told(const struct wv_context *c)
 /* The end of the connection would say that the pair's program has ended. */
 static void let_go(struct wv_context *c)
 {
-	if (!c->is_paired) {
+	if (!c->pair.came) {
 		wv_fd_close_private(&c->sock);
 		return;
 	}
-	c->pair_sock = c->sock;
+	c->pair.sock = c->sock;
 	c->sock = -1;
 }
 

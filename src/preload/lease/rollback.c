@@ -85,14 +85,6 @@ static int again(int ufile, struct wv_lease *lease, struct wv_step *step, uint32
 	return err;
 }
 
-static struct wv_step *creator(struct wv_lease *lease, uint32_t handle)
-{
-	wv_each_step (lease->cmdlog, step)
-		if (step->new_handle == handle && step->state == WV_TAKEN)
-			return step;
-	return NULL;
-}
-
 /*
  * Creates the object of @create again, under the handle that the program knows. The kernel gives
  * the lowest free handle, so lower ones may have to be occupied first.
@@ -144,7 +136,7 @@ static int take_to_reset(void *arg)
 {
 	struct leased_qp *qp = arg;
 	const struct wv_ahead_row *ahead = wv_cmdlog_ahead(qp->lease->cmdlog, qp->handle);
-	struct wv_step *create = creator(qp->lease, qp->handle);
+	struct wv_step *create = wv_lease_creator(qp->lease, qp->handle);
 
 	if (ahead && !ahead->can_be_reset && create)
 		return remake(qp->ufile, qp->lease, create);

@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/memory/mappings.h"
 
+#include <ctype.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Flags of a mapping (proc_pid_smaps(5)) that a new one has, too. */
+#define USUAL_FLAGS " rd wr sh mr mw me ms ac nr sd "
 
 /* False: the line does not describe a mapping in the range that @m has on entry. */
 static bool parse(const char *line, struct wv_mapping *m)
@@ -19,9 +23,33 @@ static bool parse(const char *line, struct wv_mapping *m)
 	m->is_stack = strstr(line, "[stack") || (here >= start && here < end);
 	m->start = start > m->start ? start : m->start;
 	m->end = end < m->end ? end : m->end;
-	m->is_writable = mode[1] == 'w';
 	m->is_shared = mode[3] == 's';
+	m->is_plain = mode[0] == 'r' && mode[1] == 'w';
 	return true;
+}
+
+static bool is_usual(const char *flags)
+{
+	char flag[8];
+	int n;
+
+	for (; sscanf(flags, "%3s%n", flag + 1, &n) == 1; flags += n) {
+		flag[0] = ' ';
+		strcat(flag, " ");
+		if (!strstr(USUAL_FLAGS, flag))
+			return false;
+	}
+	return true;
+}
+
+/* One of the lines that follow that of mapping @m. */
+static void look_at(const char *line, struct wv_mapping *m)
+{
+	unsigned int key;
+
+	if ((!strncmp(line, "VmFlags:", 8) && !is_usual(line + 8)) ||
+	    (sscanf(line, "ProtectionKey: %u", &key) == 1 && key))
+		m->is_plain = false;
 }
 
 static bool append(struct wv_mapping **all, size_t n, struct wv_mapping m)
@@ -37,16 +65,21 @@ static bool append(struct wv_mapping **all, size_t n, struct wv_mapping m)
 
 size_t wv_mappings_read(uintptr_t start, uintptr_t end, struct wv_mapping **mappings)
 {
-	FILE *file = fopen("/proc/self/maps", "re");
+	FILE *file = fopen("/proc/self/smaps", "re");
 	char *line = NULL;
 	size_t n = 0, room = 0;
+	bool is_wanted = false; /* the mapping that the lines are about */
 
 	*mappings = NULL;
 	while (file && getline(&line, &room, file) > 0) {
 		struct wv_mapping m = {.start = start, .end = end};
 
-		if (parse(line, &m) && append(mappings, n, m))
-			n++;
+		if (!isupper(line[0])) {
+			is_wanted = parse(line, &m) && append(mappings, n, m);
+			n += is_wanted;
+		} else if (is_wanted) {
+			look_at(line, &(*mappings)[n - 1]);
+		}
 	}
 	free(line);
 	if (file)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The mappings of this process (/proc/self/maps). */
+/* The mappings of this process (/proc/self/smaps). */
 #pragma once
 
 #include <stdbool.h>
@@ -9,7 +9,12 @@
 struct wv_mapping {
 	uintptr_t start, end;
 	uint64_t inode; /* 0: anonymous and private */
-	bool is_shared, is_writable, is_stack;
+	bool is_shared, is_stack;
+	/*
+	 * It can be read and written, and has no other property that a new mapping in its place
+	 * would lack: code, locked pages, huge pages, a protection key, and what else there is.
+	 */
+	bool is_plain;
 };
 
 /*

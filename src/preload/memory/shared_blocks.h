@@ -18,8 +18,7 @@ void *wv_shared_block_new(size_t bytes);
  */
 void *wv_private_block_new(size_t bytes);
 
-/* Frees the block, shared or private, that begins at @at, if there is one. Call with no lock held.
- */
+/* Frees the block, shared or private, that begins at @at, if any. Call with no lock held. */
 void wv_block_free(void *at);
 
 /* Treats memory from elsewhere as a block, until it is forgotten. Call with the lock held. */

@@ -69,7 +69,7 @@ static void make_piece(const struct wv_mapping *m)
 {
 	struct piece *piece;
 
-	if (m->is_shared || !m->is_writable || m->is_stack || m->inode)
+	if (m->is_shared || !m->is_plain || m->is_stack || m->inode)
 		return;
 	piece = malloc(sizeof(*piece));
 	if (!piece)
@@ -81,7 +81,10 @@ static void make_piece(const struct wv_mapping *m)
 		free(piece);
 }
 
-/* Makes the rest of a piece private again; the program may have unmapped parts of it, or all. */
+/*
+ * Makes the rest of a piece private again. Not what the program has unmapped, protected or locked
+ * since.
+ */
 static void end_piece(struct piece *piece)
 {
 	struct wv_mapping *mappings;
@@ -91,7 +94,8 @@ static void end_piece(struct piece *piece)
 		size_t bytes = mappings[i].end - mappings[i].start;
 		void *at = (void *)mappings[i].start, *copy;
 
-		if (!mappings[i].is_shared || mappings[i].inode != piece->inode)
+		if (!mappings[i].is_shared || !mappings[i].is_plain ||
+		    mappings[i].inode != piece->inode)
 			continue;
 		copy =
 		    mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -178,10 +182,14 @@ void wv_shared_mr_keep(struct wv_shared_mr *share, struct ibv_mr *mr)
 		return;
 	share->mr = mr;
 	wv_lock();
-	if (mr && tsearch(share, &shares, compare))
-		leave_to_children(share);
-	else
+	if (!mr) {
 		drop(share);
+	} else {
+		/* Without memory for the tree, the pages stay shared: the adapter uses them. */
+		leave_to_children(share);
+		if (!tsearch(share, &shares, compare))
+			free(share);
+	}
 	wv_unlock();
 }
 

@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "preload/core/context.h"
 #include "preload/core/guard.h"
+#include "preload/core/process.h"
 #include "preload/core/real.h"
 #include "preload/memory/shared_blocks.h"
 
@@ -12,6 +13,7 @@
 #include <infiniband/verbs.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 /*
  * What the provider has asked for while it creates a spare: first its queue, then, if none is free,
@@ -82,6 +84,20 @@ void wv_dbrec_begin(const struct wv_context *c)
 	inherited[c->index] = (struct inherited){.spares = NULL};
 }
 
+/* In a child of _Fork(), no handler has called wv_dbrec_forked(). */
+static bool is_in_unseen_child(void)
+{
+	static pid_t told;
+
+	if (wv_process_is_adopted())
+		return false;
+	if (told != getpid()) {
+		told = getpid();
+		wv_dbrec_forked();
+	}
+	return true;
+}
+
 /*
  * No deadlock: a thread whose provider asks for records holds the provider's lock on them, but the
  * provider asked for a queue before, so this thread has been here already.
@@ -91,7 +107,9 @@ int wv_dbrec_part(struct wv_context *c)
 	struct inherited *of = &inherited[c->index];
 	int err = 0;
 
-	if (!wv_context_is_shared(c) || __atomic_load_n(&of->is_parted, __ATOMIC_ACQUIRE))
+	if (!is_in_unseen_child() && !wv_context_is_shared(c))
+		return 0;
+	if (__atomic_load_n(&of->is_parted, __ATOMIC_ACQUIRE))
 		return 0;
 	wv_guard_begin();
 	pthread_mutex_lock(&parted.lock);

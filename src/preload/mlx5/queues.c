@@ -98,8 +98,7 @@ static bool to_program(struct allocators *own, void *at)
 	return is_own;
 }
 
-/* A set that is being made must know of the block, which is useless to a child unless it is shared.
- */
+/* A set that is being made must know of the block, of no use to a child unless it is shared. */
 static void *new_block(size_t bytes)
 {
 	void *at = wv_shared_block_new(bytes);

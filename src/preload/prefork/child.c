@@ -42,7 +42,7 @@ static void part_from_parent(void)
 		if (t->role == WV_OFFERED)
 			drop(t->set);
 		else
-			wv_context_ops_restore(t->set);
+			wv_context_ops_restore(wv_set_context(t->set), &t->set->ops);
 	}
 	wv_tracked_clear();
 	n_opens = 0;
@@ -165,7 +165,7 @@ static void learn(struct ibv_context *context, const struct wv_verb *open,
 		return;
 	t.set->script->open_number = wv_context_open_number(context->cmd_fd);
 	wv_set_append(t.set, open, context);
-	wv_context_ops_take_over(t.set);
+	wv_context_ops_take_over(context, &t.set->ops);
 	wv_tracked_add(&t);
 }
 

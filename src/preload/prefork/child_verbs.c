@@ -30,12 +30,21 @@ static void name(const struct wv_set *set, struct wv_verb *verb, const void *con
 		verb->on[i] = wv_set_find(set, on[i]);
 }
 
-void *wv_child_make(struct ibv_context *context, struct wv_verb *verb, const void *const on[WV_ON],
-		    void *(*real)(void *args), void *args, struct wv_made *made)
+bool wv_child_has_locked(const struct ibv_context *context)
+{
+	struct wv_tracked *t;
+
+	wv_child_lock();
+	t = wv_tracked_find(context);
+	wv_child_unlock();
+	return t;
+}
+
+void *wv_child_claim(struct ibv_context *context, struct wv_verb *verb, const void *const on[WV_ON],
+		     struct wv_made *made)
 {
 	struct wv_made *taken = NULL;
 	struct wv_tracked *t;
-	void *object;
 
 	wv_child_lock();
 	t = wv_tracked_find(context);
@@ -46,11 +55,16 @@ void *wv_child_make(struct ibv_context *context, struct wv_verb *verb, const voi
 			*made = *taken;
 	}
 	wv_child_unlock();
-	if (taken)
-		return made->object;
-	object = real(args);
-	if (!t || !object)
-		return object;
+	return taken ? made->object : NULL;
+}
+
+void *wv_child_note(struct ibv_context *context, struct wv_verb *verb, const void *const on[WV_ON],
+		    void *object)
+{
+	struct wv_tracked *t;
+
+	if (!object)
+		return NULL;
 	wv_child_lock();
 	t = wv_tracked_find(context);
 	if (t) {

@@ -5,15 +5,26 @@
  */
 #pragma once
 
-#include "preload/prefork/set.h"
+#include "preload/prefork/tracked_context.h"
+
+bool wv_child_has_locked(const struct ibv_context *context);
+
+/* Whether @context is tracked: its verbs are those below. */
+static inline bool wv_child_has(const struct ibv_context *context)
+{
+	return wv_child_is_tracking() && wv_child_has_locked(context);
+}
 
 /*
- * Carries out @verb, which uses the objects @on, in @context. Claims the object from the set, and
- * stores in *@made what creating it returned; or else calls @real(@args) and leaves *@made alone.
- * NULL: @real failed, and set errno.
+ * The object that @verb, which uses the objects @on, creates in @context, from the set; stores in
+ * *@made what creating it returned. NULL: the caller must create it, and note that it has.
  */
-void *wv_child_make(struct ibv_context *context, struct wv_verb *verb, const void *const on[WV_ON],
-		    void *(*real)(void *args), void *args, struct wv_made *made);
+void *wv_child_claim(struct ibv_context *context, struct wv_verb *verb, const void *const on[WV_ON],
+		     struct wv_made *made);
+
+/* The caller has carried out @verb, and got @object (NULL: an error). Returns @object. */
+void *wv_child_note(struct ibv_context *context, struct wv_verb *verb, const void *const on[WV_ON],
+		    void *object);
 
 /* ibv_modify_qp() and ibv_query_qp(). */
 int wv_child_move(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);

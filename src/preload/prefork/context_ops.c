@@ -12,27 +12,32 @@ void wv_context_ops_interpose(const struct wv_context_ops *ops)
  * A context may be older than a verb, or its provider may lack the verb. Such an entry is left
  * alone.
  */
-#define TAKE_OVER(context, ops, name)                                                              \
-	do {                                                                                       \
-		(ops)->name = (context)->name;                                                     \
-		if ((context)->name)                                                               \
-			(context)->name = ours->name;                                              \
-	} while (0)
+#define TAKE_OVER(name, type, attr)                                                                \
+	ops->name = own->name;                                                                     \
+	if (own->name)                                                                             \
+		own->name = ours->name;
 
-void wv_context_ops_take_over(struct wv_set *set)
+void wv_context_ops_take_over(struct ibv_context *context, struct wv_context_ops *ops)
 {
-	struct verbs_context *context = verbs_get_ctx(wv_set_context(set));
+	struct verbs_context *own = verbs_get_ctx(context);
 
-	TAKE_OVER(context, &set->ops, create_cq_ex);
-	TAKE_OVER(context, &set->ops, create_srq_ex);
-	TAKE_OVER(context, &set->ops, create_qp_ex);
+	WV_CONTEXT_OPS(TAKE_OVER)
 }
 
-void wv_context_ops_restore(const struct wv_set *set)
-{
-	struct verbs_context *context = verbs_get_ctx(wv_set_context(set));
+#define RESTORE(name, type, attr) own->name = ops->name;
 
-	context->create_cq_ex = set->ops.create_cq_ex;
-	context->create_srq_ex = set->ops.create_srq_ex;
-	context->create_qp_ex = set->ops.create_qp_ex;
+void wv_context_ops_restore(struct ibv_context *context, const struct wv_context_ops *ops)
+{
+	struct verbs_context *own = verbs_get_ctx(context);
+
+	WV_CONTEXT_OPS(RESTORE)
+}
+
+#define READ(name, type, attr) ops->name = own->name;
+
+void wv_context_ops_read(struct ibv_context *context, struct wv_context_ops *ops)
+{
+	const struct verbs_context *own = verbs_get_ctx(context);
+
+	WV_CONTEXT_OPS(READ)
 }

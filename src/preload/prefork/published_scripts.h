@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "preload/prefork/script.h"
+#include "preload/core/script.h"
 
 #define WV_PUBLISHED_SCRIPTS 8
 #define WV_SCRIPT_MISSES     3 /* children in a row that a script did not fit */

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "preload/prefork/script.h"
+#include "preload/core/script.h"
 #include "preload/prefork/set_resources.h"
 
 /* One object, and what the verb that created it returned besides. */
@@ -20,10 +20,20 @@ struct wv_made {
 };
 
 /* The functions of a context that inline verbs call, as the provider set them. */
+#define WV_CONTEXT_OPS(OP)                                                                         \
+	OP(create_cq_ex, struct ibv_cq_ex, struct ibv_cq_init_attr_ex)                             \
+	OP(create_srq_ex, struct ibv_srq, struct ibv_srq_init_attr_ex)                             \
+	OP(create_qp_ex, struct ibv_qp, struct ibv_qp_init_attr_ex)                                \
+	OP(create_wq, struct ibv_wq, struct ibv_wq_init_attr)                                      \
+	OP(create_rwq_ind_table, struct ibv_rwq_ind_table, struct ibv_rwq_ind_table_init_attr)     \
+	OP(alloc_dm, struct ibv_dm, struct ibv_alloc_dm_attr)                                      \
+	OP(alloc_td, struct ibv_td, struct ibv_td_init_attr)                                       \
+	OP(alloc_parent_domain, struct ibv_pd, struct ibv_parent_domain_init_attr)                 \
+	OP(open_xrcd, struct ibv_xrcd, struct ibv_xrcd_init_attr)
+
+#define WV_CONTEXT_OP(name, type, attr) type *(*name)(struct ibv_context *, attr *);
 struct wv_context_ops {
-	struct ibv_cq_ex *(*create_cq_ex)(struct ibv_context *, struct ibv_cq_init_attr_ex *);
-	struct ibv_srq *(*create_srq_ex)(struct ibv_context *, struct ibv_srq_init_attr_ex *);
-	struct ibv_qp *(*create_qp_ex)(struct ibv_context *, struct ibv_qp_init_attr_ex *);
+	WV_CONTEXT_OPS(WV_CONTEXT_OP)
 };
 
 struct wv_set {

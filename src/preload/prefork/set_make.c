@@ -200,7 +200,7 @@ int wv_set_make_next(struct wv_set *set, struct ibv_device **devices)
 		return err;
 	set->made[set->n++].object = made;
 	if (verb->kind == WV_VERB_OPEN)
-		wv_context_ops_take_over(set);
+		wv_context_ops_take_over(made, &set->ops);
 	if (wv_set_is_complete(set))
 		wv_lease_complete(wv_set_context(set)->cmd_fd);
 	return set->resources.lost ? -EMFILE : 0;

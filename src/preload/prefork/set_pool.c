@@ -8,10 +8,8 @@
 #include "preload/prefork/set_make.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 /* After a verb that failed (base/backoff.h). */
 #define PAUSE_MS	 1000
@@ -245,14 +243,6 @@ int wv_set_pools_make(const struct wv_set_terms *terms, uint64_t now_ms)
 	return pauses ? -EAGAIN : 0;
 }
 
-static bool is_gone(const struct wv_set *set)
-{
-	char path[IBV_SYSFS_PATH_MAX];
-
-	snprintf(path, sizeof(path), "/dev/infiniband/%s", wv_set_context(set)->device->dev_name);
-	return access(path, F_OK);
-}
-
 static void trim(struct pool *pool, unsigned int n)
 {
 	for (unsigned int i = 0; i < WV_SET_POOL_SETS; i++) {
@@ -283,8 +273,7 @@ void wv_set_pools_retry(void)
 void wv_set_pools_part_from_devices(void)
 {
 	each_set (slot)
-		if (!slot->claim_slot && slot->set->n && is_gone(slot->set))
-			end(slot, wv_set_unmake);
+		slot->set->resources.lost = true;
 	/* Earlier verbs may have failed because the device was missing. */
 	wv_set_pools_retry();
 }

@@ -46,7 +46,7 @@ bool wv_set_pools_have_news(const struct wv_published_scripts *scripts);
 
 /* Ends the sets of each script beyond @n, except those offered to a child. */
 void wv_set_pools_trim(unsigned int n);
-/* Ends the sets of devices that are gone. */
+/* Devices have come or gone: no set that there is now is of use. */
 void wv_set_pools_part_from_devices(void);
 
 /* Offers the next child one set of each script, and returns how many. */

@@ -119,7 +119,7 @@ struct wv_tracked *wv_tracked_find(const struct ibv_context *context)
 
 void wv_tracked_end(struct wv_tracked *t)
 {
-	wv_context_ops_restore(t->set);
+	wv_context_ops_restore(wv_set_context(t->set), &t->set->ops);
 	if (t->role == WV_LEARNING)
 		free(t->set->script);
 	wv_set_free(t->set);

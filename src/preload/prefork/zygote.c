@@ -4,28 +4,33 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "preload/core/fd_table.h"
-#include "preload/core/guard.h"
 #include "preload/core/settings.h"
+#include "preload/core/worker.h"
+#include "preload/core/worker_lock.h"
 #include "preload/prefork/device_list.h"
-#include "preload/prefork/fill_thread.h"
 #include "preload/prefork/prefork_shm.h"
 #include "preload/prefork/set_pool.h"
 
 #include <errno.h>
-#include <unistd.h>
+#include <sys/stat.h>
 
+#define NODES	 "/dev/infiniband"
 #define SOON_MS	 2 /* while children claim sets */
 #define LATER_MS 250
-#define YIELD_US 20
+#define LOOK_MS	 1000 /* as long as there are sets, which hold up the removal of their device */
 
-static pthread_mutex_t lock WV_HOT = PTHREAD_MUTEX_INITIALIZER;
-static __thread bool locked;	      /* by this thread */
-static unsigned int n_waiting WV_HOT; /* forks and pauses that the thread lets go first */
+static struct wv_worker_lock lock WV_HOT;
+static __thread bool locked; /* by this thread */
+
+static int work(void);
+
+static struct wv_worker filler = {.work = work, .keeps_ms = LATER_MS};
+static struct timespec nodes_changed; /* last, when the filler looked */
 
 static struct wv_prefork_shm *shm WV_HOT;     /* shared with the children of this process */
-static bool is_set WV_HOT, is_filling WV_HOT; /* whether @wanted is set; whether the thread runs */
+static bool is_set WV_HOT, is_filling WV_HOT; /* whether @wanted is set; whether sets are made */
 static unsigned int wanted;
-static int wait_ms WV_HOT = SOON_MS;
+static int wait_ms = SOON_MS;
 
 /* The offers of the fork that is in progress, and of the last fork of this thread. */
 static struct wv_offer offers[WV_CHILD_SETS] WV_HOT;
@@ -37,32 +42,20 @@ static __thread struct {
 
 static void take_lock(void)
 {
-	wv_guard_begin();
-	pthread_mutex_lock(&lock);
+	wv_worker_lock(&lock);
+	locked = true;
+}
+
+static void take_lock_last(void)
+{
+	wv_worker_lock_last(&lock);
 	locked = true;
 }
 
 static void give_lock(void)
 {
 	locked = false;
-	pthread_mutex_unlock(&lock);
-	wv_guard_end();
-}
-
-/*
- * A mutex is not fair, and a fork must wait for one verb at most. So this waits until no fork wants
- * the lock and nothing is paused.
- */
-static void take_lock_after_forks(void)
-{
-	for (;;) {
-		while (__atomic_load_n(&n_waiting, __ATOMIC_ACQUIRE))
-			usleep(YIELD_US);
-		take_lock();
-		if (!__atomic_load_n(&n_waiting, __ATOMIC_ACQUIRE))
-			return;
-		give_lock();
-	}
+	wv_worker_unlock(&lock);
 }
 
 static unsigned int how_many(void)
@@ -88,7 +81,7 @@ static int settle_one(void)
 {
 	int more;
 
-	take_lock_after_forks();
+	take_lock_last();
 	more = wv_set_pools_settle(wv_clock_ms());
 	give_lock();
 	return more;
@@ -116,7 +109,7 @@ static int make_one(void)
 	struct wv_set_terms terms = {.owner = &set_owner};
 	int result;
 
-	take_lock_after_forks();
+	take_lock_last();
 	terms.sets = how_many();
 	terms.devices = wv_device_list();
 	result = terms.devices ? wv_set_pools_make(&terms, wv_clock_ms()) : -errno;
@@ -126,13 +119,25 @@ static int make_one(void)
 	return result;
 }
 
-/* Takes account of new scripts, changed devices, and another number of wanted sets. */
-static void update(bool devices_changed)
+/* Whether nodes of devices have come or gone since the filler looked; tells @when. */
+static bool nodes_differ(struct timespec *when)
 {
-	take_lock_after_forks();
+	struct stat folder;
+
+	*when = stat(NODES, &folder) ? (struct timespec){0} : folder.st_mtim;
+	return when->tv_sec != nodes_changed.tv_sec || when->tv_nsec != nodes_changed.tv_nsec;
+}
+
+/* Takes account of new scripts, changed devices, and another number of wanted sets. */
+static void update(void)
+{
+	struct timespec when;
+
+	take_lock_last();
 	wv_set_pools_learn(&shm->scripts);
 	wv_claim_slots_collect(&shm->slots);
-	if (devices_changed) {
+	if (nodes_differ(&when)) {
+		nodes_changed = when;
 		wv_set_pools_part_from_devices();
 		wv_device_list_forget();
 	}
@@ -140,32 +145,35 @@ static void update(bool devices_changed)
 	give_lock();
 }
 
-/* Polls while offers are open, since a child does not notify the parent when it claims one. */
+/*
+ * Polls while offers are open, since a child does not notify the parent when it claims one; and
+ * looks for removed devices as long as there are sets.
+ */
 static int next_time(bool failed)
 {
 	int ms = -1;
 
-	take_lock_after_forks();
+	take_lock_last();
 	if (failed) {
 		ms = LATER_MS;
 	} else if (wv_set_pools_wait() || wv_set_pools_have_news(&shm->scripts)) {
 		ms = wait_ms;
 		wait_ms = wait_ms < LATER_MS ? wait_ms + (wait_ms + 3) / 4 : LATER_MS;
-	} else {
-		wv_fill_thread_will_sleep();
+	} else if (wv_set_pools_ready()) {
+		ms = LOOK_MS;
 	}
 	give_lock();
 	return ms;
 }
 
-static int work(bool devices_changed)
+static int work(void)
 {
-	int result;
+	int result = 1;
 
-	while (settle_one())
+	update();
+	while (!wv_worker_is_to_end(&filler) && settle_one())
 		;
-	update(devices_changed);
-	while ((result = make_one()) > 0)
+	while (!wv_worker_is_to_end(&filler) && (result = make_one()) > 0)
 		;
 	return next_time(result < 0);
 }
@@ -175,18 +183,18 @@ static int make_all(void)
 {
 	int result;
 
-	update(false);
+	update();
+	while (settle_one())
+		;
 	while ((result = make_one()) > 0)
 		;
 	return result;
 }
 
-static int start(void)
+static int fill(void)
 {
-	int err = is_filling ? 0 : wv_fill_thread_start(work);
-
-	is_filling = is_filling || !err;
-	return err;
+	is_filling = true;
+	return wv_worker_call(&filler);
 }
 
 int wv_zygote_keep(unsigned int n)
@@ -197,14 +205,14 @@ int wv_zygote_keep(unsigned int n)
 		return -EINVAL;
 	if (!wv_zygote_scripts())
 		return -ENOMEM;
-	take_lock_after_forks();
+	take_lock_last();
 	is_set = true;
 	wanted = n;
 	wv_set_pools_retry();
 	give_lock();
 	err = make_all();
-	take_lock_after_forks();
-	start_err = start();
+	take_lock_last();
+	start_err = fill();
 	give_lock();
 	return start_err ? start_err : err;
 }
@@ -213,7 +221,7 @@ void wv_zygote_release(void)
 {
 	bool keeps;
 
-	take_lock_after_forks();
+	take_lock_last();
 	keeps = shm;
 	give_lock();
 	if (keeps)
@@ -224,26 +232,34 @@ uint32_t wv_zygote_ready(void)
 {
 	uint32_t n;
 
-	take_lock_after_forks();
+	take_lock_last();
 	n = wv_set_pools_ready();
 	give_lock();
 	return n;
 }
 
-/* A thread is of use only after a child has used RDMA. */
-static void start_if_taught(void)
+/* A child gets no set of a device that may be gone. */
+static unsigned int offer(void)
 {
-	if (!is_filling && shm && how_many() && wv_set_pools_have_news(&shm->scripts))
-		start();
+	struct timespec unused;
+
+	if (!is_filling || !how_many() || nodes_differ(&unused))
+		return 0;
+	return wv_set_pools_offer(&shm->slots, offers, wv_clock_ms());
 }
 
 void wv_zygote_before_fork(void)
 {
-	__atomic_fetch_add(&n_waiting, 1, __ATOMIC_ACQ_REL);
 	take_lock();
 	if (!shm && how_many())
 		shm = wv_prefork_shm_new();
-	n_offers = shm && how_many() ? wv_set_pools_offer(&shm->slots, offers, wv_clock_ms()) : 0;
+	n_offers = offer();
+}
+
+/* The filler is of use only after a child has used RDMA. */
+static bool is_taught(void)
+{
+	return shm && how_many() && wv_set_pools_have_news(&shm->scripts);
 }
 
 void wv_zygote_after_fork(void)
@@ -253,11 +269,10 @@ void wv_zygote_after_fork(void)
 		wv_resources_withhold(&offers[i].set->resources);
 		last.offers[i] = offers[i];
 	}
-	start_if_taught();
 	wait_ms = SOON_MS;
-	wv_fill_thread_wake();
+	if (is_filling || is_taught())
+		fill();
 	give_lock();
-	__atomic_fetch_sub(&n_waiting, 1, __ATOMIC_ACQ_REL);
 }
 
 /*
@@ -284,17 +299,16 @@ void wv_zygote_in_child(void)
 {
 	wv_set_pools_leave(offers, n_offers);
 	wv_child_begin(offers, n_offers, shm && how_many() ? &shm->scripts : NULL);
-	wv_fill_thread_leave();
 	shm = NULL;
 	is_set = is_filling = false;
 	n_offers = last.n = 0;
-	n_waiting = 0;
+	wv_worker_lock_forked(&lock);
 	give_lock();
 }
 
 void wv_zygote_pause(void)
 {
-	__atomic_fetch_add(&n_waiting, 1, __ATOMIC_ACQ_REL);
+	wv_worker_lock_pause(&lock);
 	if (locked)
 		return;
 	take_lock();
@@ -303,5 +317,5 @@ void wv_zygote_pause(void)
 
 void wv_zygote_resume(void)
 {
-	__atomic_fetch_sub(&n_waiting, 1, __ATOMIC_ACQ_REL);
+	wv_worker_lock_resume(&lock);
 }

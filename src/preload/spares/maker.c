@@ -4,27 +4,25 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "preload/core/counters.h"
-#include "preload/core/own_thread.h"
+#include "preload/core/guard.h"
+#include "preload/core/settings.h"
+#include "preload/core/worker.h"
 #include "preload/lease/aside.h"
-#include "preload/spares/aside_qp.h"
-#include "preload/spares/keeper.h"
-#include "preload/spares/keeper_sock.h"
-#include "preload/spares/kept_pairs.h"
-#include "preload/spares/locks.h"
-#include "preload/spares/maker_sleep.h"
-#include "preload/spares/requests.h"
-#include "preload/spares/stock.h"
-#include "preload/spares/young.h"
-
-#include <errno.h>
+#include "preload/pairs/keeper.h"
+#include "preload/pairs/requests.h"
+#include "preload/pairs/server_end.h"
+#include "preload/spares/room.h"
+#include "preload/stock/aside_qp.h"
+#include "preload/stock/locks.h"
+#include "preload/stock/stock.h"
+#include "preload/stock/young.h"
 
 #define REPORT_MS 1000
 
-/* Written around every fork, so it lies together. */
-static struct {
-	bool running, stopped;
-	bool due; /* to be woken once the program has connected a queue pair */
-} self WV_HOT;
+static int work(void);
+
+static struct wv_worker maker = {.work = work};
+static bool due; /* to be woken once the program has connected a queue pair */
 
 /* The program has not moved the queue pair yet, so it must see the state RESET. */
 static int move(struct ibv_qp *qp, const struct wv_init_moves *moves)
@@ -37,39 +35,49 @@ static int move(struct ibv_qp *qp, const struct wv_init_moves *moves)
 	return error;
 }
 
-static bool make(const struct wv_order *order, struct wv_spare *spare)
+/* Destroys @qp, which nobody has, unless another process did (wv_ticket_begin_end()). */
+static void destroy(struct ibv_qp *qp, struct wv_ticket *ticket, unsigned int *patience_ms)
 {
-	int error;
-
-	*spare = (struct wv_spare){.qp = NULL};
-	spare->qp = wv_aside_create_qp(&order->key, &spare->cap, &spare->ring);
-	error = spare->qp ? move(spare->qp, &order->moves) : errno;
-	if (spare->qp && error)
-		wv_aside_destroy_qp(spare->qp);
-	return !error;
+	if (!wv_ticket_begin_end(ticket, patience_ms))
+		return;
+	wv_aside_destroy_qp(qp);
+	wv_ticket_end(ticket);
 }
 
-/* Puts the spare of @order into the stock. False: it is not wanted any more. */
-static bool add(const struct wv_order *order, const struct wv_spare *spare)
+/* The ticket is good as soon as there is something that another process can destroy. */
+static struct ibv_qp *make(const struct wv_order *order, struct ibv_qp_cap *cap,
+			   struct wv_ticket *ticket)
+{
+	struct ibv_qp *qp;
+
+	wv_room_enter(order->key.context);
+	qp = wv_aside_create_qp(&order->key, cap);
+	if (!qp) {
+		wv_ticket_end(ticket);
+		return NULL;
+	}
+	wv_ticket_made(ticket, qp->handle);
+	if (!move(qp, &order->moves))
+		return qp;
+	destroy(qp, ticket, NULL);
+	return NULL;
+}
+
+static bool add(const struct wv_order *order, struct ibv_qp *qp, const struct ibv_qp_cap *cap,
+		const struct wv_ticket *ticket)
 {
 	bool wanted;
 
 	wv_stock_lock();
-	wanted = wv_stock_add(order, spare);
+	wanted = wv_stock_add(order, qp, cap, ticket);
 	wv_stock_unlock();
-	if (wanted)
-		wv_count(&wv_counters.spares_made);
-	else
-		wv_aside_destroy_qp(spare->qp);
 	return wanted;
 }
 
-/* @how is wv_stock_fail() or wv_stock_put_off(). */
-static void postpone(const struct wv_order *order,
-		     void (*how)(const struct wv_order *order, uint64_t now_ms))
+static void put_off(const struct wv_order *order, bool failed)
 {
 	wv_stock_lock();
-	how(order, wv_clock_ms());
+	wv_stock_put_off(order, failed, wv_clock_ms());
 	wv_stock_unlock();
 }
 
@@ -78,184 +86,240 @@ static bool is_lacking(struct wv_order *order)
 	bool lacking;
 
 	wv_stock_lock();
-	lacking = !__atomic_load_n(&self.stopped, __ATOMIC_RELAXED) &&
-		  wv_stock_lacking(order, wv_clock_ms());
+	lacking = !wv_worker_is_to_end(&maker) && wv_stock_lacking(order, wv_clock_ms());
 	wv_stock_unlock();
 	return lacking;
+}
+
+/* False: no further one is to be made now. */
+static bool make_with(struct wv_ticket *ticket, const struct wv_order *order)
+{
+	struct ibv_qp_cap cap;
+	struct ibv_qp *qp = make(order, &cap, ticket);
+
+	if (!qp) {
+		put_off(order, true);
+		return true;
+	}
+	if (add(order, qp, &cap, ticket)) {
+		wv_count(&wv_counters.spares_made);
+		return true;
+	}
+	destroy(qp, ticket, NULL);
+	return false;
+}
+
+static bool may_make(const struct wv_order *order, struct wv_ticket *ticket)
+{
+	struct wv_tickets *tickets = wv_tickets_make(order->key.context);
+
+	return wv_aside_may_add_qps(order->key.context->cmd_fd) && tickets &&
+	       wv_ticket_begin(tickets, &order->key, ticket);
 }
 
 /* Returns whether there may be more to make. */
 static bool make_one(void)
 {
+	struct wv_ticket ticket;
 	struct wv_order order;
-	struct wv_spare spare;
 	bool more;
 
 	wv_making_lock_last();
 	more = is_lacking(&order);
-	if (more && !wv_aside_may_add_qps(order.key.context->cmd_fd))
-		postpone(&order, wv_stock_put_off);
-	else if (more && !make(&order, &spare))
-		postpone(&order, wv_stock_fail);
+	if (more && !may_make(&order, &ticket))
+		put_off(&order, false);
 	else if (more)
-		more = add(&order, &spare);
-	if (more)
-		wv_keeper_start();
+		more = make_with(&ticket, &order);
 	wv_making_unlock();
+	if (more)
+		wv_keeper_start(&maker);
 	return more;
 }
 
-static bool destroy_one(bool (*which)(const void *arg, struct wv_spare *spare), const void *arg)
+/* Destroys @y (NULL: nothing). Call with both locks held; gives that of the stock back. */
+static void destroy_unlock(struct wv_young_qp *y, unsigned int *patience_ms)
 {
-	struct wv_spare spare;
-	bool any;
+	struct wv_ticket ticket = y ? y->ticket : (struct wv_ticket){NULL, 0};
+	struct ibv_qp *qp = y ? y->qp : NULL;
 
-	wv_stock_lock();
-	any = which(arg, &spare);
+	if (y)
+		wv_young_enter(y, WV_YOUNG_NONE);
 	wv_stock_unlock();
-	if (any)
-		wv_aside_destroy_qp(spare.qp);
-	return any;
+	if (qp)
+		destroy(qp, &ticket, patience_ms);
 }
 
-static bool surplus(const void *unused, struct wv_spare *spare)
-{
-	(void)unused;
-	return !__atomic_load_n(&self.stopped, __ATOMIC_RELAXED) && wv_stock_surplus(spare);
-}
-
+/* Returns whether there was anything to destroy. */
 static bool destroy_surplus(void)
 {
-	bool any;
+	struct wv_young_qp *y = NULL;
 
 	wv_making_lock_last();
-	any = destroy_one(surplus, NULL);
+	wv_stock_lock();
+	if (!wv_worker_is_to_end(&maker))
+		y = wv_young_in(WV_YOUNG_BIT(WV_YOUNG_OVER), NULL) ?: wv_stock_surplus();
+	destroy_unlock(y, NULL);
 	wv_making_unlock();
-	return any;
+	return y;
 }
 
-/* What the program's threads have noted for the daemon. */
-static void tell(void)
+static bool destroy_one(uint32_t states, const void *object, unsigned int *patience_ms)
 {
-	if (__atomic_load_n(&self.stopped, __ATOMIC_RELAXED))
+	struct wv_young_qp *y;
+
+	wv_stock_lock();
+	y = wv_young_in(states, object);
+	destroy_unlock(y, patience_ms);
+	return y;
+}
+
+static void report(void)
+{
+	static uint64_t last_ms;
+	uint64_t now_ms = wv_clock_ms();
+
+	if (now_ms - last_ms < REPORT_MS || wv_worker_is_to_end(&maker))
 		return;
-	wv_kept_pairs_report_connected();
-	wv_keeper_flush();
+	last_ms = now_ms;
+	wv_aside_report_spares();
 }
 
-static uint32_t work(void)
+/* As long as there are spares, it looks whether they are still wanted. */
+static int work(void)
 {
-	uint32_t left;
+	bool any_left;
 
 	wv_stock_lock();
 	wv_stock_plan(wv_clock_ms());
 	wv_stock_unlock();
-	tell();
+	any_left = !wv_worker_is_to_end(&maker) && wv_server_end_look();
 	while (destroy_surplus() || make_one())
 		;
+	report();
 	wv_stock_lock();
-	left = wv_stock_count();
+	any_left = any_left || wv_stock_count();
 	wv_stock_unlock();
-	return left;
+	return any_left ? WV_STOCK_IDLE_MS : -1;
 }
 
-static bool has_news(void)
+/* A program that has one thread, and was not told otherwise, keeps it at that. */
+static bool may_run(void)
 {
-	bool any;
-
-	wv_stock_lock();
-	any = !__atomic_load_n(&self.stopped, __ATOMIC_RELAXED) && wv_kept_pairs_has_news();
-	wv_stock_unlock();
-	return any;
-}
-
-/* Returns the time of the last report, which is now or @last_ms. */
-static uint64_t report(uint64_t last_ms)
-{
-	uint64_t now_ms = wv_clock_ms();
-
-	if (now_ms - last_ms < REPORT_MS || __atomic_load_n(&self.stopped, __ATOMIC_RELAXED))
-		return last_ms;
-	wv_aside_report_spares();
-	return now_ms;
-}
-
-static void *run(void *unused)
-{
-	uint64_t reported_ms = 0;
-
-	for (;;) {
-		bool look_again = work();
-
-		reported_ms = report(reported_ms);
-		wv_maker_sleep(look_again, has_news);
-	}
-	return unused;
-}
-
-void wv_maker_stop(void)
-{
-	__atomic_store_n(&self.stopped, true, __ATOMIC_RELAXED);
-}
-
-void wv_maker_rest(void)
-{
-	wv_maker_stop();
-	wv_keeper_stop();
-}
-
-/* A thread that cannot be started is not tried again. */
-static void start(void)
-{
-	wv_making_lock();
-	if (!self.running && !__atomic_load_n(&self.stopped, __ATOMIC_RELAXED)) {
-		wv_maker_sleep_init();
-		if (wv_own_thread_start(run))
-			wv_maker_stop();
-		else
-			__atomic_store_n(&self.running, true, __ATOMIC_RELAXED);
-	}
-	wv_making_unlock();
+	return wv_worker_runs(&maker) || wv_settings()->wants_spares || wv_program_has_threads();
 }
 
 void wv_maker_wake(void)
 {
-	if (__atomic_load_n(&self.stopped, __ATOMIC_RELAXED))
-		return;
-	__atomic_store_n(&self.due, false, __ATOMIC_RELAXED);
-	if (!__atomic_load_n(&self.running, __ATOMIC_RELAXED))
-		start();
-	else
-		wv_maker_call();
+	__atomic_store_n(&due, false, __ATOMIC_RELAXED);
+	if (may_run())
+		wv_worker_call(&maker);
 }
 
 void wv_maker_wake_later(void)
 {
-	if (__atomic_exchange_n(&self.due, true, __ATOMIC_RELAXED))
+	if (__atomic_exchange_n(&due, true, __ATOMIC_RELAXED))
 		wv_maker_wake();
 }
 
 bool wv_maker_is_due(void)
 {
-	return __atomic_load_n(&self.due, __ATOMIC_RELAXED);
+	return __atomic_load_n(&due, __ATOMIC_RELAXED);
 }
 
-/* Spares first: the keeper might make further ends of them. */
-bool wv_maker_withdraw(const void *object)
+/* Destroys what uses @object, of what is in one of @states, and the spares. */
+static bool destroy_all(uint32_t states, const void *object)
 {
+	unsigned int patience_ms = WV_TICKET_PATIENCE_MS;
 	bool any = false;
 
 	wv_making_lock();
-	while (destroy_one(wv_stock_withdraw, object))
+	wv_stock_lock();
+	wv_stock_withdraw(object);
+	wv_stock_unlock();
+	while (destroy_one(states | WV_YOUNG_BIT(WV_YOUNG_OVER), object, &patience_ms))
 		any = true;
 	wv_making_unlock();
-	return wv_kept_pairs_withdraw(object) || any;
+	return any;
 }
 
-void wv_maker_before_fork(void)
+/* The same for what parents have made. */
+static bool destroy_parents(int fd, const void *object)
+{
+	unsigned int patience_ms = WV_TICKET_PATIENCE_MS;
+	struct wv_tickets *tickets = wv_tickets_of_parent(fd);
+	struct wv_ticket ticket;
+	uint32_t handle;
+	bool any = false;
+
+	while (tickets && wv_ticket_begin_end_of(tickets, object, &patience_ms, &ticket, &handle)) {
+		if (wv_aside_end_qp(fd, handle)) {
+			wv_ticket_put_back(&ticket);
+			break;
+		}
+		wv_ticket_end(&ticket);
+		any = true;
+	}
+	return any;
+}
+
+/* Children keep the ufile, and what they know of it. */
+static void leave(const struct ibv_context *context)
 {
 	wv_making_lock();
+	wv_room_leave(context);
+	wv_tickets_leave(context);
+	wv_making_unlock();
+}
+
+/* Spares first: the keeper might reserve further ones. */
+static bool withdraw(const void *object)
+{
+	bool any = destroy_all(0, object);
+
+	if (!wv_server_end_withdraw(object))
+		return any;
+	destroy_all(WV_YOUNG_BIT(WV_YOUNG_LEAVING) | (object ? WV_YOUNG_BIT(WV_YOUNG_LOST) : 0),
+		    object);
+	return true;
+}
+
+static bool withdraw_parents(const struct ibv_context *context, const void *object)
+{
+	bool any;
+
+	wv_making_lock();
+	any = destroy_parents(context->cmd_fd, object);
+	wv_making_unlock();
+	return any;
+}
+
+bool wv_maker_withdraw(const struct ibv_context *context, const void *object)
+{
+	bool any = withdraw(object);
+
+	if (object && object == context)
+		leave(context);
+	else if (object)
+		any = withdraw_parents(context, object) || any;
+	return any;
+}
+
+bool wv_maker_withdraw_unseen(const struct ibv_context *context, const void *object)
+{
+	bool any;
+
+	wv_guard_begin();
+	any = object != context && destroy_parents(context->cmd_fd, object);
+	wv_guard_end();
+	return any;
+}
+
+bool wv_maker_before_fork(void)
+{
+	if (!wv_making_lock_in_time())
+		return false;
 	wv_stock_lock();
+	return true;
 }
 
 void wv_maker_after_fork(void)
@@ -267,12 +331,9 @@ void wv_maker_after_fork(void)
 /* The spares are the parent's, and so is the thread. */
 void wv_maker_in_child(void)
 {
-	wv_stock_forget();
-	wv_young_forget();
+	wv_stock_forked();
+	wv_young_forked();
 	wv_requests_forget();
-	wv_kept_pairs_forked();
-	wv_maker_sleep_forked();
-	self.running = false;
 	wv_spare_locks_forked();
 	wv_maker_after_fork();
 }

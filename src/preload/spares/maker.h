@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The thread that makes spares, by the genuine verbs of libibverbs, and destroys those that are not
+ * The worker that makes spares, by the genuine verbs of libibverbs, and destroys those that are not
  * wanted any more.
  */
 #pragma once
 
+#include <infiniband/verbs.h>
 #include <stdbool.h>
 
-/* Starts the thread if it does not run, or wakes it. Call with no lock held. */
+/* Has the maker look what is to be done. Call with no lock held. */
 void wv_maker_wake(void);
 
 /*
- * The same once the program has connected the queue pair that it is creating, so that the thread
+ * The same once the program has connected the queue pair that it is creating, so that the maker
  * does not share a processor with it meanwhile; or at once, if it creates a further one first.
  */
 void wv_maker_wake_later(void);
@@ -20,18 +21,18 @@ void wv_maker_wake_later(void);
 bool wv_maker_is_due(void);
 
 /*
- * Destroys all spares that use @object (NULL: all spares), and forgets their shapes. Returns
- * whether there were any. Call with no lock held.
+ * Destroys all spares that use @object of @context, a parent's, too (NULL: all spares of this
+ * process), and forgets their shapes. Returns whether there were any. Call with no lock held.
  */
-bool wv_maker_withdraw(const void *object);
+bool wv_maker_withdraw(const struct ibv_context *context, const void *object);
 
-/* From now on no spare is made, and no thread is started: the process ends. Takes no lock. */
-void wv_maker_stop(void);
-
-/* The same for a process that enters a sandbox: nor are there pairs. */
-void wv_maker_rest(void);
+/*
+ * The same in a child that has not taken the library's state over (core/process.h): it has spares of
+ * its parent only. Takes no lock, since a thread that the child does not have may hold it.
+ */
+bool wv_maker_withdraw_unseen(const struct ibv_context *context, const void *object);
 
 /* Around fork(2). */
-void wv_maker_before_fork(void);
+bool wv_maker_before_fork(void);
 void wv_maker_after_fork(void);
 void wv_maker_in_child(void);

@@ -2,17 +2,16 @@
 #include "preload/spares/moves.h"
 
 #include "abi/qp.h"
-#include "preload/client/daemon_connection.h"
 #include "preload/core/process.h"
 #include "preload/core/real.h"
+#include "preload/core/scope.h"
 #include "preload/core/trace.h"
-#include "preload/spares/kept_pairs.h"
-#include "preload/spares/locks.h"
+#include "preload/pairs/partner.h"
 #include "preload/spares/maker.h"
-#include "preload/spares/pair_end.h"
-#include "preload/spares/pair_moves.h"
-#include "preload/spares/stock.h"
-#include "preload/spares/young.h"
+#include "preload/stock/aside_qp.h"
+#include "preload/stock/locks.h"
+#include "preload/stock/stock.h"
+#include "preload/stock/young.h"
 
 #include <string.h>
 
@@ -21,10 +20,19 @@ static bool any_young(void)
 	return __builtin_expect(wv_young_any(), 0) && wv_process_is_adopted();
 }
 
-static bool is_paired(const struct ibv_qp *qp)
+/*
+ * NULL: the queue pair is not young. A spare that is in another state than the program's moves have
+ * led to was moved by somebody who called libibverbs itself: it is an ordinary queue pair.
+ */
+static struct wv_young_qp *find(const struct ibv_qp *qp)
 {
-	return __builtin_expect(wv_pair_end_any(), 0) && wv_process_is_adopted() &&
-	       wv_pair_owns(qp);
+	struct wv_young_qp *young = wv_young_find(qp);
+
+	if (!young || young->state != WV_YOUNG_AHEAD ||
+	    qp->state == (young->n ? IBV_QPS_INIT : IBV_QPS_RESET))
+		return young;
+	wv_partner_note_elsewhere(young);
+	return wv_young_find(qp);
 }
 
 /* Copies the young queue pair @qp. False: it is not young. */
@@ -33,22 +41,21 @@ static bool look_up(const struct ibv_qp *qp, struct wv_young_qp *copy)
 	struct wv_young_qp *young;
 
 	wv_stock_lock();
-	young = wv_young_find(qp);
+	young = find(qp);
 	if (young)
 		*copy = *young;
 	wv_stock_unlock();
 	return young;
 }
 
-/* From now on it is of interest only how the queue pair is connected. False: not even that. */
-static bool grow_up(struct wv_young_qp *y)
+/* All moves to INIT are made. From now on it is of interest only how it is connected. */
+static void grow_up(struct wv_young_qp *y)
 {
-	y->is_spare = false;
-	y->is_grown = true;
+	wv_stock_agree(&y->key, &y->moves);
 	if (y->key.type == IBV_QPT_RC)
-		return true;
-	wv_young_remove(y);
-	return false;
+		wv_young_enter(y, WV_YOUNG_GROWN);
+	else
+		wv_young_enter(y, WV_YOUNG_NONE);
 }
 
 /* The spare made the move already. It is an ordinary queue pair once the program has made all. */
@@ -58,12 +65,11 @@ static bool claim(const struct ibv_qp *qp, const struct wv_verb *move)
 	bool claimed;
 
 	wv_stock_lock();
-	y = wv_young_find(qp);
-	claimed = y && y->is_spare && !memcmp(&y->moves.all[y->n], move, sizeof(*move));
-	if (claimed && ++y->n == y->moves.n) {
-		wv_stock_agree(&y->key, &y->moves);
+	y = find(qp);
+	claimed =
+	    y && y->state == WV_YOUNG_AHEAD && !memcmp(&y->moves.all[y->n], move, sizeof(*move));
+	if (claimed && ++y->n == y->moves.n)
 		grow_up(y);
-	}
 	wv_stock_unlock();
 	return claimed;
 }
@@ -97,7 +103,7 @@ static void put_back(struct wv_young_qp *young)
 	wv_stock_differ(&young->key);
 	y = wv_young_find(young->qp);
 	if (y) {
-		y->is_spare = false;
+		wv_young_enter(y, WV_YOUNG_LEARNED);
 		y->was_reset = !y->n;
 		y->moves.n = y->n;
 		*young = *y;
@@ -105,56 +111,43 @@ static void put_back(struct wv_young_qp *young)
 	wv_stock_unlock();
 }
 
-/* The queue pair @y has been connected as it says, or otherwise. */
-static void note_connected(const struct wv_young_qp *y, bool as_it_says)
-{
-	uint64_t number = wv_stock_connected(&y->key, as_it_says ? &y->connection : NULL);
-
-	if (number && wv_client_allows_pairs())
-		wv_kept_pairs_note_connected(number, y->qp, &y->connection);
-}
-
-/* A queue pair that has made all moves to INIT was moved further. */
-static void note_grown(struct wv_young_qp *y, const struct ibv_qp_attr *attr, int mask)
-{
-	bool as_usual = wv_connection_set(&y->connection, attr, mask);
-
-	if (as_usual && attr->qp_state == IBV_QPS_RTR)
-		return;
-	if (!as_usual || attr->qp_state == IBV_QPS_RTS)
-		note_connected(y, as_usual && y->connection.rtr.mask);
-	wv_young_remove(y);
-}
-
 /* The kernel has moved a queue pair that was no spare, or is none any more. */
-static void note(struct wv_young_qp *y, const struct wv_verb *move, bool is_init,
+static void note(struct wv_young_qp *y, const struct wv_young_qp *was, const struct wv_verb *move,
 		 const struct ibv_qp_attr *attr, int mask)
 {
-	int state = attr->qp_state;
+	bool is_init = move && y->state == WV_YOUNG_LEARNED && y->moves.n < WV_SHAPE_MOVES;
 
-	if (y->is_grown) {
-		note_grown(y, attr, mask);
-		return;
-	}
-	if (is_init && y->moves.n < WV_SHAPE_MOVES) {
+	if (is_init) {
 		y->moves.all[y->moves.n++] = *move;
 		y->was_reset = false;
 		return;
 	}
-	if (state == IBV_QPS_RESET && y->was_reset)
+	if (y->state == WV_YOUNG_LEARNED && attr->qp_state == IBV_QPS_RESET && y->was_reset)
 		return;
-	if (state != IBV_QPS_RTR) {
-		wv_young_remove(y);
-		return;
-	}
-	wv_stock_agree(&y->key, &y->moves);
-	if (grow_up(y))
-		note_grown(y, attr, mask);
+	if (y->state == WV_YOUNG_LEARNED && attr->qp_state == IBV_QPS_RTR)
+		grow_up(y);
+	wv_partner_note_move(y, was, attr, mask);
+}
+
+/* Has the kernel make the program's move, which may be towards the other end of a pair. */
+static int make_move(struct ibv_qp *qp, const struct wv_young_qp *y, struct ibv_qp_attr *attr,
+		     int mask)
+{
+	struct ibv_qp_attr with_psns;
+	int error;
+
+	if (!y->partner.peer.qp_num)
+		return wv_real_verbs()->modify_qp(qp, attr, mask);
+	with_psns = *attr;
+	wv_scope.why = wv_partner_set_psns(y, &with_psns, mask);
+	error = wv_real_verbs()->modify_qp(qp, &with_psns, mask);
+	wv_scope.why = 0;
+	return error;
 }
 
 static int move_young(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	struct wv_young_qp young, *y;
+	struct wv_young_qp young = {.state = WV_YOUNG_NONE}, *y;
 	struct wv_verb move;
 	uint64_t start = wv_trace_now();
 	bool is_init = wv_init_move_set(&move, attr, mask), is_time;
@@ -165,16 +158,16 @@ static int move_young(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 		wv_trace_ahead(start, WV_HOW_SPARE, IBV_QPS_INIT);
 		return 0;
 	}
-	if (look_up(qp, &young) && young.is_spare)
+	if (look_up(qp, &young) && young.state == WV_YOUNG_AHEAD)
 		put_back(&young);
-	error = wv_real_verbs()->modify_qp(qp, attr, mask);
+	error = make_move(qp, &young, attr, mask);
 	if (error || !(mask & IBV_QP_STATE))
 		return error;
 	wv_stock_lock();
 	y = wv_young_find(qp);
 	if (y)
-		note(y, &move, is_init, attr, mask);
-	is_time = wv_kept_pairs_has_news() || (wv_maker_is_due() && !wv_young_find(qp));
+		note(y, &young, is_init ? &move : NULL, attr, mask);
+	is_time = wv_young_any_news() || (wv_maker_is_due() && !wv_young_find(qp));
 	wv_stock_unlock();
 	if (is_time)
 		wv_maker_wake();
@@ -183,8 +176,6 @@ static int move_young(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 
 int wv_spares_modify_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 {
-	if (is_paired(qp))
-		return wv_pair_modify_qp(qp, attr, mask);
 	return any_young() ? move_young(qp, attr, mask)
 			   : wv_real_usual_verbs()->modify_qp(qp, attr, mask);
 }
@@ -195,9 +186,7 @@ int wv_spares_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	struct wv_young_qp young = {.was_reset = false};
 	int error;
 
-	if (is_paired(qp))
-		return wv_pair_query_qp(qp, attr, mask, init);
-	if (any_young() && look_up(qp, &young) && young.is_spare)
+	if (any_young() && look_up(qp, &young) && young.state == WV_YOUNG_AHEAD)
 		put_back(&young);
 	error = wv_real_verbs()->query_qp(qp, attr, mask, init);
 	if (!error && young.was_reset && attr->qp_state == IBV_QPS_RESET)
@@ -205,21 +194,70 @@ int wv_spares_query_qp(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	return error;
 }
 
-/* Forgets the queue pair first: another may have its address as soon as it is destroyed. */
-static int destroy_young(struct ibv_qp *qp)
+/*
+ * Has the queue pair forgotten first: another may have its address as soon as it is destroyed.
+ * Returns whether it was young, and has been an ordinary one.
+ */
+static bool forget(const struct ibv_qp *qp, struct wv_young_qp *young)
 {
-	struct wv_young_qp young, *y;
-	int error;
+	struct wv_young_qp *y;
+	bool is_ordinary;
 
 	wv_stock_lock();
 	y = wv_young_find(qp);
-	if (y) {
-		young = *y;
-		wv_young_remove(y);
+	is_ordinary = y && !wv_young_has_partner(y);
+	if (y)
+		*young = *y;
+	if (is_ordinary)
+		wv_young_enter(y, WV_YOUNG_NONE);
+	wv_stock_unlock();
+	return is_ordinary;
+}
+
+/*
+ * The number must not become that of another queue pair as long as the partner may name it. So the
+ * queue pair stays, in RESET: that takes its completions off the completion queue, as a destroy
+ * does. The maker destroys it later, and not before its lock is given back.
+ */
+static bool leave(struct ibv_qp *qp)
+{
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
+	struct wv_tickets *tickets;
+	struct wv_young_qp *y;
+	bool leaves;
+
+	wv_making_lock();
+	tickets = wv_tickets_make(qp->context);
+	wv_stock_lock();
+	y = wv_young_find(qp);
+	leaves = y && wv_young_has_partner(y);
+	if (leaves) {
+		wv_partner_leave(y, WV_PAIR_ENDED);
+		if (tickets && wv_ticket_begin(tickets, &y->key, &y->ticket))
+			wv_ticket_made(&y->ticket, qp->handle);
 	}
 	wv_stock_unlock();
+	if (leaves)
+		wv_aside_modify_qp(qp, &attr, IBV_QP_STATE);
+	wv_making_unlock();
+	if (leaves)
+		wv_maker_wake();
+	return leaves;
+}
+
+static int destroy_young(struct ibv_qp *qp)
+{
+	struct wv_young_qp young = {.state = WV_YOUNG_NONE};
+	bool is_ordinary = forget(qp, &young);
+	int error;
+
+	if (wv_young_has_partner(&young)) {
+		if (leave(qp))
+			return 0;
+		is_ordinary = forget(qp, &young); /* the partner has gone meanwhile */
+	}
 	error = wv_real_verbs()->destroy_qp(qp);
-	if (!error || !y)
+	if (!error || !is_ordinary)
 		return error;
 	wv_stock_lock();
 	wv_young_add(&young);
@@ -229,7 +267,5 @@ static int destroy_young(struct ibv_qp *qp)
 
 int wv_spares_destroy_qp(struct ibv_qp *qp)
 {
-	if (is_paired(qp))
-		return wv_pair_destroy_qp(qp);
 	return any_young() ? destroy_young(qp) : wv_real_verbs()->destroy_qp(qp);
 }

@@ -10,12 +10,16 @@
 #include "preload/core/settings.h"
 #include "preload/core/trace.h"
 #include "preload/lease/aside.h"
-#include "preload/spares/locks.h"
+#include "preload/lease/one_thread.h"
+#include "preload/pairs/requests.h"
 #include "preload/spares/maker.h"
-#include "preload/spares/pair_moves.h"
-#include "preload/spares/requests.h"
-#include "preload/spares/stock.h"
-#include "preload/spares/young.h"
+#include "preload/stock/locks.h"
+#include "preload/stock/stock.h"
+#include "preload/stock/tickets.h"
+#include "preload/stock/young.h"
+
+#include <errno.h>
+#include <sys/single_threaded.h>
 
 static unsigned int created; /* queue pairs, up to 2 */
 
@@ -28,39 +32,40 @@ static bool is_active(void)
 	return __atomic_load_n(&created, __ATOMIC_RELAXED) > 1 && wv_process_is_adopted();
 }
 
-static bool may_have_spares(const struct ibv_qp_init_attr *attr)
+static bool may_have_spares(int fd, const struct ibv_qp_init_attr *attr)
 {
 	if (__atomic_load_n(&created, __ATOMIC_RELAXED) < 2)
 		__atomic_fetch_add(&created, 1, __ATOMIC_RELAXED);
-	return is_active() && wv_settings()->spares && wv_client_allows_spares() &&
-	       wv_qp_is_ahead(attr->qp_type, IBV_QPS_INIT);
+	return is_active() && wv_settings()->spares &&
+	       (!__libc_single_threaded || wv_settings()->wants_spares) &&
+	       wv_client_allows_spares() && wv_one_thread_is_not_told(fd) &&
+	       wv_context_is_own(fd) && wv_qp_is_ahead(attr->qp_type, IBV_QPS_INIT);
 }
 
-/* Takes a spare of @shape, which is young from then on. */
-static bool take(struct wv_shape *shape, struct wv_spare *spare)
+/* The spare for the next queue pair of @shape, which is young from then on. NULL: there is none. */
+static struct wv_young_qp *take(struct wv_shape *shape)
 {
-	struct wv_young_qp young = {
-	    .key = shape->key,
-	    .is_spare = true,
-	    .moves = shape->moves,
-	    .connection.by_request = wv_request_current()->qp_num,
-	};
+	const struct wv_qp_peer *request = wv_request_current();
+	struct wv_young_qp *spare = wv_request_take(&shape->key);
 
-	if (!wv_young_has_room() || !wv_stock_take(shape, spare))
-		return false;
-	young.qp = spare->qp;
-	wv_young_add(&young);
-	return true;
+	if (!spare && wv_young_has_room())
+		spare = wv_stock_take(shape, WV_YOUNG_AHEAD);
+	if (spare)
+		spare->by_request = request->qp_num;
+	return spare;
 }
 
-static bool ask(const struct wv_qp_key *key, struct wv_spare *spare)
+static bool ask(const struct wv_qp_key *key, struct wv_young_qp *spare)
 {
+	struct wv_young_qp *taken;
 	struct wv_shape *shape;
-	bool taken, is_low;
+	bool is_low;
 
 	wv_stock_lock();
 	shape = wv_stock_ask(key, wv_clock_ms());
-	taken = shape && (wv_pair_take(key, wv_request_current(), spare) || take(shape, spare));
+	taken = shape ? take(shape) : NULL;
+	if (taken)
+		*spare = *taken;
 	is_low = shape && wv_stock_is_low(shape);
 	wv_stock_unlock();
 	if (is_low && key->type == IBV_QPT_RC)
@@ -70,34 +75,43 @@ static bool ask(const struct wv_qp_key *key, struct wv_spare *spare)
 	return taken;
 }
 
-/* The genuine verb. If the device is at its limits, the spares go first. */
+bool wv_spares_make_room(void)
+{
+	int error = errno;
+	bool made = false;
+
+	/* What kernels and providers say at a limit of the process, the cgroup or the device. */
+	if (error == ENOMEM || error == ENOSPC || error == EAGAIN)
+		made = is_active() && wv_maker_withdraw(NULL, NULL);
+	errno = error;
+	return made;
+}
+
 static struct ibv_qp *create(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	struct ibv_qp_init_attr again = *attr;
-	struct ibv_qp *qp = wv_real_usual_verbs()->create_qp(pd, attr);
 
-	if (qp || !wv_spares_give_back(NULL))
-		return qp;
-	*attr = again;
-	return wv_real_usual_verbs()->create_qp(pd, attr);
+	return WV_WITH_ROOM((*attr = again, wv_real_usual_verbs()->create_qp(pd, attr)));
 }
 
 static void learn(const struct wv_qp_key *key, struct ibv_qp *qp)
 {
 	wv_stock_lock();
-	wv_young_add(&(struct wv_young_qp){
-	    .key = *key, .qp = qp, .connection.by_request = wv_request_current()->qp_num});
+	wv_young_add(&(struct wv_young_qp){.state = WV_YOUNG_LEARNED,
+					   .key = *key,
+					   .qp = qp,
+					   .by_request = wv_request_current()->qp_num});
 	wv_stock_unlock();
 }
 
 struct ibv_qp *wv_spares_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	struct wv_qp_key key;
-	struct wv_spare spare;
+	struct wv_young_qp spare;
 	struct ibv_qp *qp;
 	uint64_t start = wv_trace_now();
 
-	if (!may_have_spares(attr))
+	if (!may_have_spares(pd->context->cmd_fd, attr))
 		return create(pd, attr);
 	wv_qp_key_set(&key, pd, attr);
 	if (ask(&key, &spare)) {
@@ -114,7 +128,10 @@ struct ibv_qp *wv_spares_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a
 	return qp;
 }
 
-bool wv_spares_give_back(const void *object)
+bool wv_spares_give_back(const struct ibv_context *context, const void *object)
 {
-	return is_active() && wv_maker_withdraw(object);
+	if (!is_active() && !wv_tickets_any())
+		return false;
+	return wv_process_is_adopted() ? wv_maker_withdraw(context, object)
+				       : wv_maker_withdraw_unseen(context, object);
 }

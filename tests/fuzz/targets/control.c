@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A question of the command line to a daemon that knows a recipe, and the answer as it is printed.
- */
+/* A question of the command line to a daemon that knows a recipe, and the answer as printed. */
 #include "fuzz.h"
 
 #include "cli/recipe_text.h"

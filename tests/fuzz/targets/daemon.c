@@ -2,11 +2,15 @@
 /* Messages of several clients, and of a peer, to a daemon in this process, and its answers. */
 #include "fuzz.h"
 
+#include "daemon/pairing_parts.h"
 #include "daemon/pairs/pairs.h"
+#include "daemon/pairs/user_names.h"
 #include "daemon_bench.h"
 #include "turns.h"
 
 #include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
 
 #define MEMORY (16u << 20) /* filling a pool takes long if there is more to fill */
 
@@ -14,7 +18,19 @@ static struct daemon_bench *bench;
 static struct bench_answer answer;
 static int clients[N_CLIENTS] = {-1, -1, -1, -1};
 static int node;
-static struct wv_peer peer; /* that is not connected any more when it is to be answered */
+static struct wv_pair_note heard; /* by a keeper, the last one */
+static struct wv_peer peer;	  /* that is not connected any more when it is to be answered */
+
+/* Servers and pairs have number 1, so that an input can speak of them, and does so each time. */
+ssize_t __wrap_getrandom(void *to, size_t n, unsigned int flags);
+
+ssize_t __wrap_getrandom(void *to, size_t n, unsigned int flags)
+{
+	(void)flags;
+	memset(to, 0, n);
+	*(uint8_t *)to = 1;
+	return (ssize_t)n;
+}
 
 static void end_daemon(void)
 {
@@ -33,6 +49,7 @@ int LLVMFuzzerInitialize(int *argc, char ***argv)
 	bench = state;
 	bench_stop(bench);
 	bench->pairs = true;
+	bench_write_gids(bench, TURN_GID);
 	bench_start(bench);
 	wv_log_init(WV_ERROR);
 	bench->server->planner.limits.user.bytes = MEMORY;
@@ -71,6 +88,8 @@ static void check_answer(void)
 		json_decref(bench_document(&answer));
 		break;
 	case WV_MSG_PAIR:
+		heard = ((const struct wv_msg_pair *)answer.data)->note;
+		break;
 	case WV_MSG_PAIR_GONE:
 		break;
 	default:
@@ -110,11 +129,62 @@ static void say(int *client, const struct turn *turn, const uint8_t *data)
 
 static void hear_peer(const uint8_t *data, size_t bytes)
 {
-	const struct wv_peers *peers = &bench->server->pairing.peers;
+	const struct wv_peers *peers = &bench->server->pairing->peers;
 	wv_auto_free void *note = copy_exactly(data, bytes);
 
 	peers->events->message(peers->arg, &peer, WV_FRAME_FIRST_MESSAGE, note, bytes);
 	bench_run(bench);
+}
+
+/* The number of the process that keeps spares; it was told to nobody here. */
+static uint32_t keeper_number(void)
+{
+	const struct wv_keeper *keeper = LIST_FIRST(&bench->server->pairing->keepers.all);
+
+	return keeper ? keeper->id : 0;
+}
+
+static struct wv_pair_note note_of(const struct spoken *said)
+{
+	static const uint8_t gid[16] = {0xfe, 0x80, [15] = 1};
+	struct wv_pair_note note = {
+	    .keeper = keeper_number(),
+	    .pair = said->pair,
+	    .shape = said->shape,
+	    .peer_qp_num = said->peer_qp_num,
+	    .by_request = !!(said->flags & SPOKEN_BY_REQUEST),
+	};
+	const char *user = wv_user_name(&bench->server->pairing->names, getuid());
+
+	if (!(said->flags & SPOKEN_OF_OTHERS)) {
+		memcpy(note.gid, gid, sizeof(gid));
+		memcpy(note.peer_gid, gid, sizeof(gid));
+	}
+	if (user && !(said->flags & SPOKEN_FOR_OTHERS))
+		snprintf(note.user, sizeof(note.user), "%s", user);
+	if (said->flags & SPOKEN_AS_HEARD)
+		note = heard;
+	note.word = said->word % WV_PAIR_WORDS;
+	note.why = said->why % WV_PAIR_WHYS;
+	note.qp_num = said->qp_num;
+	return note;
+}
+
+static void talk(const uint8_t *data, size_t bytes)
+{
+	struct turn as_message = {.what = WV_MSG_PAIR, .bytes = sizeof(struct wv_pair_note)};
+	struct spoken said;
+
+	for (; bytes >= sizeof(said); data += sizeof(said), bytes -= sizeof(said)) {
+		struct wv_pair_note note;
+
+		memcpy(&said, data, sizeof(said));
+		note = note_of(&said);
+		if (said.flags & SPOKEN_BY_PEER)
+			hear_peer((const uint8_t *)&note, sizeof(note));
+		else
+			say(&clients[TURN_KEEPER], &as_message, (const uint8_t *)&note);
+	}
 }
 
 static void take(const struct turn *turn, const uint8_t *data)
@@ -132,6 +202,9 @@ static void take(const struct turn *turn, const uint8_t *data)
 	case TURN_NOTE:
 		hear_peer(data, turn->bytes);
 		break;
+	case TURN_TALK:
+		talk(data, turn->bytes);
+		break;
 	default:
 		say(client, turn, data);
 	}
@@ -139,7 +212,7 @@ static void take(const struct turn *turn, const uint8_t *data)
 
 static void forget_pairs(void)
 {
-	struct wv_pairing *pairing = &bench->server->pairing;
+	struct wv_pairing *pairing = bench->server->pairing;
 
 	pairing->peers.events->down(pairing->peers.arg, &peer);
 	wv_pairs_stop(&pairing->pairs);

@@ -140,16 +140,16 @@ static void *claim_memory(void *lease, size_t bytes)
 /* Connects the queue pair that is connected already; whatever the kernel says. */
 static void connect_qp(struct program *program, const struct wv_context *c, uint8_t how)
 {
-	struct wv_qp_peer peer = {.qp_num = c->pair.peer_qp_num, .psn = 1, .peer_psn = 2};
+	struct wv_qp_peer peer = {.qp_num = c->pair.peer.qp_num, .psn = 1, .peer_psn = 2};
 	struct ib_uverbs_modify_qp move;
 	struct command cmd;
 
-	memcpy(peer.gid, c->pair.peer_gid, sizeof(peer.gid));
+	memcpy(peer.gid, c->pair.peer.gid, sizeof(peer.gid));
 	peer.qp_num += !!(how & REPLY_ELSEWHERE);
 	for (enum ibv_qp_state to = IBV_QPS_RTR; to <= IBV_QPS_RTS; to++) {
 		if (how & REPLY_QUERIES)
-			program_query(program, c->pair_qp);
-		move = connecting_move(to, c->pair_qp, &peer);
+			program_query(program, c->pair.qp);
+		move = connecting_move(to, c->pair.qp, &peer);
 		if (how & REPLY_OTHERWISE)
 			move.path_mtu = move.timeout = 5;
 		command_legacy(&cmd, IB_USER_VERBS_CMD_MODIFY_QP, &move, sizeof(move), NULL, 0);
@@ -171,7 +171,7 @@ static void use(int fd, struct wv_context *c, unsigned int number, uint8_t how)
 	} else {
 		program_init(&program, through_control_path, &fd, 0x7f0000000000);
 		program_run(&program, programs[number]);
-		if (c->mode == WV_LEASED && c->pair.pair)
+		if (c->mode == WV_LEASED && c->pair.id)
 			connect_qp(&program, c, how);
 	}
 }

@@ -179,7 +179,7 @@ def zygote_gone(end):
 def storm(lab):
     started = taught(lab, PLAIN)
     before = started.descriptors(), started.threads()
-    require_equal(started.ask("storm", 300, 8, 20000, *PLAIN.split()), 0, "children that failed")
+    require_equal(started.storm(300, 8, 20000, PLAIN), 0, "children that failed")
     started.run("exit")
     await_sets(started, SETS)
     require_equal((started.descriptors(), started.threads()), before, "descriptors and threads of the zygote")

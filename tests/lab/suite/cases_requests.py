@@ -16,6 +16,9 @@ from .report import Case, Failure, require, require_equal
 TOPIC = "requests"
 KILLED_S = 0.5  # of a client: about as long as it runs
 ROUNDS = 12  # of clients, until there are pairs
+# Clients of a round. A server that none reaches for 5 s has no spares (WV_STOCK_IDLE_MS), so nothing is learned of its
+# clients. On a slow machine, clients that start one after the other are further apart than that.
+TOGETHER = 4
 PAIRS_S = 2  # in which the daemon makes pairs, if it makes any
 
 
@@ -24,9 +27,9 @@ class Server:
     clients do. A new Server has served @at_once clients already: for the first one, it opened the device."""
 
     def __init__(self, sides, at_once=1, host=None):
-        self._here, self._there = sides
-        self._program = self._here.build.program("requests")
-        self._host = host or self._here.host
+        self.here, self._there = sides
+        self._program = self.here.build.program("requests")
+        self._host = host or self.here.host
         for _ in range(TRIES):
             self._start(at_once)
             self.serve(at_once)
@@ -38,7 +41,7 @@ class Server:
     def _start(self, at_once):
         self.port = ports.free_port()
         words = [self._program, "serve", str(self.port), str(at_once)]
-        self._running = self._here.start(words, warm=True, name="server")
+        self._running = self.here.start(words, warm=True, name="server")
         require(resources.until(lambda: cm_listening(self.port)(None), 20), "the server does not listen")
 
     def _start_client(self, number):
@@ -66,9 +69,9 @@ class Server:
         return result
 
 
-def from_pairs(events, how):
+def from_pairs(events):
     """How many queue pairs got to RTS because they were connected ahead."""
-    return sum(e.kind == trace.COMMAND and e.how == how and e.qp_state == trace.RTS for e in events)
+    return sum(e.kind == trace.COMMAND and e.how == trace.ADOPTED and e.qp_state == trace.RTS for e in events)
 
 
 def pairs(lab):
@@ -86,15 +89,15 @@ def connect(sides, at_once, rounds):
     server = Server(sides, at_once)
     best = used = 0
     for _ in range(rounds):
-        ahead = sum(from_pairs(result.events, trace.ADOPTED) for result in server.serve(at_once))
+        ahead = sum(from_pairs(result.events) for result in server.serve(at_once))
         best, used = max(best, ahead), used + ahead
         if best == at_once:
             break
         await_pairs(there, at_once)
-    result = server.finish()
+    server.finish()
     seen = pairs(there)
     require(best == at_once, f"at most {best} of {at_once} clients were connected ahead: {seen}")
-    require(from_pairs(result.events, trace.PAIR) >= used, f"the server took fewer pairs than {used}")
+    require(seen["used"] >= used, f"the server took fewer pairs than {used}: {seen}")
     # On a busy machine, a request may be faster than the news that its client has the pair.
     require(not any(n for why, n in seen["unlike"].items() if why != "other_peer"), f"they disagreed: {seen}")
 
@@ -113,10 +116,10 @@ def on_two_nodes(nodes):
 def until_pairs(server, there):
     """Serves clients until there is a pair for the next one."""
     for _ in range(ROUNDS):
-        server.serve()
+        server.serve(TOGETHER)
         if await_pairs(there, 1):
             return
-    raise Failure(f"no pair came about: {pairs(there)}")
+    raise Failure(f"no pair came about: {pairs(there)}; on the server's node: {pairs(server.here)}")
 
 
 def joined_with_pairs(nodes):
@@ -152,7 +155,7 @@ def with_pairs_again(server, there):
     """Clients of a node that was away are connected ahead again."""
     cluster.await_peer(there)
     until_pairs(server, there)
-    ahead = [from_pairs(server.serve()[0].events, trace.ADOPTED) for _ in range(4) if await_pairs(there, 1)]
+    ahead = [from_pairs(server.serve()[0].events) for _ in range(4) if await_pairs(there, 1)]
     require(any(ahead), f"no client was connected ahead: {pairs(there)}")
     server.finish()
 

@@ -2,6 +2,7 @@
 """A server finds queue pairs made ahead, and serves as without them."""
 
 import subprocess
+import time
 
 from support import keepers, trace, wire
 
@@ -40,9 +41,10 @@ class Words:
     def __init__(self, lab, words, env):
         self._process = subprocess.Popen([lab.build.program("words"), *words.split(), "listen"], env=env, text=True,
                                          stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.qp_num = self._read()
+        self.qp_num = self.finish()
 
-    def _read(self):
+    def finish(self):
+        """Returns the number of the queue pair that was made last, if any was."""
         self.said = []
         for line in self._process.stdout:
             if line == "@listening\n":
@@ -52,17 +54,20 @@ class Words:
         numbers = [int(line.split()[2]) for line in self.said if line.startswith("# qp ")]
         return numbers[-1] if numbers else None
 
-    def do(self, words):
-        """Returns the number of the queue pair that was made last, if any was."""
+    def begin(self, words):
         self._process.stdin.write(words + "\n")
         self._process.stdin.flush()
-        return self._read()
+
+    def do(self, words):
+        self.begin(words)
+        return self.finish()
 
     def end(self):
         self._process.communicate("\n", timeout=60)
 
 
 MAKE = "qp:rc move:init"
+EARLY_S = 0.2
 PSN, PEER_PSN = 0xfffffe, 0x123456  # of a pair: the first that the server sends, and that the client does
 
 
@@ -85,7 +90,7 @@ def start_server(lab, fake):
 def make_pair(server, keeper, client):
     """Returns the number of the server's end, which the server's program has now."""
     known = keeper.connected[0]
-    keeper.say(keepers.ASK, pair=1, shape=known.shape, gid=known.gid, qp_num=client.qp_num, psn=PSN,
+    keeper.say(keepers.ASK, pair=1, shape=known.shape, gid=known.gid, peer_gid=known.gid, qp_num=client.qp_num, psn=PSN,
                peer_psn=PEER_PSN)
     made = keeper.hear()
     require_equal(made.word, keepers.MADE, f"no pair: {made}")
@@ -121,11 +126,12 @@ def to_another(lab, server, _client, peer):
 
 
 def early(_lab, server, client, _peer):
-    """What has come already is not lost, whatever the server asks for."""
+    """What is sent before the server accepts it is sent again, and arrives then, whatever the server asks for."""
     server.do("receives:n=3")
-    client.do("push:fill=1")
+    client.begin("push:fill=1 push:fill=2 push:fill=3")
+    time.sleep(EARLY_S)
     server.do(f"move:rtr,rts,dest={client.qp_num},psn=7,rq=9,mtu=2")
-    client.do("push:fill=2 push:fill=3")
+    client.finish()
     server.do("pull:n=3")
     require_equal(server.said, ["pull:n=3 ok 1 2 3"], "messages")
 
@@ -134,7 +140,7 @@ PAIRS = [
     ("as it is connected ahead", to_partner("")),
     ("put back for other attributes", to_partner(",mtu=2")),
     ("put back for another peer", to_another),
-    ("not put back after data has come", early),
+    ("messages come before it is connected", early),
 ]
 
 

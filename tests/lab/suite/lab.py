@@ -3,6 +3,7 @@
 
 import os
 import pathlib
+import re
 import shutil
 
 from support import ports, trace, zygote
@@ -51,7 +52,7 @@ class Lab:
         env = {name: value for name, value in os.environ.items()
                if not name.startswith("WARMVERBS_") and name != "LD_PRELOAD"}
         if warm:
-            env.update(LD_PRELOAD=str(self.build.preload), WARMVERBS_SOCKET=str(self.socket))
+            env.update(LD_PRELOAD=str(self.build.preload), WARMVERBS_SOCKET=str(self.socket), WARMVERBS_SPARES="1")
         if warm and trace_path:
             env.update(WARMVERBS_TRACE=str(trace_path))
         env.update(extra or {})
@@ -162,10 +163,26 @@ def listening(port):
     return lambda _running: ports.is_listened_to(port)
 
 
+_first_ticks = {}
+
+
+def is_past_call(pid):
+    """Whether a process waits in the kernel, where a signal would wake it, or was outside the kernel since this was
+    asked first."""
+    try:
+        stat = pathlib.Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
+    except OSError:
+        return False
+    state, user_ticks, start = stat[0], int(stat[11]), stat[19]
+    return state == "S" or user_ticks > _first_ticks.setdefault((pid, start), user_ticks)
+
+
 def cm_listeners():
-    """The lines of `rdma resource show` about servers of librdmacm."""
-    lines = os.popen("rdma resource show cm_id").read().splitlines()
-    return [f"{line} " for line in lines if "state LISTEN" in line]
+    """The lines of `rdma resource show` about servers of librdmacm that wait for clients. rdma_listen() changes the
+    state before a server can be reached."""
+    lines = [f"{line} " for line in os.popen("rdma resource show cm_id").read().splitlines()]
+    pids = {line: re.search(r" state LISTEN .* pid (\d+) ", line) for line in lines}
+    return [line for line, pid in pids.items() if pid and is_past_call(pid[1])]
 
 
 def accepting(running):

@@ -61,6 +61,9 @@ class FarDaemon(Daemon):
     def ufiles(self):
         return sum(recipe["pool"]["ready"] for recipe in self._recipes())
 
+    def user_sockets(self):
+        return 0  # of lab-peer's process
+
     def settle(self):
         return resources.steady(self.ufiles, 2)
 

@@ -25,16 +25,20 @@ int do_descriptors(struct program *p, struct options o)
 	return fd < 0 ? errno : 0;
 }
 
-/* The process may have no numbers from "n" on from now on; it keeps those that it has. */
+/*
+ * The process may have no descriptors from "n" on from now on, or with "addresses" no more than "n"
+ * bytes of them; it keeps what it has.
+ */
 int do_limit(struct program *p, struct options o)
 {
+	int resource = has(o, "addresses") ? RLIMIT_AS : RLIMIT_NOFILE;
 	struct rlimit limit;
 
 	(void)p;
-	if (getrlimit(RLIMIT_NOFILE, &limit))
+	if (getrlimit(resource, &limit))
 		return errno;
 	limit.rlim_cur = (rlim_t)option(o, "n", 0);
-	return setrlimit(RLIMIT_NOFILE, &limit) ? errno : 0;
+	return setrlimit(resource, &limit) ? errno : 0;
 }
 
 /* Prints into a file from now on. */

@@ -74,8 +74,15 @@ static void make_cq_ex(struct program *p, struct options o, struct cq *cq)
 	    .comp_mask = p->parent ? IBV_CQ_INIT_ATTR_MASK_PD : 0,
 	    .parent_domain = p->parent,
 	};
+	struct mlx5dv_cq_init_attr dv = {0};
 
-	cq->ex = ibv_create_cq_ex(p->context, &attr);
+	if (has(o, "single")) {
+		attr.comp_mask |= IBV_CQ_INIT_ATTR_MASK_FLAGS;
+		attr.flags = IBV_CREATE_CQ_ATTR_SINGLE_THREADED;
+	}
+
+	cq->ex = has(o, "dv") ? mlx5dv_create_cq(p->context, &attr, &dv)
+			      : ibv_create_cq_ex(p->context, &attr);
 	cq->cq = cq->ex ? ibv_cq_ex_to_cq(cq->ex) : NULL;
 }
 

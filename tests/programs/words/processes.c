@@ -120,7 +120,10 @@ static int await(pid_t child)
 	return status ? ECHILD : 0;
 }
 
-/* The child closes the device, which stays open here, and ends by exec() or at once. */
+/*
+ * The child closes the device, which stays open here, and ends by exec() or at once. Or it gives up
+ * rights.
+ */
 int do_vfork(struct program *p, struct options o)
 {
 	int ufile = p->context->cmd_fd;
@@ -131,6 +134,8 @@ int do_vfork(struct program *p, struct options o)
 	child = vfork();
 
 	if (!child) {
+		if (has(o, "rights"))
+			_exit(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) || setuid(getuid()));
 		close(ufile);
 		close_range(STDERR_FILENO + 1, ~0u, 0);
 		if (runs_another)

@@ -4,8 +4,10 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <linux/capability.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <stddef.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -48,4 +50,47 @@ int do_seccomp(struct program *p, struct options o)
 	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
 		return errno;
 	return prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) ? errno : 0;
+}
+
+/* All threads of the process are killed where they sleep, or start a thread. */
+int do_seal(struct program *p, struct options o)
+{
+	struct sock_filter filter[] = {
+	    LOAD(nr),
+	    SKIP_UNLESS(SYS_clock_nanosleep, 1),
+	    RETURN(SECCOMP_RET_KILL_PROCESS),
+	    SKIP_UNLESS(SYS_clone3, 1),
+	    RETURN(SECCOMP_RET_KILL_PROCESS),
+	    RETURN(SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog program = {sizeof(filter) / sizeof(filter[0]), filter};
+
+	(void)p;
+	(void)o;
+	if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0))
+		return errno;
+	return syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_TSYNC, &program)
+		   ? errno
+		   : 0;
+}
+
+/* Only libcap declares it. */
+int capset(cap_user_header_t header, const cap_user_data_t data);
+
+int do_capset(struct program *p, struct options o)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct none[2] = {{0}};
+
+	(void)p;
+	(void)o;
+	return capset(&header, none) ? errno : 0;
+}
+
+/* Into a user namespace of its own, which only a process with one thread may do. */
+int do_unshare(struct program *p, struct options o)
+{
+	(void)p;
+	(void)o;
+	return unshare(CLONE_NEWUSER) ? errno : 0;
 }

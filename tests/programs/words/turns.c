@@ -40,7 +40,7 @@ static void take_ends(void)
 	close(from[other]);
 }
 
-static int begin(void)
+static int begin(bool unseen)
 {
 	int pipes[SIDES][2];
 
@@ -51,7 +51,7 @@ static int begin(void)
 		to[i] = pipes[i][1];
 	}
 	fflush(stdout);
-	child = fork();
+	child = unseen ? _Fork() : fork();
 	if (child < 0)
 		return errno;
 	me = child ? PARENT : CHILD;
@@ -71,12 +71,12 @@ static int await_child(void)
 	return WIFEXITED(status) ? WEXITSTATUS(status) : ECHILD;
 }
 
-static int begin_turn(enum side next)
+static int begin_turn(enum side next, bool unseen)
 {
 	int error = 0;
 
 	if (next == CHILD && !child && me == PARENT)
-		error = begin();
+		error = begin(unseen);
 	else if (turn == me && next != me)
 		pass(next);
 	else if (turn != me && next == me)
@@ -95,15 +95,15 @@ static int end_turns(void)
 }
 
 /*
- * "turn:child": the child does the words that follow; it is forked if there is none. "turn:parent":
- * the parent does them. "turn:end": the child exits, and its status is the word's result.
+ * "turn:child": the child does the words that follow; it is forked if there is none, "unseen": by
+ * _Fork(). "turn:parent": the parent does them. "turn:end": the child exits, and its status is the word's result.
  */
 int do_turn(struct program *p, struct options o)
 {
 	(void)p;
 	if (has(o, "end"))
 		return end_turns();
-	return begin_turn(has(o, "child") ? CHILD : PARENT);
+	return begin_turn(has(o, "child") ? CHILD : PARENT, has(o, "unseen"));
 }
 
 bool is_my_turn(void)

@@ -127,6 +127,13 @@ int do_timer(struct program *p, struct options o);
 int do_chroot(struct program *p, struct options o);
 int do_setuid(struct program *p, struct options o);
 int do_seccomp(struct program *p, struct options o);
+int do_seal(struct program *p, struct options o);
+int do_capset(struct program *p, struct options o);
+int do_unshare(struct program *p, struct options o);
+
+int do_idle_thread(struct program *p, struct options o);
+int do_leave(struct program *p, struct options o);
+int do_doze(struct program *p, struct options o);
 
 int do_descriptors(struct program *p, struct options o);
 int do_limit(struct program *p, struct options o);

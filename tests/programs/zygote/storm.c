@@ -90,11 +90,14 @@ int storm_run(const struct storm *storm)
 {
 	struct child children[MAX_AT_ONCE] = {0};
 	int n = storm->at_once < MAX_AT_ONCE ? storm->at_once : MAX_AT_ONCE;
+	uint64_t until = now_us() + (uint64_t)storm->seconds * 1000000;
+	int forked = 0, ended = 0, most = storm->children;
 	struct counts counts = {0};
-	int forked = 0, ended = 0;
 
-	while (ended < storm->children) {
-		for (int i = 0; i < n && forked < storm->children; i++) {
+	while (ended < most) {
+		if (now_us() >= until)
+			most = forked;
+		for (int i = 0; i < n && forked < most; i++) {
 			if (children[i].pid)
 				continue;
 			children[i] = fork_one(storm);

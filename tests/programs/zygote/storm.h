@@ -4,6 +4,7 @@
 
 struct storm {
 	int children, at_once;
+	int seconds;	  /* then no more children are forked */
 	int microseconds; /* a child is killed at some moment of this time, if it has not ended */
 	char *const *words;
 	int n_words;

@@ -10,9 +10,9 @@
  *   do WORD...		 does the words itself; answers how many failed
  *   close		 closes all descriptors but the standard ones; answers 0
  *   thread, rest	 starts or ends a thread that forks children that exit at once; answers 0
- *   storm N AT_ONCE MICROSECONDS WORD...
- *			 forks N children, each killed at some moment of that time; answers how many
- *			 failed
+ *   storm N SECONDS AT_ONCE MICROSECONDS WORD...
+ *			 forks N children, or as many as it can in so many seconds, each killed at
+ *			 some moment of that time; answers how many failed
  *
  * It is a plain verbs program and knows nothing of warmverbs.
  */
@@ -160,10 +160,11 @@ static int do_storm(struct message *m)
 {
 	struct storm storm = {
 	    .children = atoi(m->words[1]),
-	    .at_once = atoi(m->words[2]),
-	    .microseconds = atoi(m->words[3]),
-	    .words = m->words + 4,
-	    .n_words = m->n - 4,
+	    .seconds = atoi(m->words[2]),
+	    .at_once = atoi(m->words[3]),
+	    .microseconds = atoi(m->words[4]),
+	    .words = m->words + 5,
+	    .n_words = m->n - 5,
 	};
 
 	return storm_run(&storm);

@@ -28,8 +28,8 @@ void pieces_add_bytes(struct pieces *pieces, const void *bytes, uint64_t len);
 
 /*
  * Adds the first @length bytes of a scatter list. -EACCES unless all of them lie in memory regions
- * of
- * @pd that allow all of @access (IBV_ACCESS_*; 0 to read locally).
+ *
+ * of @pd that allow all of @access (IBV_ACCESS_*; 0 to read locally).
  */
 int pieces_add_sges(struct pieces *pieces, struct hca *hca, const struct hca_pd *pd,
 		    const struct wqe_sge *sge, size_t num_sge, uint64_t length, uint32_t access);

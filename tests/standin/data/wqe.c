@@ -178,8 +178,7 @@ int wqe_parse_send(const void *bytes, size_t len, bool addressed, struct send_wq
 	size_t size;
 	int ret;
 
-	/* Without the large arrays at its end: num_sge and length say how much of them is valid.
-	 */
+	/* Without the large arrays at the end: num_sge and length say how much is valid. */
 	memset(wqe, 0, offsetof(struct send_wqe, sge));
 	if (len < sizeof *ctrl)
 		return -EINVAL;

@@ -14,8 +14,7 @@
 #define WQE_MAX_INLINE WQE_MAX_BYTES
 #define WQE_MAX_SGE    63
 
-/* The bytes of a ring that one element takes, in order; the second span is empty unless it wraps.
- */
+/* The bytes of a ring that one element takes, in order; the second span may be empty. */
 struct wqe_spans {
 	size_t offset[2];
 	size_t len[2];

@@ -154,12 +154,12 @@ static int describe_node(struct stat *st)
 
 STANDIN_PUBLIC int stat(const char *restrict path, struct stat *restrict st)
 {
-	return is_node(path) ? describe_node(st) : NEXT(stat)(path, st);
+	return is_node(path) ? describe_node(st) : NEXT(stat)(moved(path), st);
 }
 
 STANDIN_PUBLIC int stat64(const char *restrict path, struct stat64 *restrict st)
 {
-	return is_node(path) ? describe_node((struct stat *)st) : NEXT(stat64)(path, st);
+	return is_node(path) ? describe_node((struct stat *)st) : NEXT(stat64)(moved(path), st);
 }
 
 STANDIN_PUBLIC int lstat(const char *restrict path, struct stat *restrict st)

@@ -358,8 +358,7 @@ static void test_foreign_event_file(void **state)
 	ibv_close_device(other);
 }
 
-/* Before GET_CONTEXT all is refused. libibverbs probes for this with a command too short.
- */
+/* Before GET_CONTEXT all is refused. libibverbs probes this with a short command. */
 static void test_before_context(void **state)
 {
 	struct {

@@ -15,6 +15,9 @@ import tempfile
 import time
 import unittest
 
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", ".."))
+from support import cases  # noqa: E402  (the path comes first)
+
 RUN, BUILD = sys.argv.pop(1), sys.argv.pop(1)
 MODELS = os.path.join(os.path.dirname(RUN), "models")
 LINE = re.compile(r"^(\w+) (\d+) # (.+)$")
@@ -170,4 +173,4 @@ class Model(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    cases.main()

@@ -9,7 +9,9 @@ Loads are bounded.
 
 from .base import Attack, Going, Impossible, Target
 from .files import BigUfile, FuseFile, LingeringSocket, NoDevice
-from .leases import MARK, Drain, Hoard, ManyUsers, PoolStorm, Questions, Recorder, SubordinateUsers, UnreadLeases
+from .floods import FLOODS, Busy, Leaving, by
+from .leases import (MARK, Drain, Hoard, HoardByProxies, ManyUsers, PoolStorm, Questions, Recorder, SubordinateUsers,
+                     UnreadLeases)
 from .messages import Connections, Flood, Malformed, Silent, StatusStorm, UnreadRecipe, UnreadStatus
 
 # By the names that they have in results.
@@ -22,12 +24,14 @@ ALL = {
     "unread_recipe": UnreadRecipe,
     "unread_leases": UnreadLeases,
     "hoard": Hoard,
+    "proxies": HoardByProxies,
     "drain": Drain,
     "status_storm": StatusStorm,
     "pool_storm": PoolStorm,
     "flood": Flood,
     "connections": Connections,
     "silent": Silent,
+    "leaving": Leaving,
     "malformed": Malformed,
     "slow_disk": Recorder,
     "questions": Questions,
@@ -35,4 +39,4 @@ ALL = {
     "subordinate_users": SubordinateUsers,
 }
 
-__all__ = ["ALL", "MARK", "Attack", "Going", "Impossible", "Target", *(each.__name__ for each in ALL.values())]
+__all__ = ["ALL", "FLOODS", "MARK", "Attack", "Busy", "Going", "Impossible", "Target", "by", *(each.__name__ for each in ALL.values())]

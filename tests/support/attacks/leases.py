@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Attacks on what makes leases: builders, budgets, recipes and what is kept of them."""
 
+import contextlib
 import os
 import socket
 
@@ -29,6 +30,24 @@ class Hoard(Attack):
         if not fds:
             raise BlockingIOError("no lease")
         self._kept.add(fds)
+
+
+class HoardByProxies(Hoard):
+    """The same by processes that each take one lease, pass its descriptors on, and end."""
+
+    def take(self, name):
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with ours, theirs:
+            proxy = os.fork()
+            if not proxy:
+                with contextlib.suppress(OSError):
+                    fds = super().take(name)
+                    if fds:
+                        socket.send_fds(theirs, [b"x"], fds)
+                os._exit(0)
+            os.waitpid(proxy, 0)
+            theirs.close()
+            return socket.recv_fds(ours, 1, wire.MAX_FDS)[1]
 
 
 class UnreadLeases(Attack):

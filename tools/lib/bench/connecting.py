@@ -3,9 +3,9 @@
 
 import collections
 import contextlib
-import pathlib
 import socket
 import subprocess
+import time
 
 import session
 
@@ -13,6 +13,7 @@ from . import device
 from .results import median
 
 END_SECONDS = 30
+CPUCLOCK_SCHED = 2  # of the kernel
 LEARN_TIMES = 20
 # What programs print besides times: moments on the machine's clock, and look-ups.
 NO_TIMES = ("began", "done", "received", "slot_")
@@ -92,9 +93,8 @@ class Server:
 
 
 def processor(pid):
-    """Nanoseconds that the threads of a process ran, in user space and in the kernel."""
-    threads = pathlib.Path("/proc", str(pid), "task").glob("*/schedstat")
-    return sum(int(each.read_text().split()[0]) for each in threads)
+    """Nanoseconds that a process ran, in user space and in the kernel, with threads that have ended."""
+    return time.clock_gettime_ns(~pid << 3 | CPUCLOCK_SCHED)  # as clock_getcpuclockid(3)
 
 
 def microseconds(nanoseconds):

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs in a steady rhythm (bench/besieged.c), alone and while other users attack their daemon
-(tests/support/attacks): how many have a lease, and how long they wait for the daemon's answer."""
+(tests/support/attacks): how many have a lease, and how long they wait for the daemon's answer. Attackers that wait for
+nothing (floods) are not nice either; there are one and three of them, with and without --per-container."""
 
 import contextlib
+import dataclasses
 import importlib
 import os
 import resource
@@ -20,7 +22,7 @@ from .say import say
 # As a person or a job starts small programs.
 PROGRAMS = 100
 PERIOD_MS = 20
-# What is attacked is the daemon: a hostile user can have processors without any daemon.
+# What is attacked is the daemon: a hostile user can have processors without any daemon. Floods are not nice.
 NICE = 19
 BEGUN_SECONDS = 1
 LEARN_RUNS = 20
@@ -30,6 +32,8 @@ NOFILE = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
 USERS_NOFILE = NOFILE // 2
 OPTIONS = ("--refill-delay", "20", "--log-level", "notice")
 ALL = "all"
+FLOODING = (1, 3)  # processes
+SETTINGS = {"": (), "_in_containers": ("--per-container", "yes")}
 
 
 def measure(products, runs):
@@ -38,9 +42,30 @@ def measure(products, runs):
     if why:
         raise session.SessionError(why)
     rows = []
-    for name in (*tests.attacks.ALL, ALL):
-        rows += under_attack(tests, products, name, runs)
+    for siege in sieges(tests):
+        rows += under_attack(tests, products, siege, runs)
     return rows
+
+
+@dataclasses.dataclass(frozen=True)
+class Siege:
+    name: str
+    kinds: tuple
+    nice: int = NICE
+    options: tuple = ()
+    slow_disk: bool = False
+
+
+def sieges(tests):
+    """All attacks, then all at once, then the floods."""
+    every = tests.attacks.ALL
+    for name, kind in every.items():
+        yield Siege(name, (kind,), slow_disk=name == "slow_disk")
+    yield Siege(ALL, tuple(every.values()), slow_disk=True)
+    for setting, options in SETTINGS.items():
+        for processes in FLOODING:
+            for name, kind in tests.attacks.FLOODS.items():
+                yield Siege(f"{name}_by_{processes}{setting}", (tests.attacks.by(processes, kind),), 0, options)
 
 
 def support(products):
@@ -51,37 +76,36 @@ def support(products):
     return types.SimpleNamespace(**{name: importlib.import_module(f"support.{name}") for name in names})
 
 
-def under_attack(tests, products, name, runs):
-    """The rows of one attack, or of all at once."""
+def under_attack(tests, products, siege, runs):
+    """The rows of one siege."""
     plain, warm = Samples(), Samples()
     for run in range(runs):
         try:
-            one_run(tests, products, name, plain, warm)
+            one_run(tests, products, siege, plain, warm)
         except tests.attacks.Impossible as why:
-            say(f"{name}: {why}")
+            say(f"{siege.name}: {why}")
             return []
-        say(f"{name}: run {run + 1} of {runs}; leased {plain.rate():.2f} alone, {warm.rate():.2f} under attack")
-    return rows_of(name, plain, warm)
+        say(f"{siege.name}: run {run + 1} of {runs}; leased {plain.rate():.2f} alone, {warm.rate():.2f} under attack")
+    return rows_of(siege.name, plain, warm)
 
 
-def one_run(tests, products, name, plain, warm):
+def one_run(tests, products, siege, plain, warm):
     """Alone, then under attack, with a daemon that knows nothing of earlier attacks."""
-    kinds = tests.attacks.ALL.values() if name == ALL else [tests.attacks.ALL[name]]
-    with besieged(tests, products, slow_disk=name in ("slow_disk", ALL)) as victim:
+    with besieged(tests, products, siege) as victim:
         plain.add(victim.run(PROGRAMS))
-        with tests.attacks.Going([kind(victim.target) for kind in kinds], NICE, USERS_NOFILE):
+        with tests.attacks.Going([kind(victim.target) for kind in siege.kinds], siege.nice, USERS_NOFILE):
             time.sleep(BEGUN_SECONDS)
             warm.add(victim.run(PROGRAMS))
 
 
 @contextlib.contextmanager
-def besieged(tests, products, slow_disk):
+def besieged(tests, products, siege):
     """A daemon that has leases for the victim."""
     folder = tests.hostile.make_folder("siege.")
-    env = tests.hostile.slow_disk(SLOW_DISK_MS) if slow_disk else None
+    env = tests.hostile.slow_disk(SLOW_DISK_MS) if siege.slow_disk else None
     with contextlib.ExitStack() as stack:
         stack.callback(subprocess.run, ["rm", "-rf", folder], check=True)
-        daemon = tests.hostile.start_daemon(folder, OPTIONS, env, NOFILE)
+        daemon = tests.hostile.start_daemon(folder, (*OPTIONS, *siege.options), env, NOFILE)
         stack.callback(daemon.stop)
         victim = Victim(tests, daemon, products.bench("besieged"), tests.hostile.make_target(folder, daemon.socket))
         victim.learn()

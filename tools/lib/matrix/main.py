@@ -121,7 +121,8 @@ def attempt(name, place, options):
         return f"{name}: skipped, {reason}", None, suites.Results(skipped=1)
     except EXPECTED as reason:
         say(reason)
-        return f"FAIL {name}: not all its tests were run", None, suites.Results(failed=1)
+        why = str(reason).strip().splitlines()[-1:]
+        return f"FAIL {name}: not all its tests were run: {''.join(why)}", None, suites.Results(failed=1)
     natively, in_lab = f"rdma-core {row.rdma_core}: {row.mlx5}", f"Linux {row.kernel} in the lab: {row.rxe}"
     total = row.mlx5 + row.rxe
     return f"{'FAIL ' if total.failed else ''}{name}: {natively}; {in_lab}", row, total

@@ -6,6 +6,7 @@ import fcntl
 import pathlib
 import subprocess
 import sys
+import time
 import urllib.request
 
 import products
@@ -14,6 +15,7 @@ from lab import process
 
 ENTER = pathlib.Path(__file__).parent / "enter.py"
 MIRROR_SECONDS = 20
+FETCH_PAUSES = (5, 30)  # seconds: mirrors fail for moments
 
 # A mirror of sid may be a few days old, the root never starts as a machine, and nobody reads its manuals.
 BOOTSTRAP_OPTIONS = (
@@ -73,7 +75,7 @@ class Root:
         may_mount()
         if not self.path.exists():
             self._check_mirror()
-            self._make()
+            patiently(self._make)
         self.fetch("tools/install-deps", "--tests")
 
     def _check_mirror(self):
@@ -95,9 +97,10 @@ class Root:
         return succeed([sys.executable, ENTER, self.path, products.ROOT, *command])
 
     def fetch(self, *command):
-        """Run a command that may download something. Raises Unavailable if the mirror does not answer, else Failed."""
+        """Run a command that may download something, again if it fails. Raises Unavailable if the mirror does not
+        answer, else Failed."""
         try:
-            self.run(*command)
+            patiently(lambda: self.run(*command))
         except Failed:
             self._check_mirror()
             raise
@@ -109,6 +112,16 @@ class Root:
     def version_of(self, package):
         """The upstream version of an installed package."""
         return self.run("dpkg-query", "--show", "--showformat=${source:Upstream-Version}", package)
+
+
+def patiently(download):
+    """Call what may download something, again if it fails."""
+    for seconds in FETCH_PAUSES:
+        try:
+            return download()
+        except Failed:
+            time.sleep(seconds)
+    return download()
 
 
 def may_mount():

@@ -18,8 +18,8 @@ COUNTS = re.compile(r"^(\d+) passed, (\d+) failed, (\d+) skipped$", re.MULTILINE
 # Of --short: what depends on the release. Natively, on its compiler, libc and rdma-core: all commands that its libmlx5
 # gives are known, real programs get all from a lease, and children use what they inherit.
 SHORT_NATIVE = (
-    ("--suite", "unit", "--suite", "preload"),
-    ("leases answers", "leases forks", "leases listing", "leases pairs", "leases traps", "prefork programs"),
+    ("--suite", "unit", "--suite", "tools", "--suite", "preload"),
+    ("leases answers", "leases forks", "leases listing", "leases sides", "leases traps", "prefork programs"),
 )
 # In the lab, on its kernel and perftest: each way to get something from a lease once, and what warmverbs relies on.
 SHORT_LAB = (

@@ -42,7 +42,7 @@ def measure(bed, daemon, work):
     """All that must be the same, by name; @work: the folder of jobs."""
     return {
         "kernel objects": bed.objects(),
-        "descriptors of the daemon": daemon.descriptors(),
+        "descriptors of the daemon": daemon.descriptors() - bed.connections(),
         "threads of the daemon": daemon.threads(),
         "processes": children({daemon.pid}),
         "files of the daemon": files_below(daemon.folder),

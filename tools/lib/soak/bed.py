@@ -16,6 +16,7 @@ OWN = os.geteuid()
 CLEAN = {name: value for name, value in os.environ.items()
          if not name.startswith(("WARMVERBS_", "MLX", "HUGE_", "LD_PRELOAD", "PYTHON"))}
 RETURN_SECONDS = 60
+CONNECTED = "03"  # in /proc/net/unix
 
 
 class Bed:
@@ -30,6 +31,10 @@ class Bed:
     def libraries(self):
         """What is preloaded besides warmverbs."""
         return []
+
+    def connections(self):
+        """How many descriptors of programs are the bed's own."""
+        return 0
 
 
 def ctl(word):
@@ -52,6 +57,12 @@ class StandIn(Bed):
 
     def libraries(self):
         return [self._library]
+
+    def connections(self):
+        """Each thread that asked the stand-in for something has one."""
+        lines = pathlib.Path("/proc/net/unix").read_text(encoding="utf-8", errors="replace").splitlines()
+        words = (line.split() for line in lines)
+        return sum(w[5:6] + w[7:] == [CONNECTED, os.environ["STANDIN_SOCKET"]] for w in words)
 
     def objects(self):
         out = subprocess.run(ctl("objects"), env=CLEAN, check=True, capture_output=True, timeout=60).stdout

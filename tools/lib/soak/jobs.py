@@ -98,6 +98,7 @@ class Job:
         if self.warm:
             libraries = [str(self.soak.published / "libwarmverbs.so.0"), *libraries]
             env["WARMVERBS_SOCKET"] = str(self.soak.daemon.socket)
+            env["WARMVERBS_SPARES"] = "1"
             if name:
                 env["WARMVERBS_NAME"] = name[-31:]
         if libraries:
@@ -204,7 +205,7 @@ class Zygote(Job):
     def use(self, parent):
         """No child may fail that is not killed."""
         within = self.options.get("within_us", 100_000_000)
-        failed = parent.ask("storm", self.options["children"], self.options["at_once"], within, *self.words().split())
+        failed = parent.storm(self.options["children"], self.options["at_once"], within, self.words())
         if failed and not self.excused:
             raise Wrong(f"{failed} children of {self.options['words']} failed: {self.errors(0)[-2000:]}")
 

@@ -8,6 +8,7 @@ import socket
 import time
 
 from products import ROOT
+from suite import resources
 
 from . import base, jobs, plan
 from .bed import published
@@ -19,6 +20,7 @@ from .wrong import Wrong
 PR_SET_CHILD_SUBREAPER = 36
 COUNT_SECONDS = 1
 SETTLE_SECONDS = 240
+STEADY_TIMES, STEADY_PAUSE = 20, 0.1
 LEARN_RUNS = 2
 POLL_SECONDS = 0.005
 FIRST_PORT, PORTS = 12000, 18000
@@ -182,6 +184,7 @@ class Soak:
             self.watch()
 
     def measure(self):
+        self.watch()
         self.daemon.forget("all")
         return base.measure(self.bed, self.daemon, self._jobs)
 
@@ -189,7 +192,9 @@ class Soak:
         """Recipes are forgotten at once, but leases are closed a little later."""
         nothing = {"kernel objects": objects, "processes": [], "files of programs": [], "files of state": []}
         self.await_base(nothing)
-        self._base, self._memory = self.measure(), base.memory(self.daemon)
+        # On a busy machine the daemon is still closing what has ended.
+        self._base = resources.steady(self.measure, STEADY_TIMES, STEADY_PAUSE, SETTLE_SECONDS)
+        self._memory = base.memory(self.daemon)
 
     def await_base(self, wanted):
         end = time.monotonic() + SETTLE_SECONDS
@@ -197,7 +202,6 @@ class Soak:
             if time.monotonic() > end:
                 raise Wrong(f"left behind: {'; '.join(left)}")
             time.sleep(0.1)
-            self.watch()
 
     def settle(self):
         """Lets all end; then everything must come to its base."""

@@ -20,11 +20,18 @@ PROVIDER_EXCEPTIONS = {
     "preload/libwarmverbs.map": "version nodes of libmlx5's functions, which are interposed",
 }
 
+# Files that take the place of others in some builds, and so define the same functions.
+INSTEAD = {
+    "daemon/without_pairs.c": "a build without pairs and peers",
+    "preload/pairs/without_pairs.c": "the same",
+}
+
 # Names of files, functions and variables that are the same thing wherever they occur.
 SAME_THING = {
     "argp_program_version": "what argp prints for --version, one for each program",
     "main": "where a program starts",
     "meson": "the build of a folder",
+    "without_pairs": "what a build without pairs and peers has instead",
 }
 
 
@@ -116,6 +123,8 @@ def definers(tree):
     """{function or variable: the C files that define it}"""
     definer = collections.defaultdict(list)
     for file in tree.sources():
+        if file.path.as_posix() in INSTEAD:
+            continue
         functions = {function.name for function in file.parsed.functions if "static" not in function.words}
         for name in functions | file.parsed.variables:
             definer[name].append(file)

@@ -5,8 +5,10 @@
 #include "preload/core/real.h"
 #include "preload/interpose/prepare.h"
 #include "preload/lease/device_verbs.h"
+#include "preload/lease/one_thread.h"
 #include "preload/mlx5/queues.h"
 #include "preload/prefork/child.h"
+#include "preload/spares/spares.h"
 
 #include <errno.h>
 
@@ -58,7 +60,48 @@ WV_PUBLIC int mlx5dv_set_context_attr(struct ibv_context *verbs, enum mlx5dv_set
 	c = wv_context_of(verbs->cmd_fd);
 	wv_unlock();
 	wv_child_stop(verbs);
+	if (type == MLX5DV_CTX_ATTR_BUF_ALLOCATORS)
+		wv_one_thread_note(verbs);
 	if (type == MLX5DV_CTX_ATTR_BUF_ALLOCATORS && c && wv_mlx5_delegate_queues(c, attr))
 		return 0;
 	return real(verbs, type, attr);
 }
+
+/* Defines mlx5dv_NAME(), which creates a TYPE, or calls libmlx5's own, after FIRST. */
+#define CREATOR(type, name, version, params, args, first)                                          \
+	WV_PUBLIC struct type *mlx5dv_##name params;                                               \
+	WV_PUBLIC struct type *mlx5dv_##name params                                                \
+	{                                                                                          \
+		__typeof__(&mlx5dv_##name) real =                                                  \
+		    wv_real_symbol(LIBRARY, "mlx5dv_" #name, version);                             \
+                                                                                                   \
+		if (!real) {                                                                       \
+			errno = ENOSYS;                                                            \
+			return NULL;                                                               \
+		}                                                                                  \
+		first;                                                                             \
+		return WV_WITH_ROOM(real args);                                                    \
+	}
+
+/* clang-format off */
+CREATOR(ibv_qp, create_qp, "MLX5_1.3",
+	(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr,
+	 struct mlx5dv_qp_init_attr *own),
+	(context, attr, own), (void)0)
+CREATOR(ibv_cq_ex, create_cq, "MLX5_1.1",
+	(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr,
+	 struct mlx5dv_cq_init_attr *own),
+	(context, attr, own), wv_one_thread_note_cq(context, attr))
+CREATOR(ibv_wq, create_wq, "MLX5_1.3",
+	(struct ibv_context *context, struct ibv_wq_init_attr *attr,
+	 struct mlx5dv_wq_init_attr *own),
+	(context, attr, own), (void)0)
+CREATOR(mlx5dv_mkey, create_mkey, "MLX5_1.10", (struct mlx5dv_mkey_init_attr *attr), (attr), (void)0)
+CREATOR(mlx5dv_devx_obj, devx_obj_create, "MLX5_1.7",
+	(struct ibv_context *context, const void *in, size_t in_bytes, void *out,
+	 size_t out_bytes),
+	(context, in, in_bytes, out, out_bytes), (void)0)
+CREATOR(mlx5dv_devx_umem, devx_umem_reg, "MLX5_1.7",
+	(struct ibv_context *context, void *at, size_t bytes, uint32_t access),
+	(context, at, bytes, access), (void)0)
+/* clang-format on */

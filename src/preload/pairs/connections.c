@@ -1,0 +1,74 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "preload/pairs/connections.h"
+
+#include "abi/qp.h"
+#include "cmdlog/qp_steps.h"
+#include "cmdlog/record.h"
+#include "preload/client/daemon_connection.h"
+#include "preload/pairs/paired.h"
+
+#include <string.h>
+
+void wv_connections_begin(struct wv_context *c, uint32_t flags)
+{
+	c->connecting.untold = flags & WV_ANSWER_CONNECTED ? WV_PAIR_TOLD : 0;
+}
+
+/* The step that created the RC queue pair @handle; NULL: none of the lease. */
+static struct wv_step *creator(struct wv_context *c, uint32_t handle)
+{
+	struct wv_step *create = wv_lease_creator(&c->lease, handle);
+	const struct wv_ahead_row *ahead = create ? wv_step_ahead(c->lease.cmdlog, create) : NULL;
+
+	return ahead && ahead->qp_type == IB_UVERBS_QPT_RC ? create : NULL;
+}
+
+static void begin_moves(struct wv_context *c)
+{
+	wv_cmdlog_begin(&c->connecting.moves, c->connecting.message.moves,
+			sizeof(c->connecting.message.moves), WV_RECORD, c->lease.cmdlog->driver_id);
+}
+
+static void tell(struct wv_context *c, uint32_t handle, uint16_t why)
+{
+	struct wv_msg_connected *message = &c->connecting.message.head;
+	struct wv_step *create = creator(c, handle);
+	uint32_t index = 0;
+
+	c->connecting.qp = WV_NONE;
+	if (!create || wv_paired_sock(c) < 0)
+		return;
+	wv_each_step (c->lease.cmdlog, step)
+		index += step < create;
+	*message = (struct wv_msg_connected){
+	    .create = index, .qp_num = wv_step_qp_num(create), .why = why};
+	wv_client_send_connected(wv_paired_sock(c), message);
+	c->connecting.untold--;
+}
+
+/* A step that is not known in full makes the moves useless. */
+static void add_move(struct wv_context *c, const struct wv_passage *p)
+{
+	if (wv_record_command(&c->connecting.moves, p->cmd, p->row, NULL))
+		c->connecting.qp = WV_NONE;
+	else
+		wv_record_answer(&c->connecting.moves, p->cmd, p->row, 0);
+}
+
+void wv_connections_note(const struct wv_passage *p)
+{
+	struct wv_context *c = p->context;
+	bool is_end = c->pair.id && p->target == c->pair.qp;
+
+	if (p->state == IBV_QPS_RTR && creator(c, p->target)) {
+		begin_moves(c);
+		c->connecting.qp = p->target;
+		add_move(c, p);
+	} else if (p->state == IBV_QPS_RTS && (is_end || p->target == c->connecting.qp)) {
+		if (p->target == c->connecting.qp)
+			add_move(c, p);
+		if (p->target != c->connecting.qp)
+			begin_moves(c);
+		tell(c, p->target, is_end ? c->qps->progress.why : 0);
+	}
+}

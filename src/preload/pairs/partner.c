@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "preload/pairs/partner.h"
+
+#include "cmdlog/difference.h"
+#include "preload/client/daemon_connection.h"
+#include "preload/core/counters.h"
+#include "preload/pairs/ends.h"
+#include "preload/pairs/rule.h"
+
+static bool is_to(int state, const struct ibv_qp_attr *attr, int mask)
+{
+	return mask & IBV_QP_STATE && (int)attr->qp_state == state;
+}
+
+static enum wv_pair_why decide(const struct wv_young_qp *y, const struct ibv_qp_attr *attr,
+			       int mask)
+{
+	const struct wv_qp_peer named = wv_qp_named_by(attr, mask);
+
+	return wv_pair_decide(&y->partner.peer, y->partner.gone, &named);
+}
+
+uint16_t wv_partner_set_psns(const struct wv_young_qp *y, struct ibv_qp_attr *attr, int mask)
+{
+	enum wv_pair_why why;
+
+	if (is_to(IBV_QPS_RTS, attr, mask) && y->met)
+		attr->sq_psn = y->partner.peer.psn;
+	if (!is_to(IBV_QPS_RTR, attr, mask) || y->state == WV_YOUNG_PARTED)
+		return WV_WHY_NONE;
+	why = decide(y, attr, mask);
+	if (!why)
+		attr->rq_psn = y->partner.peer.peer_psn;
+	return wv_pair_why_not(why);
+}
+
+static void forget(struct wv_young_qp *y)
+{
+	y->partner = (struct wv_partner){.pair = 0};
+	wv_young_enter(y, WV_YOUNG_NONE);
+}
+
+static void add_news(struct wv_young_qp *y, enum wv_pair_word word)
+{
+	wv_young_set_news(y, y->news | 1u << word);
+}
+
+/* @met: towards the partner. */
+static void note_rtr(struct wv_young_qp *y, bool met, const struct ibv_qp_attr *attr, int mask)
+{
+	y->met = met;
+	y->peer = wv_qp_named_by(attr, mask);
+	y->port = attr->ah_attr.port_num;
+	y->sgid_index = attr->ah_attr.grh.sgid_index;
+	if (met || !wv_young_has_partner(y))
+		return;
+	wv_young_enter(y, WV_YOUNG_PARTED);
+	if (y->partner.pair) {
+		add_news(y, WV_PAIR_DROP);
+		y->why = WV_PAIR_OTHER_PEER;
+	}
+}
+
+static void note_rts(struct wv_young_qp *y)
+{
+	uint64_t shape = wv_shape_connected(&y->key, y->peer.qp_num, y->by_request);
+
+	if (y->met)
+		wv_count(&wv_counters.pairs_used);
+	if (y->met && wv_young_has_partner(y) && y->partner.pair)
+		add_news(y, WV_PAIR_USED);
+	y->shape = wv_client_allows_pairs() ? shape : 0;
+	if (y->shape)
+		add_news(y, WV_PAIR_CONNECTED);
+	if (y->news)
+		wv_young_enter(y, WV_YOUNG_PAST);
+	else
+		forget(y);
+}
+
+void wv_partner_note_elsewhere(struct wv_young_qp *y)
+{
+	y->met = y->was_reset = false;
+	if (wv_young_has_partner(y))
+		wv_young_enter(y, WV_YOUNG_GROWN);
+	else
+		forget(y);
+}
+
+void wv_partner_note_move(struct wv_young_qp *y, const struct wv_young_qp *was,
+			  const struct ibv_qp_attr *attr, int mask)
+{
+	if (y->state == WV_YOUNG_PARTED)
+		return;
+	if (y->state == WV_YOUNG_GROWN && attr->qp_state == IBV_QPS_RTR)
+		note_rtr(y, was->state != WV_YOUNG_PARTED && !decide(was, attr, mask), attr, mask);
+	else if (y->state == WV_YOUNG_GROWN && attr->qp_state == IBV_QPS_RTS)
+		note_rts(y);
+	else
+		wv_partner_note_elsewhere(y);
+}
+
+void wv_partner_leave(struct wv_young_qp *y, enum wv_pair_why why)
+{
+	bool is_told = y->state == WV_YOUNG_PARTED;
+
+	wv_young_enter(y, y->partner.pair ? WV_YOUNG_LEAVING : WV_YOUNG_LOST);
+	if (!y->partner.pair || is_told)
+		return;
+	add_news(y, WV_PAIR_DROP);
+	y->why = (uint16_t)why;
+}
+
+/* @y is destroyed, whatever its partner knows. */
+static void end(struct wv_young_qp *y)
+{
+	wv_partner_leave(y, WV_PAIR_ENDED);
+	if (y->news)
+		wv_young_enter(y, WV_YOUNG_PAST);
+	else
+		forget(y);
+}
+
+void wv_partners_close(const void *context)
+{
+	wv_each_young (y)
+		if (y->key.context == context && WV_YOUNG_BIT(y->state) & WV_YOUNG_OF_PROGRAM)
+			end(y);
+}
+
+bool wv_partner_take(struct wv_young_qp *y)
+{
+	bool taken = wv_ticket_redeem(&y->ticket);
+
+	if (taken)
+		wv_young_enter(y, WV_YOUNG_AHEAD);
+	else
+		end(y);
+	return taken;
+}
+
+void wv_partners_look_after(void)
+{
+	wv_each_young (y)
+		if (WV_YOUNG_BIT(y->state) & WV_YOUNG_UNTAKEN && !wv_ticket_is_good(&y->ticket))
+			end(y);
+}
+
+void wv_partner_told(struct wv_young_qp *y, enum wv_pair_word word)
+{
+	wv_young_set_news(y, y->news & ~(1u << word));
+	if (y->state == WV_YOUNG_PAST && !y->news)
+		forget(y);
+}
+
+void wv_partner_has_gone(struct wv_young_qp *y)
+{
+	wv_young_set_news(y, y->news & 1u << WV_PAIR_CONNECTED);
+	y->partner.pair = 0;
+	y->partner.gone = true;
+	if (WV_YOUNG_BIT(y->state) & WV_YOUNG_UNTAKEN)
+		wv_stock_return(y);
+	else if (y->state == WV_YOUNG_LEAVING)
+		wv_young_enter(y, WV_YOUNG_OVER);
+	else if (y->state == WV_YOUNG_PARTED || (y->state == WV_YOUNG_PAST && !y->news))
+		forget(y);
+}

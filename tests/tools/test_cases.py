@@ -1,0 +1,94 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""The main of files of cases, and their attempts: what such a file says at its end, and its exit status."""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+from unittest import mock
+
+sys.dont_write_bytecode = True
+TESTS = pathlib.Path(__file__).resolve().parents[1]
+sys.path.insert(0, str(TESTS))
+
+from support import cases  # noqa: E402  (the path comes first)
+
+FILE = """
+import os, unittest
+from support import cases
+
+class Cases(unittest.TestCase):
+    def attempt(self, in_vain, most=5, free=0):
+        for i, _ in enumerate(cases.attempts(most, free)):
+            if i == in_vain:
+                return
+        self.fail("all in vain")
+
+{body}
+
+cases.PRESSURE = os.environ["PRESSURE"]
+os.getloadavg = lambda: (float(os.environ["LOAD"]), 0, 0)
+cases.main({why_not!r}, argv=["file"])
+"""
+PASSES, FAILS = "    def test_passes(self): pass", "    def test_fails(self): self.fail()"
+SKIPPED = '    def test_skipped(self): self.skipTest("no moon")'
+PARTS = """
+    def test_parts(self):
+        with self.subTest("one"): self.skipTest("no moon")
+        with self.subTest("two"): pass
+"""
+RARELY = "    def test_rarely(self):\n        for _ in range(10): self.attempt({})"
+ONCE = "    def test_once(self): self.attempt(1)"
+
+
+class Main(unittest.TestCase):
+    def run_file(self, *body, why_not=None, load=0, pressure="/nonexistent"):
+        """The exit status and the last line of what it prints."""
+        env = {**os.environ, "PYTHONPATH": str(TESTS), "LOAD": str(load), "PRESSURE": str(pressure)}
+        done = subprocess.run([sys.executable, "-B", "-c", FILE.format(body="\n".join(body), why_not=why_not)],
+                              env=env, capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout.rpartition("\n")[0].rpartition("\n")[2]
+
+    def test_statuses(self):
+        skipped = "skipped: 1: no moon"
+        for body, expected in (([PASSES], (0, "")), ([PASSES, SKIPPED], (0, skipped)), ([PARTS], (0, skipped)),
+                               ([SKIPPED], (77, skipped)), ([FAILS, SKIPPED], (1, skipped)), ([], (1, ""))):
+            with self.subTest(body=body):
+                self.assertEqual(self.run_file(*body), expected)
+
+    def test_cannot_run(self):
+        self.assertEqual(self.run_file(FAILS, why_not="no sun"), (77, "skipped: all: no sun"))
+
+    def test_attempts(self):
+        """All but a tenth, or one, do what they are made for."""
+        self.assertEqual(self.run_file(RARELY.format(0), ONCE), (0, "attempts: 12, in vain: 1"))
+
+    def test_attempts_in_vain(self):
+        self.assertEqual(self.run_file(RARELY.format(1)),
+                         (1, "FAIL: 10 of 20 attempts were in vain on a quiet machine: 10 in attempt()"))
+
+    def test_attempts_that_may_be_in_vain(self):
+        self.assertEqual(self.run_file(RARELY.format("1, free=1")), (0, "attempts: 10, in vain: 0"))
+
+    def test_attempts_on_a_busy_machine(self):
+        self.assertEqual(self.run_file(RARELY.format(1), load=1e6),
+                         (0, "skipped: 1: 10 of 20 attempts were in vain, and the machine is too busy to tell why"))
+
+    def test_pressure(self):
+        with tempfile.NamedTemporaryFile("w+", suffix=".pressure") as file:
+            file.write("some avg10=0.00 avg60=0.00 avg300=0.00 total=1000000\nfull avg10=0.00\n")
+            file.flush()
+            with mock.patch.object(cases, "PRESSURE", file.name):
+                meanwhile = cases.Busyness()
+                self.assertFalse(meanwhile.was_busy())
+                file.seek(0)
+                file.write("some avg10=0.00 avg60=0.00 avg300=0.00 total=9000000\n")
+                file.flush()
+                self.assertTrue(meanwhile.was_busy())
+
+
+if __name__ == "__main__":
+    cases.main()
