@@ -77,7 +77,7 @@ class Late(bed.Case):
         """A recording is sent more than once; the last one is kept."""
         words = f"{OPEN} {' '.join([CONNECTION] * 5)}"
         self.learn(words)
-        bed.until(lambda: len(self.daemon.recipes(self.name)) == 1, "one recipe")
+        self.assertEqual(len(self.daemon.recipes(self.name)), 1)
         self.check_all_adopted(self.run_leased(words))
 
     def test_open_again_and_again(self):

@@ -288,6 +288,10 @@ class Daemon:
     def recipes(self, name):
         return [r for r in self.status()["recipes"] if r["key"]["name"] == name]
 
+    def n_connected(self):
+        """How many programs are connected."""
+        return self.status()["clients"]["connected"]
+
     def forget(self, recipe):
         subprocess.run([CLI, "recipes", "--socket", self.socket, "forget", recipe["id"]], env=CLEAN,
                        capture_output=True, check=True, timeout=LIMIT_S)
@@ -363,9 +367,10 @@ class Runs:
         """Has the daemon learn what a program does at each of its @n opens, and waits for the leases."""
         name = kwargs.get("name") or self.name
         learned = None
+        n_others = self.daemon.n_connected()
         for _ in cases.attempts(free=1):
             result = self.run_warm(words, **kwargs)
-            # The daemon may get the first run's recording after the next run has begun.
+            until(lambda: self.daemon.n_connected() <= n_others, "the last of the program's recording")
             learned = learned if learned and result.leased else result
             # A later open may have a lease of what the first one has taught.
             if result.status or trace.opens(trace.opens(learned.events)[:1], trace.ADOPTED):
