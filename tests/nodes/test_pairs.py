@@ -76,6 +76,16 @@ class Case(nodes.Case):
             started.reach(up_to)
             self.server.reach("idle")
 
+    def connect_before_server(self, started):
+        """The server learns of the client once that has connected its end, and all has been said of it."""
+        def connect():
+            started.reach("connected")
+            time.sleep(NOTICE_S)
+        started.go_on()
+        self.server.go_on()
+        nodes.meet(started, self.server, connect)
+        self.server.reach("idle")
+
     def claim(self, words=None, warm=True):
         """Starts a client, which has its queue pair in INIT then, and waits to meet the server."""
         started = self.a.start(words or client(), warm)
@@ -175,7 +185,8 @@ class Pairs(Case):
             self.use(client(), plain)
 
     def test_other_attributes(self):
-        """The client asks for another timeout than before: its queue pair is moved by commands, as part of the pair."""
+        """The client asks for another timeout than before: its queue pair is moved by commands, as part of the pair. The
+        server's program comes later, when all has been said of that."""
         plain = self.start_server()
         result = None
         for _ in cases.attempts(RUNS):
@@ -183,7 +194,7 @@ class Pairs(Case):
             self.let_meet(started)
             self.check(started, plain)
             started = self.claim_pair(client(timeout=15))
-            self.let_meet(started)
+            self.connect_before_server(started)
             result = started.finish()
             self.assertEqual(result.lines[-4:], plain.lines[-4:])
             if self.pairs(self.a)["unlike"]["attributes"]:

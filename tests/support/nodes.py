@@ -45,11 +45,13 @@ class Node(bed.Runs):
         shutil.rmtree(self.folder)
 
 
-def meet(one, other):
-    """Carries the addresses of two programs of words, which then come to "meet", to each other."""
+def meet(one, other, between=lambda: None):
+    """Carries the addresses of two programs of words, which then come to "meet", to each other. Calls @between when the
+    first one knows the other."""
     for program in (one, other):
         program.reach("meet")
     one.go_on(other.remarks("address")[-1])
+    between()
     other.go_on(one.remarks("address")[-1])
 
 

@@ -145,8 +145,10 @@ static void take_used(struct wv_pairs *p, struct wv_pair *pair, const struct wv_
 	(void)note;
 	if (!wv_pair_is_claimed(pair))
 		return;
-	p->tally.used++;
-	wv_pair_count(pair->edge->peer, WV_PAIR_NO_REASON);
+	if (!pair->is_unlike) {
+		p->tally.used++;
+		wv_pair_count(pair->edge->peer, WV_PAIR_NO_REASON);
+	}
 	pair->edge->used_us = wv_pairs_now(p);
 	wv_pair_forget(p, pair);
 }

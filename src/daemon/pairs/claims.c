@@ -82,5 +82,9 @@ void wv_pairs_differ(struct wv_pairs *p, struct wv_pair_holder *holder, uint32_t
 	p->tally.unlike[why]++;
 	wv_pair_count(holder->pair->edge->peer, why);
 	wv_edge_differ(holder->pair->edge);
-	leave(p, holder->pair, why);
+	/* With other attributes it is connected all the same, and by the numbers of the pair. */
+	if (why == WV_PAIR_ATTRIBUTES)
+		holder->pair->is_unlike = true;
+	else
+		leave(p, holder->pair, why);
 }

@@ -47,13 +47,14 @@ struct wv_pair {
 	dev_t rdev;		       /* of its lease */
 	int fd;			       /* HANDED_OUT, LEFT: keeps the number of the queue pair */
 	int64_t since_us;	       /* of the state */
+	bool is_unlike;		       /* HANDED_OUT: connected, but by commands */
 };
 
 /* What was counted since the start. */
 struct wv_pairs_tally {
 	uint64_t made, used, idle, lost;
 	uint64_t refused[WV_PAIR_WHYS]; /* by the server, by the reason */
-	uint64_t unlike[WV_PAIR_WHYS];	/* handed out, and not used, by the reason */
+	uint64_t unlike[WV_PAIR_WHYS];	/* handed out, and commands needed all the same */
 };
 
 struct wv_pairs {
