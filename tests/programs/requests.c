@@ -77,7 +77,8 @@ static void free_shared(void)
 	OK(ibv_dealloc_pd(pd));
 }
 
-static void create(struct connection *c)
+/* False: the other side has died. */
+static bool create(struct connection *c)
 {
 	struct ibv_qp_init_attr attr;
 
@@ -85,8 +86,12 @@ static void create(struct connection *c)
 		share(c->id->verbs);
 	attr = shape();
 	c->memory = memory_new(pd);
-	OK(rdma_create_qp(c->id, pd, &attr));
+	if (rdma_create_qp(c->id, pd, &attr)) {
+		EXPECT(errno == EINVAL); /* what the kernel says of a connection that is over */
+		return false;
+	}
 	post(c, true, NULL);
+	return true;
 }
 
 static struct connection *connection_of(struct rdma_cm_id *id)
@@ -100,10 +105,10 @@ static struct connection *connection_of(struct rdma_cm_id *id)
 
 static void end(struct connection *c)
 {
-	if (c->id->qp) {
+	if (c->id->qp)
 		rdma_destroy_qp(c->id);
+	if (c->memory.mr)
 		memory_free(c->memory);
-	}
 	OK(rdma_destroy_id(c->id));
 	*c = (struct connection){.id = NULL};
 }
@@ -117,8 +122,7 @@ static void accept_all(struct connection **waiting, int *n)
 
 		if (!c->is_used)
 			continue;
-		create(c);
-		if (rdma_accept(c->id, &how)) { /* the client has died */
+		if (!create(c) || rdma_accept(c->id, &how)) { /* the client has died */
 			end(c);
 			n_connections--;
 		}
@@ -226,7 +230,7 @@ static void connect_to(const char *address, int port, const char *text)
 	await(RDMA_CM_EVENT_ADDR_RESOLVED);
 	OK(rdma_resolve_route(c.id, WAIT_MS));
 	await(RDMA_CM_EVENT_ROUTE_RESOLVED);
-	create(&c);
+	EXPECT(create(&c));
 	OK(rdma_connect(c.id, &how));
 	await(RDMA_CM_EVENT_ESTABLISHED);
 	post(&c, false, text);
