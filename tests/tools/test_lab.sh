@@ -25,7 +25,8 @@ is() {
 	else
 		failed=$((failed + 1))
 		echo "not ok $number - $1"
-		printf '%s\n' "expected: $2" "got: $3" | sed 's/^/# /'
+		printf '%s\n' "expected: $2" "got: $3" "status of the last run: ${status-}" | sed 's/^/# /'
+		tail -n 5 stderr | cut -c 1-200 | sed 's/^/# stderr: /'
 	fi
 }
 
