@@ -256,7 +256,7 @@ int wv_ask(const char *socket, json_t *question, struct wv_answer *answer)
 	return WV_EXIT_FAILED;
 }
 
-int wv_answer_print(const struct wv_answer *answer, int (*print)(json_t *document, FILE *out))
+int wv_answer_print(const struct wv_answer *answer, wv_answer_print_fn print)
 {
 	int err = print ? print(answer->document, stdout) : fputs(answer->text, stdout) < 0;
 
@@ -268,18 +268,6 @@ int wv_answer_print(const struct wv_answer *answer, int (*print)(json_t *documen
 		wv_complain(err == -EPROTO ? OTHER_VERSION : NULL, "cannot print the answer: %s",
 			    strerror(-err));
 	return err ? WV_EXIT_FAILED : 0;
-}
-
-int wv_ask_and_print(const char *socket, json_t *question,
-		     int (*print)(json_t *document, FILE *out))
-{
-	struct wv_answer answer;
-	int code = wv_ask(socket, question, &answer);
-
-	if (!code)
-		code = wv_answer_print(&answer, print);
-	wv_answer_finish(&answer);
-	return code;
 }
 
 void wv_answer_finish(struct wv_answer *answer)

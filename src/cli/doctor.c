@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/doctor.h"
 
-#include "cli/arguments.h"
 #include "cli/ask.h"
 #include "cli/complain.h"
 #include "cli/doctor/checks.h"
@@ -11,6 +10,7 @@
 #include "cli/doctor/netns_mode.h"
 #include "cli/doctor/seen_devices.h"
 #include "cli/doctor/surroundings.h"
+#include "cli/fields.h"
 #include "cli/library.h"
 #include "store/json_memory.h"
 
@@ -20,12 +20,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct argp argp = {
-    .children = wv_asking_argp,
-    .doc = "Look at devices, permissions, limits, the daemon and the environment, and print what "
-	   "is well, what is not, and the command that mends it.\v"
-	   "Exit status: 0 all is well, 1 something keeps programs from leases, 2 wrong usage.",
-};
+static const struct argp_option options[] = {WV_JSON_OPTION, WV_SOCKET_OPTION, {0}};
 
 /* The path of the libibverbs that programs load; NULL: there is none. It stays loaded. */
 static const char *find_verbs(void)
@@ -58,7 +53,7 @@ static void ask_daemon(struct wv_doctor *d, struct answers *answers)
 }
 
 /* Everything that several checks need, or that no check is to do again. */
-static void look(struct wv_doctor *d, const struct wv_asking *asking, struct answers *answers,
+static void look(struct wv_doctor *d, const char *socket, struct answers *answers,
 		 char library[static PATH_MAX])
 {
 	const char *sysfs = getenv("SYSFS_PATH");
@@ -66,7 +61,7 @@ static void look(struct wv_doctor *d, const struct wv_asking *asking, struct ans
 	d->root = "";
 	d->sysfs = sysfs && *sysfs ? sysfs : "/sys";
 	d->verbs = find_verbs();
-	d->socket = wv_ask_path(asking->socket);
+	d->socket = wv_ask_path(socket);
 	d->library_error = wv_library_find(library);
 	d->library = library;
 	ask_daemon(d, answers);
@@ -75,32 +70,18 @@ static void look(struct wv_doctor *d, const struct wv_asking *asking, struct ans
 	wv_see_devices(d);
 }
 
-static int print_json(const struct wv_doctor *d)
-{
-	json_t *document;
-	int failed;
-
-	wv_json_begin();
-	document = wv_doctor_json(d);
-	failed = wv_json_was_short() ? -1 : json_dumpf(document, stdout, JSON_INDENT(2));
-	json_decref(document);
-	putchar('\n');
-	return failed ? -ENOMEM : 0;
-}
-
-static int main_of_doctor(int argc, char **argv)
+static int main_of_doctor(const struct wv_arguments *a)
 {
 	static struct wv_doctor d;
-	struct wv_asking asking = {0};
 	struct answers answers = {0};
 	char library[PATH_MAX];
 	int err = 0;
 
-	wv_arguments_parse(&argp, argc, argv, 0, &asking);
-	look(&d, &asking, &answers, library);
+	look(&d, a->socket, &answers, library);
 	wv_run_checks(&d);
-	if (asking.json)
-		err = print_json(&d);
+	wv_json_begin();
+	if (a->json)
+		err = wv_print_json(wv_doctor_json(&d), stdout);
 	else
 		wv_doctor_text(&d, stdout);
 	wv_answer_finish(&answers.status);
@@ -115,6 +96,9 @@ static int main_of_doctor(int argc, char **argv)
 const struct wv_subcommand wv_cli_doctor = {
     .name = "doctor",
     .summary = "find out what keeps programs from leases",
-    .usage_exit = WV_EXIT_USAGE,
+    .options = options,
+    .help = "Look at devices, permissions, limits, the daemon and the environment, and print what "
+	    "is well, what is not, and the command that mends it.\v"
+	    "Exit status: 0 all is well, 1 something keeps programs from leases, 2 wrong usage.",
     .main = main_of_doctor,
 };
