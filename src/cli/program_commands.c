@@ -4,9 +4,7 @@
 #include "cli/complain.h"
 #include "cli/fields.h"
 #include "cli/launch.h"
-#include "cli/report_json.h"
-#include "cli/report_text.h"
-#include "cli/summary_line.h"
+#include "cli/report.h"
 #include "cli/supervise.h"
 #include "cli/traced_run.h"
 #include "store/json_memory.h"
@@ -41,7 +39,7 @@ static int print_summary(const struct wv_run *run, FILE *out)
 	if (!run->n &&
 	    (run->exit_code == WV_EXIT_NOT_RUNNABLE || run->exit_code == WV_EXIT_NOT_FOUND))
 		return 0;
-	return wv_summary_line(run, out);
+	return wv_report_line(run, out);
 }
 
 static int run(const struct wv_arguments *a)

@@ -2,9 +2,9 @@
 #include "cli/recipe_text.h"
 
 #include "base/base.h"
+#include "cli/command_text.h"
 #include "cli/fields.h"
 #include "cli/table.h"
-#include "cli/values.h"
 #include "store/steps_json.h"
 
 #include <errno.h>

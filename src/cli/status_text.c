@@ -2,10 +2,9 @@
 #include "cli/status_text.h"
 
 #include "base/base.h"
+#include "cli/command_text.h"
 #include "cli/fields.h"
-#include "cli/reason.h"
 #include "cli/units.h"
-#include "cli/values.h"
 
 static const struct wv_json_column device_columns[] = {
     {"device", WV_CELL_TEXT, "name", NULL},	{"node", WV_CELL_TEXT, "node", NULL},
