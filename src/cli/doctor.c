@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/doctor.h"
 
+#include "base/base.h"
 #include "cli/ask.h"
 #include "cli/complain.h"
-#include "cli/doctor/checks.h"
-#include "cli/doctor/doctor_report.h"
-#include "cli/doctor/findings.h"
+#include "cli/doctor/check_daemon.h"
+#include "cli/doctor/check_node.h"
+#include "cli/doctor/check_process.h"
+#include "cli/doctor/check_verbs.h"
 #include "cli/doctor/listener.h"
 #include "cli/doctor/netns_mode.h"
-#include "cli/doctor/seen_devices.h"
 #include "cli/doctor/surroundings.h"
 #include "cli/fields.h"
 #include "cli/library.h"
@@ -56,10 +57,8 @@ static void ask_daemon(struct wv_doctor *d, struct answers *answers)
 static void look(struct wv_doctor *d, const char *socket, struct answers *answers,
 		 char library[static PATH_MAX])
 {
-	const char *sysfs = getenv("SYSFS_PATH");
-
 	d->root = "";
-	d->sysfs = sysfs && *sysfs ? sysfs : "/sys";
+	d->sysfs = wv_seen_sysfs();
 	d->verbs = find_verbs();
 	d->socket = wv_ask_path(socket);
 	d->library_error = wv_library_find(library);
@@ -67,7 +66,29 @@ static void look(struct wv_doctor *d, const char *socket, struct answers *answer
 	ask_daemon(d, answers);
 	d->netns_exclusive = wv_netns_is_exclusive();
 	d->in_container = wv_is_contained(d->root);
-	wv_see_devices(d);
+	d->n_devices = wv_see_devices(d->sysfs, d->devices);
+}
+
+/* In the order in which a program depends on them. */
+static const struct {
+	const char *name;
+	void (*check)(struct wv_doctor *d);
+} checks[] = {
+    {"kernel", wv_check_kernel},       {"device", wv_check_devices},
+    {"port", wv_check_ports},	       {"libibverbs", wv_check_verbs},
+    {"providers", wv_check_providers}, {"memlock", wv_check_memlock},
+    {"library", wv_check_library},     {"environment", wv_check_environment},
+    {"socket", wv_check_socket},       {"daemon", wv_check_answer},
+    {"list", wv_check_provider_list},  {"leasing", wv_check_leasing},
+    {"recipes", wv_check_recipes},     {"peers", wv_check_peers},
+};
+
+static void run_checks(struct wv_doctor *d)
+{
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(checks); i++) {
+		d->check = checks[i].name;
+		checks[i].check(d);
+	}
 }
 
 static int main_of_doctor(const struct wv_arguments *a)
@@ -78,7 +99,7 @@ static int main_of_doctor(const struct wv_arguments *a)
 	int err = 0;
 
 	look(&d, a->socket, &answers, library);
-	wv_run_checks(&d);
+	run_checks(&d);
 	wv_json_begin();
 	if (a->json)
 		err = wv_print_json(wv_doctor_json(&d), stdout);
