@@ -5,7 +5,6 @@
 #include "cli/doctor/accounts.h"
 #include "cli/doctor/listener.h"
 #include "cli/doctor/surroundings.h"
-#include "wire/provider_list_trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
