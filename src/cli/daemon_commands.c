@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/daemon_commands.h"
 
+#include "cli/answer_text.h"
 #include "cli/ask.h"
 #include "cli/complain.h"
 #include "cli/metrics.h"
-#include "cli/peers_text.h"
-#include "cli/recipe_text.h"
-#include "cli/status_text.h"
 
 #include <unistd.h>
 

@@ -32,30 +32,28 @@ static const char *find_verbs(void)
 	return verbs && !dlinfo(verbs, RTLD_DI_LINKMAP, &map) ? map->l_name : NULL;
 }
 
-struct answers {
-	struct wv_answer status, peers;
-};
-
-static int ask(const char *socket, const char *op, struct wv_answer *answer)
+/* The daemon's answer, which the caller frees. 0 or -errno. */
+static int ask(const char *socket, const char *op, json_t **document)
 {
-	return wv_ask_quietly(socket, json_pack("{s:s}", "op", op), answer);
+	struct wv_answer answer;
+	int err = wv_ask_quietly(socket, json_pack("{s:s}", "op", op), &answer);
+
+	*document = err ? NULL : json_incref(answer.document);
+	wv_answer_finish(&answer);
+	return err;
 }
 
 /* What the daemon says, if it does. */
-static void ask_daemon(struct wv_doctor *d, struct answers *answers)
+static void ask_daemon(struct wv_doctor *d)
 {
 	d->status_error =
-	    wv_stopped_listener(d) ? -ETIMEDOUT : ask(d->socket, "status", &answers->status);
-	if (d->status_error)
-		return;
-	d->status = answers->status.document;
-	if (!ask(d->socket, "peers", &answers->peers))
-		d->peers = answers->peers.document;
+	    wv_stopped_listener(d) ? -ETIMEDOUT : ask(d->socket, "status", &d->status);
+	if (!d->status_error)
+		ask(d->socket, "peers", &d->peers);
 }
 
 /* Everything that several checks need, or that no check is to do again. */
-static void look(struct wv_doctor *d, const char *socket, struct answers *answers,
-		 char library[static PATH_MAX])
+static void look(struct wv_doctor *d, const char *socket, char library[static PATH_MAX])
 {
 	d->root = "";
 	d->sysfs = wv_seen_sysfs();
@@ -63,7 +61,7 @@ static void look(struct wv_doctor *d, const char *socket, struct answers *answer
 	d->socket = wv_ask_path(socket);
 	d->library_error = wv_library_find(library);
 	d->library = library;
-	ask_daemon(d, answers);
+	ask_daemon(d);
 	d->netns_exclusive = wv_netns_is_exclusive();
 	d->in_container = wv_is_contained(d->root);
 	d->n_devices = wv_see_devices(d->sysfs, d->devices);
@@ -94,19 +92,18 @@ static void run_checks(struct wv_doctor *d)
 static int main_of_doctor(const struct wv_arguments *a)
 {
 	static struct wv_doctor d;
-	struct answers answers = {0};
 	char library[PATH_MAX];
 	int err = 0;
 
-	look(&d, a->socket, &answers, library);
+	look(&d, a->socket, library);
 	run_checks(&d);
 	wv_json_begin();
 	if (a->json)
 		err = wv_print_json(wv_doctor_json(&d), stdout);
 	else
 		wv_doctor_text(&d, stdout);
-	wv_answer_finish(&answers.status);
-	wv_answer_finish(&answers.peers);
+	json_decref(d.status);
+	json_decref(d.peers);
 	if (!err && fflush(stdout))
 		err = -errno;
 	if (err)

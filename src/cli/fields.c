@@ -29,6 +29,11 @@ uint64_t wv_json_number_at(json_t *object, const char *path)
 	return value > 0 ? (uint64_t)value : 0;
 }
 
+const char *wv_json_text_at(json_t *object, const char *path)
+{
+	return json_string_value(wv_json_at(object, path)) ?: "?";
+}
+
 static void add_user(struct wv_table *table, uint64_t uid)
 {
 	const struct passwd *user = getpwuid((uid_t)uid);
