@@ -71,40 +71,6 @@ static int send_question(int sock, json_t *question)
 	return wv_send(sock, &head, sizeof(head), text, strlen(text), NULL, 0);
 }
 
-/* An answer of the daemon: one of the two. */
-struct received {
-	char *text;
-	int memory;
-};
-
-static int take_message(const struct wv_msg *msg, ssize_t got, unsigned int n_fds,
-			struct received *answer)
-{
-	size_t bytes = (size_t)got - sizeof(*msg);
-
-	if (wv_msg_check(msg, (size_t)got) != WV_MSG_CONTROL || !bytes == !n_fds)
-		return -EPROTO;
-	if (bytes)
-		answer->text = strndup((const char *)(msg + 1), bytes);
-	return bytes && !answer->text ? -ENOMEM : 0;
-}
-
-/* Both parts of *@answer are the caller's, after an error too. */
-static int receive(int sock, struct received *answer)
-{
-	static _Alignas(struct wv_msg) char message[WV_WIRE_MAX];
-	struct pollfd wait = {.fd = sock, .events = POLLIN};
-	unsigned int n_fds;
-	ssize_t got;
-
-	if (poll(&wait, 1, WAIT_MS) <= 0)
-		return -ETIMEDOUT;
-	got = wv_recv(sock, message, sizeof(message), &answer->memory, 1, &n_fds);
-	if (got <= 0)
-		return got < 0 ? (int)got : -ECONNRESET;
-	return take_message((const struct wv_msg *)message, got, n_fds, answer);
-}
-
 /* Reads the whole of @memory as text, wherever the sender left its file offset. */
 static int read_text(int memory, char **text)
 {
@@ -131,18 +97,37 @@ static int read_text(int memory, char **text)
 	return 0;
 }
 
+/* The text of an answer, which is in the message or in a memfd that it carries. */
+static int receive(int sock, char **text)
+{
+	static _Alignas(struct wv_msg) char message[WV_WIRE_MAX];
+	struct pollfd wait = {.fd = sock, .events = POLLIN};
+	wv_auto_fd memory = -1;
+	unsigned int n_fds;
+	size_t bytes;
+	ssize_t got;
+
+	if (poll(&wait, 1, WAIT_MS) <= 0)
+		return -ETIMEDOUT;
+	got = wv_recv(sock, message, sizeof(message), &memory, 1, &n_fds);
+	if (got <= 0)
+		return got < 0 ? (int)got : -ECONNRESET;
+	bytes = (size_t)got - sizeof(struct wv_msg);
+	if (wv_msg_check(message, (size_t)got) != WV_MSG_CONTROL || !bytes == !n_fds)
+		return -EPROTO;
+	if (n_fds)
+		return read_text(memory, text);
+	*text = strndup(message + sizeof(struct wv_msg), bytes);
+	return *text ? 0 : -ENOMEM;
+}
+
 /* Puts @question on @sock, and leaves it. */
 static int converse(int sock, json_t *question, struct wv_answer *answer)
 {
-	struct received received = {.memory = -1};
 	int err = send_question(sock, question);
 
 	if (!err)
-		err = receive(sock, &received);
-	if (!err && !received.text)
-		err = read_text(received.memory, &received.text);
-	wv_close_fd(&received.memory);
-	answer->text = received.text;
+		err = receive(sock, &answer->text);
 	if (err)
 		return err;
 	wv_json_begin();
@@ -256,7 +241,7 @@ int wv_ask(const char *socket, json_t *question, struct wv_answer *answer)
 	return WV_EXIT_FAILED;
 }
 
-int wv_answer_print(const struct wv_answer *answer, int (*print)(json_t *document, FILE *out))
+int wv_answer_print(const struct wv_answer *answer, wv_answer_print_fn print)
 {
 	int err = print ? print(answer->document, stdout) : fputs(answer->text, stdout) < 0;
 
@@ -268,18 +253,6 @@ int wv_answer_print(const struct wv_answer *answer, int (*print)(json_t *documen
 		wv_complain(err == -EPROTO ? OTHER_VERSION : NULL, "cannot print the answer: %s",
 			    strerror(-err));
 	return err ? WV_EXIT_FAILED : 0;
-}
-
-int wv_ask_and_print(const char *socket, json_t *question,
-		     int (*print)(json_t *document, FILE *out))
-{
-	struct wv_answer answer;
-	int code = wv_ask(socket, question, &answer);
-
-	if (!code)
-		code = wv_answer_print(&answer, print);
-	wv_answer_finish(&answer);
-	return code;
 }
 
 void wv_answer_finish(struct wv_answer *answer)

@@ -29,15 +29,14 @@ int wv_ask_quietly(const char *path, json_t *question, struct wv_answer *answer)
  */
 int wv_ask(const char *socket, json_t *question, struct wv_answer *answer);
 
+/* Prints a document. 0 or -errno. */
+typedef int (*wv_answer_print_fn)(json_t *document, FILE *out);
+
 /*
  * Prints the document with @print, or, if that is NULL, the daemon's text unchanged. Returns 0, or
  * an exit code after telling the user why printing failed.
  */
-int wv_answer_print(const struct wv_answer *answer, int (*print)(json_t *document, FILE *out));
-
-/* The last two together: an exit code. */
-int wv_ask_and_print(const char *socket, json_t *question,
-		     int (*print)(json_t *document, FILE *out));
+int wv_answer_print(const struct wv_answer *answer, wv_answer_print_fn print);
 
 /* Frees what @answer contains. */
 void wv_answer_finish(struct wv_answer *answer);

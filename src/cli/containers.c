@@ -2,7 +2,6 @@
 #include "cli/containers.h"
 
 #include "base/base.h"
-#include "cli/arguments.h"
 #include "cli/complain.h"
 #include "cli/container/edits.h"
 #include "cli/container/hook.h"
@@ -15,17 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
-
-struct container {
-	const struct action *action;
-	const char *config, *output; /* files */
-};
-
-struct action {
-	const char *name;
-	bool takes_file;
-	int (*run)(const struct container *container); /* returns the exit code */
-};
 
 static int complain_no_device(void)
 {
@@ -89,7 +77,7 @@ static int write_specification(const char *path, const json_t *document)
 	return replace(path, document);
 }
 
-static int run_cdi(const struct container *container)
+static int run_cdi(const struct wv_arguments *a)
 {
 	char hook[PATH_MAX];
 	json_t *document;
@@ -100,14 +88,12 @@ static int run_cdi(const struct container *container)
 	document = wv_container_cdi(hook);
 	if (!document)
 		return complain_no_device();
-	err = container->output ? write_specification(container->output, document)
-				: dump(document, STDOUT_FILENO);
+	err = a->output ? write_specification(a->output, document) : dump(document, STDOUT_FILENO);
 	json_decref(document);
-	return err ? complain_of_file(container->output ? container->output : "the output", err)
-		   : 0;
+	return err ? complain_of_file(a->output ? a->output : "the output", err) : 0;
 }
 
-static int run_oci(const struct container *container)
+static int run_oci(const struct wv_arguments *a)
 {
 	char hook[PATH_MAX];
 	json_error_t error;
@@ -116,103 +102,56 @@ static int run_oci(const struct container *container)
 
 	if (err)
 		return err;
-	config = json_load_file(container->config, 0, &error);
+	config = json_load_file(a->operand, 0, &error);
 	err = config ? wv_container_add(config, hook) : -EINVAL;
 	if (err == -EINVAL)
 		wv_complain("give the config.json of a bundle, or what 'ctr oci spec' prints",
-			    "%s is no configuration of a container%s%s", container->config,
+			    "%s is no configuration of a container%s%s", a->operand,
 			    config ? "" : ": ", config ? "" : error.text);
 	else if (err == -ENODEV)
 		complain_no_device();
-	else if ((err = replace(container->config, config)))
-		complain_of_file(container->config, err);
+	else if ((err = replace(a->operand, config)))
+		complain_of_file(a->operand, err);
 	json_decref(config);
 	return err ? WV_EXIT_FAILED : 0;
 }
 
-static int run_hook(const struct container *container)
+static int run_hook(const struct wv_arguments *a)
 {
 	char library[PATH_MAX];
 
-	(void)container;
+	(void)a;
 	wv_library_find(library); /* where it should be: the hook says if it is not there */
 	return wv_container_hook(stdin, library);
 }
 
-static const struct action actions[] = {
-    {"cdi", false, run_cdi},
-    {"oci", true, run_oci},
-    {"hook", false, run_hook},
-};
-
-static const struct argp_option options[] = {
-    {"output", WV_OPTION_OUTPUT, "FILE", 0, "With cdi: write to FILE", 0},
+static const struct wv_action actions[] = {
+    {"cdi", NULL, run_cdi},
+    {"oci", "a FILE", run_oci},
+    {"hook", NULL, run_hook},
     {0},
 };
 
-static const struct action *find(const char *name)
-{
-	for (unsigned int i = 0; i < WV_ARRAY_SIZE(actions); i++)
-		if (!strcmp(actions[i].name, name))
-			return &actions[i];
-	return NULL;
-}
-
-static void take_word(struct container *c, char *word, struct argp_state *state)
-{
-	if (!c->action && !(c->action = find(word)))
-		argp_error(state, "unknown action '%s': give cdi, oci or hook", word);
-	else if (state->arg_num == 1 && c->action->takes_file)
-		c->config = word;
-	else if (state->arg_num > 0)
-		argp_error(state, "unexpected argument '%s'", word);
-}
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct container *c = state->input;
-
-	switch (key) {
-	case WV_OPTION_OUTPUT:
-		c->output = arg;
-		return 0;
-	case ARGP_KEY_ARG:
-		take_word(c, arg, state);
-		return 0;
-	case ARGP_KEY_END:
-		if (!c->action)
-			argp_usage(state);
-		else if (c->action->takes_file && !c->config)
-			argp_error(state, "%s needs a FILE", c->action->name);
-		else if (c->output && c->action->run != run_cdi)
-			argp_error(state, "--output is for cdi");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-static const struct argp argp = {
-    .options = options,
-    .parser = parse,
-    .args_doc = "cdi\noci FILE\nhook",
-    .doc = "Give containers the node's RDMA devices, and what makes their programs warm: print a "
-	   "CDI specification of the devices, or add them to FILE, the config.json of a container. "
-	   "The runtime then calls the hook.\v"
-	   "Exit status: 0 done, 1 failed, 2 wrong usage.",
+static const struct argp_option options[] = {
+    {"output", WV_OPTION(output), "FILE", 0, "With cdi: write to FILE", 0},
+    {0},
 };
 
-static int main_of_container(int argc, char **argv)
+static const char *object(const struct wv_arguments *a)
 {
-	struct container container = {0};
-
-	wv_arguments_parse(&argp, argc, argv, 0, &container);
-	return container.action->run(&container);
+	return a->output && a->action->main != run_cdi ? "--output is for cdi" : NULL;
 }
 
 const struct wv_subcommand wv_cli_container = {
     .name = "container",
     .summary = "give containers RDMA devices and leases",
-    .usage_exit = WV_EXIT_USAGE,
-    .main = main_of_container,
+    .options = options,
+    .arguments = "cdi\noci FILE\nhook",
+    .help = "Give containers the node's RDMA devices, and what makes their programs warm: print a "
+	    "CDI specification of the devices, or add them to FILE, the config.json of a "
+	    "container. The runtime then calls the hook.\v"
+	    "Exit status: 0 done, 1 failed, 2 wrong usage.",
+    .actions = actions,
+    .action_names = "cdi, oci or hook",
+    .objection = object,
 };

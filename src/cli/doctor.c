@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/doctor.h"
 
-#include "cli/arguments.h"
+#include "base/base.h"
 #include "cli/ask.h"
 #include "cli/complain.h"
-#include "cli/doctor/checks.h"
-#include "cli/doctor/doctor_report.h"
-#include "cli/doctor/findings.h"
+#include "cli/doctor/check_daemon.h"
+#include "cli/doctor/check_node.h"
+#include "cli/doctor/check_process.h"
+#include "cli/doctor/check_verbs.h"
 #include "cli/doctor/listener.h"
 #include "cli/doctor/netns_mode.h"
-#include "cli/doctor/seen_devices.h"
 #include "cli/doctor/surroundings.h"
+#include "cli/fields.h"
 #include "cli/library.h"
 #include "store/json_memory.h"
 
@@ -20,12 +21,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const struct argp argp = {
-    .children = wv_asking_argp,
-    .doc = "Look at devices, permissions, limits, the daemon and the environment, and print what "
-	   "is well, what is not, and the command that mends it.\v"
-	   "Exit status: 0 all is well, 1 something keeps programs from leases, 2 wrong usage.",
-};
+static const struct argp_option options[] = {WV_JSON_OPTION, WV_SOCKET_OPTION, {0}};
 
 /* The path of the libibverbs that programs load; NULL: there is none. It stays loaded. */
 static const char *find_verbs(void)
@@ -36,75 +32,78 @@ static const char *find_verbs(void)
 	return verbs && !dlinfo(verbs, RTLD_DI_LINKMAP, &map) ? map->l_name : NULL;
 }
 
-struct answers {
-	struct wv_answer status, peers;
-};
-
-static int ask(const char *socket, const char *op, struct wv_answer *answer)
+/* The daemon's answer, which the caller frees. 0 or -errno. */
+static int ask(const char *socket, const char *op, json_t **document)
 {
-	return wv_ask_quietly(socket, json_pack("{s:s}", "op", op), answer);
+	struct wv_answer answer;
+	int err = wv_ask_quietly(socket, json_pack("{s:s}", "op", op), &answer);
+
+	*document = err ? NULL : json_incref(answer.document);
+	wv_answer_finish(&answer);
+	return err;
 }
 
 /* What the daemon says, if it does. */
-static void ask_daemon(struct wv_doctor *d, struct answers *answers)
+static void ask_daemon(struct wv_doctor *d)
 {
 	d->status_error =
-	    wv_stopped_listener(d) ? -ETIMEDOUT : ask(d->socket, "status", &answers->status);
-	if (d->status_error)
-		return;
-	d->status = answers->status.document;
-	if (!ask(d->socket, "peers", &answers->peers))
-		d->peers = answers->peers.document;
+	    wv_stopped_listener(d) ? -ETIMEDOUT : ask(d->socket, "status", &d->status);
+	if (!d->status_error)
+		ask(d->socket, "peers", &d->peers);
 }
 
 /* Everything that several checks need, or that no check is to do again. */
-static void look(struct wv_doctor *d, const struct wv_asking *asking, struct answers *answers,
-		 char library[static PATH_MAX])
+static void look(struct wv_doctor *d, const char *socket, char library[static PATH_MAX])
 {
-	const char *sysfs = getenv("SYSFS_PATH");
-
 	d->root = "";
-	d->sysfs = sysfs && *sysfs ? sysfs : "/sys";
+	d->sysfs = wv_seen_sysfs();
 	d->verbs = find_verbs();
-	d->socket = wv_ask_path(asking->socket);
+	d->socket = wv_ask_path(socket);
 	d->library_error = wv_library_find(library);
 	d->library = library;
-	ask_daemon(d, answers);
+	ask_daemon(d);
 	d->netns_exclusive = wv_netns_is_exclusive();
 	d->in_container = wv_is_contained(d->root);
-	wv_see_devices(d);
+	d->n_devices = wv_see_devices(d->sysfs, d->devices);
 }
 
-static int print_json(const struct wv_doctor *d)
+/* In the order in which a program depends on them. */
+static const struct {
+	const char *name;
+	void (*check)(struct wv_doctor *d);
+} checks[] = {
+    {"kernel", wv_check_kernel},       {"device", wv_check_devices},
+    {"port", wv_check_ports},	       {"libibverbs", wv_check_verbs},
+    {"providers", wv_check_providers}, {"memlock", wv_check_memlock},
+    {"library", wv_check_library},     {"environment", wv_check_environment},
+    {"socket", wv_check_socket},       {"daemon", wv_check_answer},
+    {"list", wv_check_provider_list},  {"leasing", wv_check_leasing},
+    {"recipes", wv_check_recipes},     {"peers", wv_check_peers},
+};
+
+static void run_checks(struct wv_doctor *d)
 {
-	json_t *document;
-	int failed;
-
-	wv_json_begin();
-	document = wv_doctor_json(d);
-	failed = wv_json_was_short() ? -1 : json_dumpf(document, stdout, JSON_INDENT(2));
-	json_decref(document);
-	putchar('\n');
-	return failed ? -ENOMEM : 0;
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(checks); i++) {
+		d->check = checks[i].name;
+		checks[i].check(d);
+	}
 }
 
-static int main_of_doctor(int argc, char **argv)
+static int main_of_doctor(const struct wv_arguments *a)
 {
 	static struct wv_doctor d;
-	struct wv_asking asking = {0};
-	struct answers answers = {0};
 	char library[PATH_MAX];
 	int err = 0;
 
-	wv_arguments_parse(&argp, argc, argv, 0, &asking);
-	look(&d, &asking, &answers, library);
-	wv_run_checks(&d);
-	if (asking.json)
-		err = print_json(&d);
+	look(&d, a->socket, library);
+	run_checks(&d);
+	wv_json_begin();
+	if (a->json)
+		err = wv_print_json(wv_doctor_json(&d), stdout);
 	else
 		wv_doctor_text(&d, stdout);
-	wv_answer_finish(&answers.status);
-	wv_answer_finish(&answers.peers);
+	json_decref(d.status);
+	json_decref(d.peers);
 	if (!err && fflush(stdout))
 		err = -errno;
 	if (err)
@@ -115,6 +114,9 @@ static int main_of_doctor(int argc, char **argv)
 const struct wv_subcommand wv_cli_doctor = {
     .name = "doctor",
     .summary = "find out what keeps programs from leases",
-    .usage_exit = WV_EXIT_USAGE,
+    .options = options,
+    .help = "Look at devices, permissions, limits, the daemon and the environment, and print what "
+	    "is well, what is not, and the command that mends it.\v"
+	    "Exit status: 0 all is well, 1 something keeps programs from leases, 2 wrong usage.",
     .main = main_of_doctor,
 };

@@ -3,7 +3,9 @@
 
 #include "cli/table.h"
 #include "cli/units.h"
+#include "store/json_memory.h"
 
+#include <errno.h>
 #include <pwd.h>
 #include <string.h>
 
@@ -25,6 +27,11 @@ uint64_t wv_json_number_at(json_t *object, const char *path)
 	json_int_t value = json_integer_value(wv_json_at(object, path));
 
 	return value > 0 ? (uint64_t)value : 0;
+}
+
+const char *wv_json_text_at(json_t *object, const char *path)
+{
+	return json_string_value(wv_json_at(object, path)) ?: "?";
 }
 
 static void add_user(struct wv_table *table, uint64_t uid)
@@ -92,4 +99,13 @@ int wv_print_objects(json_t *array, const struct wv_json_column *columns, unsign
 		for (unsigned int c = 0; c < n_columns; c++)
 			add_cell(&table, object, &columns[c]);
 	return wv_table_end(&table, out);
+}
+
+int wv_print_json(json_t *document, FILE *out)
+{
+	int failed = wv_json_was_short() ? -1 : json_dumpf(document, out, JSON_INDENT(2));
+
+	json_decref(document);
+	fputc('\n', out);
+	return failed ? -ENOMEM : 0;
 }

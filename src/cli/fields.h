@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Arrays of JSON objects as tables, and access to nested objects.
+ * Printing JSON: arrays of objects as tables, and documents; access to nested objects.
  */
 #pragma once
 
@@ -31,6 +31,12 @@ json_t *wv_json_at(json_t *object, const char *path);
 /* The number at @path; 0 if there is none or it is negative. */
 uint64_t wv_json_number_at(json_t *object, const char *path);
 
+/* The text at @path; "?" if there is none. */
+const char *wv_json_text_at(json_t *object, const char *path);
+
 /* Prints a table with a row for each object, or @nothing if there are none. 0 or -ENOMEM. */
 int wv_print_objects(json_t *array, const struct wv_json_column *columns, unsigned int n_columns,
 		     const char *nothing, FILE *out);
+
+/* Prints a document that was made since wv_json_begin(), and frees it. 0 or -ENOMEM. */
+int wv_print_json(json_t *document, FILE *out);

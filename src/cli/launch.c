@@ -8,7 +8,6 @@
 #include "cli/doctor/surroundings.h"
 #include "cli/library.h"
 #include "cli/program.h"
-#include "cli/subcommand.h"
 #include "wire/wire.h"
 
 #include <dlfcn.h>
@@ -17,47 +16,7 @@
 #include <string.h>
 #include <sys/un.h>
 
-#define NAME_MAX_BYTES	 (sizeof(((struct wv_msg_request *)0)->name) - 1)
 #define SOCKET_MAX_BYTES (sizeof(((struct sockaddr_un *)0)->sun_path) - 1)
-
-static const struct argp_option options[] = {
-    {"no-lease", WV_OPTION_NO_LEASE, NULL, 0,
-     "Load only the providers that the node needs, and take no lease", 0},
-    WV_SOCKET_OPTION,
-    {"name", WV_OPTION_NAME, "NAME", 0,
-     "Keep the recipes of this use of the program apart from those of other uses", 0},
-    {0},
-};
-
-static error_t parse(int key, char *arg, struct argp_state *state)
-{
-	struct wv_launch *launch = state->input;
-
-	switch (key) {
-	case WV_OPTION_NO_LEASE:
-		launch->lease = false;
-		return 0;
-	case WV_OPTION_SOCKET:
-		launch->socket = arg;
-		return 0;
-	case WV_OPTION_NAME:
-		if (strlen(arg) > NAME_MAX_BYTES)
-			argp_error(state, "the name '%s' is longer than %zu bytes", arg,
-				   NAME_MAX_BYTES);
-		launch->name = arg;
-		return 0;
-	case ARGP_KEY_ARGS:
-		launch->program = state->argv + state->next;
-		return 0;
-	case ARGP_KEY_NO_ARGS:
-		argp_error(state, "name the program to run");
-		return 0;
-	default:
-		return ARGP_ERR_UNKNOWN;
-	}
-}
-
-const struct argp wv_launch_argp = {.options = options, .parser = parse};
 
 static int out_of_memory(void)
 {
@@ -100,7 +59,7 @@ static int set_preload(const char *library)
 	return !list || setenv("LD_PRELOAD", list, 1) ? out_of_memory() : 0;
 }
 
-static int set_environment(const struct wv_launch *launch)
+static int set_environment(const struct wv_arguments *a)
 {
 	bool preloaded = is_preloaded();
 	char library[PATH_MAX];
@@ -113,36 +72,36 @@ static int set_environment(const struct wv_launch *launch)
 			    "cannot read the library %s: %s", library, strerror(-err));
 		return WV_EXIT_NOT_STARTED;
 	}
-	if (!launch->lease && setenv("WARMVERBS_LEASE", "0", 1))
+	if (a->no_lease && setenv("WARMVERBS_LEASE", "0", 1))
 		return out_of_memory();
-	if (launch->name && setenv("WARMVERBS_NAME", launch->name, 1))
+	if (a->name && setenv("WARMVERBS_NAME", a->name, 1))
 		return out_of_memory();
-	err = launch->socket ? set_socket(launch->socket) : 0;
+	err = a->socket ? set_socket(a->socket) : 0;
 	return err || preloaded ? err : set_preload(library);
 }
 
-int wv_launch_prepare(const struct wv_launch *launch)
+int wv_launch_prepare(const struct wv_arguments *a)
 {
 	char path[PATH_MAX];
 	const char *obstacle = NULL;
 
 	/* A program that is not found is left for execvp() to report. */
-	if (!wv_program_find(launch->program[0], getenv("PATH"), path, sizeof(path)))
+	if (!wv_program_find(a->program[0], getenv("PATH"), path, sizeof(path)))
 		obstacle = wv_program_obstacle(path);
 	if (!obstacle)
-		return set_environment(launch);
+		return set_environment(a);
 	wv_complain("the program runs without warmverbs",
 		    "no library can be preloaded into %s: it is %s", path, obstacle);
 	return 0;
 }
 
-int wv_launch_exec(const struct wv_launch *launch)
+int wv_launch_exec(char **program)
 {
-	execvp(launch->program[0], launch->program);
+	execvp(program[0], program);
 	int err = errno;
 
 	wv_complain(err == ENOENT ? "check its path, or PATH"
 				  : "check that you may execute it, and that it is a program",
-		    "cannot execute %s: %s", launch->program[0], strerror(err));
+		    "cannot execute %s: %s", program[0], strerror(err));
 	return err == ENOENT ? WV_EXIT_NOT_FOUND : WV_EXIT_NOT_RUNNABLE;
 }

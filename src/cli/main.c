@@ -1,14 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "base/base.h"
-#include "cli/arguments.h"
 #include "cli/complain.h"
 #include "cli/containers.h"
+#include "cli/daemon_commands.h"
 #include "cli/doctor.h"
-#include "cli/explain.h"
-#include "cli/list_peers.h"
-#include "cli/recipes.h"
-#include "cli/run.h"
-#include "cli/status.h"
+#include "cli/program_commands.h"
 
 #include <locale.h>
 #include <stdbool.h>
@@ -82,19 +78,11 @@ static const struct argp argp = {
     .help_filter = list_commands,
 };
 
-static char *full_name(const struct wv_subcommand *subcommand)
-{
-	static char name[64];
-
-	snprintf(name, sizeof(name), "warmverbs %s", subcommand->name);
-	return name;
-}
-
 /* Makes argp print the help, which ends the process. */
 static int help(int argc, char **argv)
 {
 	const struct wv_subcommand *about = argc == 2 ? find(argv[1]) : NULL;
-	char *ask[] = {about ? full_name(about) : (char *)"warmverbs", (char *)"--help", NULL};
+	char *ask[] = {(char *)"warmverbs", (char *)"--help", NULL};
 
 	if (argc > 1 && !about) {
 		wv_complain("'warmverbs --help' lists the commands", "unknown command '%s'",
@@ -102,7 +90,7 @@ static int help(int argc, char **argv)
 		return WV_EXIT_USAGE;
 	}
 	if (about)
-		return about->main(2, ask);
+		return wv_subcommand_run(about, 2, ask);
 	wv_arguments_parse(&argp, 2, ask, 0, NULL);
 	return 0;
 }
@@ -114,9 +102,6 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, ""); /* for the width of names in tables */
 	argp_err_exit_status = WV_EXIT_USAGE;
 	wv_arguments_parse(&argp, argc, argv, ARGP_IN_ORDER, &choice);
-	if (!choice.subcommand)
-		return help(choice.argc, choice.argv);
-	argp_err_exit_status = choice.subcommand->usage_exit;
-	choice.argv[0] = full_name(choice.subcommand);
-	return choice.subcommand->main(choice.argc, choice.argv);
+	return choice.subcommand ? wv_subcommand_run(choice.subcommand, choice.argc, choice.argv)
+				 : help(choice.argc, choice.argv);
 }

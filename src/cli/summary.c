@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/summary.h"
 
-#include "cli/command_name.h"
+#include "cli/command_text.h"
 
 #include <infiniband/verbs.h>
 #include <string.h>
@@ -65,8 +65,7 @@ static void count_command(const struct wv_trace *event, struct wv_summary *s)
 static bool creates(const struct wv_trace *event)
 {
 	struct wv_command_id command = wv_command_of(event);
-	const struct wv_command_row *row =
-	    wv_abi_find(command.driver_id, command.object, command.method, command.write_cmd);
+	const struct wv_command_row *row = wv_command_row(&command);
 
 	if (wv_command_moves_qp(&command))
 		return event->qp_state == IBV_QPS_INIT;

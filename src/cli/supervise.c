@@ -3,7 +3,7 @@
 
 #include "base/base.h"
 #include "cli/complain.h"
-#include "cli/subcommand.h"
+#include "cli/launch.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -79,16 +79,16 @@ static int await(pid_t child, const sigset_t *signals, int *status)
 }
 
 /* In the child. The end of this process by SIGKILL, which cannot be passed on, is the program's. */
-static void become_program(const struct wv_launch *launch, const sigset_t *before, pid_t parent)
+static void become_program(char **program, const sigset_t *before, pid_t parent)
 {
 	prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (getppid() != parent)
 		_exit(WV_EXIT_NOT_STARTED);
 	sigprocmask(SIG_SETMASK, before, NULL);
-	_exit(wv_launch_exec(launch));
+	_exit(wv_launch_exec(program));
 }
 
-int wv_supervise(const struct wv_launch *launch, int *status)
+int wv_supervise(char **program, int *status)
 {
 	struct sigaction of_children, tell = {.sa_handler = SIG_DFL};
 	sigset_t signals, before;
@@ -100,12 +100,12 @@ int wv_supervise(const struct wv_launch *launch, int *status)
 	child = fork();
 	if (child < 0) {
 		wv_complain("see 'ulimit -a' for limits of processes and memory",
-			    "cannot start %s: %s", launch->program[0], strerror(errno));
+			    "cannot start %s: %s", program[0], strerror(errno));
 		return WV_EXIT_NOT_STARTED;
 	}
 	if (!child) {
 		sigaction(SIGCHLD, &of_children, NULL);
-		become_program(launch, &before, parent);
+		become_program(program, &before, parent);
 	}
 	return await(child, &signals, status);
 }

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 
 /* The file has a name because the program opens it by that name. */
@@ -24,28 +25,11 @@ static int make_trace(char *path, size_t capacity)
 	return fd < 0 ? -errno : fd;
 }
 
-int wv_traced_run_prepare(struct wv_traced_run *run)
+static int complain_of_trace(const char *path, int err)
 {
-	int fd = make_trace(run->path, sizeof(run->path));
-
-	run->trace = fd;
-	if (fd >= 0 && !setenv(WV_TRACE_ENV, run->path, 1))
-		return 0;
-	if (fd >= 0)
-		unlink(run->path);
-	wv_close_fd(&run->trace);
 	wv_complain("set TMPDIR to a folder in which you may create files",
-		    "cannot create the trace file %s: %s", run->path,
-		    strerror(fd < 0 ? -fd : ENOMEM));
+		    "cannot create the trace file %s: %s", path, strerror(-err));
 	return WV_EXIT_NOT_STARTED;
-}
-
-int wv_traced_run(struct wv_traced_run *run, const struct wv_launch *launch)
-{
-	int code = wv_supervise(launch, &run->status);
-
-	unlink(run->path);
-	return code;
 }
 
 /* Reads what wv_launch_prepare() or the caller put into the environment. */
@@ -56,21 +40,38 @@ static bool lease_wanted(void)
 	return !lease || strcmp(lease, "0");
 }
 
-void wv_traced_run_report(struct wv_traced_run *run, wv_traced_run_print print, FILE *out)
+static void report(int trace, int exit_code, wv_traced_run_print print, FILE *out)
 {
 	wv_auto_free struct wv_trace *records = NULL;
-	struct wv_run traced = {.lease_wanted = lease_wanted()};
-	int err = wv_trace_read(run->trace, &records, &traced.n);
+	struct wv_run traced = {.lease_wanted = lease_wanted(), .exit_code = exit_code};
+	int err = wv_trace_read(trace, &records, &traced.n);
 
 	traced.records = records;
 	if (!err)
 		err = print(&traced, out);
 	if (!err && fflush(out))
 		err = -errno;
-	wv_close_fd(&run->trace);
 	if (err)
 		wv_complain(err == -EPROTO ? "the library and this command are of different "
 					     "versions: install both from one build"
 					   : NULL,
 			    "the report is not complete: %s", strerror(-err));
+}
+
+int wv_traced_run(char **program, wv_traced_run_print print, FILE *out, int *status)
+{
+	char path[PATH_MAX];
+	wv_auto_fd trace = make_trace(path, sizeof(path));
+	int code;
+
+	if (trace < 0)
+		return complain_of_trace(path, trace);
+	if (setenv(WV_TRACE_ENV, path, 1))
+		code = complain_of_trace(path, -ENOMEM);
+	else
+		code = wv_supervise(program, status);
+	unlink(path);
+	if (!code)
+		report(trace, wv_supervise_exit_code(*status), print, out);
+	return code;
 }

@@ -6,17 +6,20 @@
  * Whatever goes wrong, the job runs as without the plugin. Only a wrong option of srun is an error,
  * before there is a step.
  */
-#include "slurm/plugin.h"
-
 #include "base/base.h"
 #include "base/preload_list.h"
-#include "slurm/step_pool.h"
+#include "base/program_path.h"
+#include "wire/exchange.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/stat.h>
 
+/* What Slurm looks up by its name. */
 #pragma GCC visibility push(default)
+#include <slurm/spank.h>
 SPANK_PLUGIN(warmverbs, 1)
 #pragma GCC visibility pop
 
@@ -83,7 +86,8 @@ static int read_argument(const char *argument)
 	return 0;
 }
 
-int slurm_spank_init(spank_t spank, int argc, char **argv)
+/* In each program of Slurm: @argv has the arguments in plugstack.conf. */
+WV_PUBLIC int slurm_spank_init(spank_t spank, int argc, char **argv)
 {
 	for (int i = 0; i < argc; i++)
 		if (read_argument(argv[i]))
@@ -123,30 +127,77 @@ static void set_preload(spank_t spank)
 		spank_unsetenv(spank, "LD_PRELOAD");
 }
 
-static void request_pool(spank_t spank)
+static int identify(const char *path, struct wv_build_id *id)
+{
+	/* A FIFO, which would make open() wait, is no program either. */
+	wv_auto_fd fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st))
+		return -errno;
+	return S_ISREG(st.st_mode) ? wv_id_of_file(fd, id) : -ENOEXEC;
+}
+
+/* slurmstepd replaces argv[0] by the program's path just before it starts the task. */
+static uint64_t hash_argv(const char *path, char *const *argv)
+{
+	return wv_hash_argv(wv_hash(WV_HASH_START, path, strlen(path) + 1), argv + 1);
+}
+
+/* What the tasks run. 0; or -errno: -ENOEXEC if it is a script, or no program of this machine. */
+static int describe_tasks(spank_t spank, char *const *argv, struct wv_msg_request *request)
 {
 	static char folders[LIST_MAX];
-	struct wv_msg_pool_state state;
-	struct wv_task_step step = {.folders = folders};
-	char name[NAME_MAX], **argv = NULL;
-	int argc = 0, err;
+	char name[NAME_MAX], path[PATH_MAX];
+	struct wv_build_id program;
+	int err;
 
-	if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &step.tasks) ||
-	    spank_get_item(spank, S_JOB_ARGV, &argc, &argv) || !step.tasks || !argc)
-		return;
 	get_variable(spank, "PATH", folders, sizeof(folders));
 	get_variable(spank, "WARMVERBS_NAME", name, sizeof(name));
-	step.argv = argv;
-	step.name = name;
-	err = wv_step_pool_request(&step, settings.socket, &state);
+	err = wv_program_find(argv[0], folders, path, sizeof(path));
+	if (!err)
+		err = identify(path, &program);
+	if (!err)
+		wv_describe(request, &program, hash_argv(path, argv), basename(path), name);
+	return err;
+}
+
+/* A lease for each task. Waits up to WV_WAIT_MS for the answer. 0 or -errno. */
+static int request_leases(struct wv_msg_pool *message, uint32_t tasks,
+			  struct wv_msg_pool_state *state)
+{
+	wv_auto_fd sock = wv_connect(settings.socket);
+	int err = sock < 0 ? sock : wv_ask_pool(sock, message, tasks, state);
+
+	if (!err)
+		wv_steal_fd(
+		    &sock); /* the request stands until slurmstepd ends, with its one step */
+	return err;
+}
+
+static void request_pool(spank_t spank)
+{
+	struct wv_msg_pool message;
+	struct wv_msg_pool_state state;
+	uint32_t tasks;
+	char **argv = NULL;
+	int argc = 0, err;
+
+	if (spank_get_item(spank, S_JOB_LOCAL_TASK_COUNT, &tasks) ||
+	    spank_get_item(spank, S_JOB_ARGV, &argc, &argv) || !tasks || !argc)
+		return;
+	err = describe_tasks(spank, argv, &message.program);
+	if (!err)
+		err = request_leases(&message, tasks, &state);
 	if (err)
 		slurm_debug("warmverbs: no leases requested for %s: %s", argv[0], strerror(-err));
 	else
-		slurm_debug("warmverbs: %u leases requested for %s: %u granted, %u ready",
-			    step.tasks, argv[0], state.granted, state.ready);
+		slurm_debug("warmverbs: %u leases requested for %s: %u granted, %u ready", tasks,
+			    argv[0], state.granted, state.ready);
 }
 
-int slurm_spank_user_init(spank_t spank, int argc, char **argv)
+/* In slurmstepd, with the user's rights and the tasks' working directory, before they are forked. */
+WV_PUBLIC int slurm_spank_user_init(spank_t spank, int argc, char **argv)
 {
 	(void)argc;
 	(void)argv;

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 
 /* Whether the path of @bytes ends in a name, so that more letters make it one beside it. */
 static bool ends_in_name(const char *path, size_t bytes)
@@ -165,4 +166,14 @@ ssize_t wv_recv(int sock, void *data, size_t capacity, int *fds, unsigned int ma
 	for (; *n_fds < n; ++*n_fds)
 		fds[*n_fds] = all[*n_fds];
 	return got;
+}
+
+bool wv_provider_list_is_trusted(int fd, const char *folder)
+{
+	struct stat file, owner;
+
+	if (fstat(fd, &file) || !S_ISREG(file.st_mode) || file.st_mode & (S_IWGRP | S_IWOTH))
+		return false;
+	return file.st_uid == 0 || file.st_uid == geteuid() ||
+	       (!stat(folder, &owner) && file.st_uid == owner.st_uid);
 }

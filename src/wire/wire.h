@@ -30,6 +30,7 @@
 #include "base/build_id.h"
 #include "cmdlog/cmdlog.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <sys/un.h>
@@ -254,3 +255,11 @@ ssize_t wv_recv(int sock, void *data, size_t capacity, int *fds, unsigned int ma
  */
 ssize_t wv_recv_any(int sock, void *data, size_t capacity, int fds[static WV_WIRE_ANY_FDS],
 		    unsigned int *n_fds);
+
+/*
+ * Whether this process may follow the file WV_PROVIDERS_FILE that is open as @fd and lies in
+ * @folder. A provider is code that this program will run. So only those may name it who could make
+ * the program run other code anyway: root, the user, and whoever owns the folder of the socket,
+ * whose leases the program takes.
+ */
+bool wv_provider_list_is_trusted(int fd, const char *folder);

@@ -2,13 +2,12 @@
 /* The pure parts of the command line: from the daemon's documents to what a user reads. */
 #include "base/program_path.h"
 #include "capture.h"
+#include "cli/answer_text.h"
+#include "cli/command_text.h"
 #include "cli/metrics.h"
 #include "cli/program.h"
-#include "cli/recipe_text.h"
-#include "cli/status_text.h"
 #include "cli/table.h"
 #include "cli/units.h"
-#include "cli/values.h"
 #include "store/steps_json.h"
 
 #include <elf.h>

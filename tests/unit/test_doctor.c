@@ -6,10 +6,8 @@
 #include "capture.h"
 #include "cli/doctor/check_daemon.h"
 #include "cli/doctor/check_node.h"
-#include "cli/doctor/check_peers.h"
 #include "cli/doctor/check_process.h"
 #include "cli/doctor/check_verbs.h"
-#include "cli/doctor/doctor_report.h"
 #include "cli/doctor/findings.h"
 #include "cli/doctor/seen_devices.h"
 #include "cli/doctor/small_file.h"
@@ -122,7 +120,7 @@ static void check(struct bench *b, void (*what)(struct wv_doctor *d))
 {
 	b->d.n_findings = 0;
 	b->d.n_devices = 0;
-	wv_see_devices(&b->d);
+	b->d.n_devices = wv_see_devices(b->d.sysfs, b->d.devices);
 	what(&b->d);
 }
 

@@ -1,10 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* What `warmverbs explain` makes of a trace. */
 #include "capture.h"
-#include "cli/report_json.h"
-#include "cli/report_text.h"
+#include "cli/report.h"
 #include "cli/summary.h"
-#include "cli/summary_line.h"
 #include "cli/trace_events.h"
 #include "cli/trace_file.h"
 
@@ -210,7 +208,7 @@ static void expect_line(const struct wv_run *of, const char *line)
 	struct capture c;
 
 	capture_begin(&c);
-	assert_int_equal(wv_summary_line(of, c.out), 0);
+	assert_int_equal(wv_report_line(of, c.out), 0);
 	capture_expect(&c, line);
 }
 

@@ -20,7 +20,10 @@
  */
 #define HOOK_LIMIT_S 60
 
-/* A runtime looks up type and number of a node by itself, but not always its mode. */
+/*
+ * NULL, which jansson adds nowhere: there is no such node. A runtime looks up its type and number by
+ * itself, but not always its mode.
+ */
 static json_t *cdi_node(const char *path)
 {
 	struct stat st;
@@ -36,39 +39,19 @@ static json_t *cdi_device(const char *name, json_t *nodes)
 	return json_pack("{s:s, s:{s:o}}", "name", name, "containerEdits", "deviceNodes", nodes);
 }
 
-/* Calls @add for the name and the node of each RDMA device. */
-static void each_device(void (*add)(json_t *to, const char *name, json_t *node), json_t *to)
+/* {name of each RDMA device that has a node: the node} */
+static json_t *nodes_by_device(void)
 {
-	const char *sysfs = getenv("SYSFS_PATH");
-	static struct wv_doctor seen;
-	char node[sizeof(NODES) + sizeof(seen.devices->node)];
+	static struct wv_seen_device seen[WV_MAX_DEVICES];
+	unsigned int n = wv_see_devices(wv_seen_sysfs(), seen);
+	json_t *nodes = json_object();
 
-	seen = (struct wv_doctor){.sysfs = sysfs && *sysfs ? sysfs : "/sys"};
-	wv_see_devices(&seen);
-	for (unsigned int i = 0; i < seen.n_devices; i++) {
-		snprintf(node, sizeof(node), NODES "%s", seen.devices[i].node);
-		add(to, seen.devices[i].ibdev, cdi_node(node));
+	for (const struct wv_seen_device *device = seen; device < seen + n; device++) {
+		wv_auto_free char *path = NULL;
+
+		if (asprintf(&path, NODES "%s", device->node) > 0)
+			json_object_set_new(nodes, device->ibdev, cdi_node(path));
 	}
-}
-
-static void add_device(json_t *devices, const char *name, json_t *node)
-{
-	if (node)
-		json_array_append_new(devices, cdi_device(name, json_pack("[o]", node)));
-}
-
-static void add_node(json_t *nodes, const char *name, json_t *node)
-{
-	(void)name;
-	if (node)
-		json_array_append_new(nodes, node);
-}
-
-static json_t *all_nodes(void)
-{
-	json_t *nodes = json_array();
-
-	each_device(add_node, nodes);
 	return nodes;
 }
 
@@ -92,16 +75,23 @@ static json_t *common_edits(const char *hook)
 
 json_t *wv_container_cdi(const char *hook)
 {
-	json_t *devices = json_array();
+	json_t *nodes = nodes_by_device(), *devices = NULL, *all, *node;
+	const char *name;
 
-	each_device(add_device, devices);
-	if (!json_array_size(devices)) {
-		json_decref(devices);
-		return NULL;
+	if (json_object_size(nodes)) {
+		devices = json_array();
+		all = json_array();
+		json_object_foreach(nodes, name, node)
+		{
+			json_array_append_new(devices, cdi_device(name, json_pack("[O]", node)));
+			json_array_append(all, node);
+		}
+		json_array_append_new(devices, cdi_device("all", all));
 	}
-	json_array_append_new(devices, cdi_device("all", all_nodes()));
-	return json_pack("{s:s, s:s, s:o, s:o}", "cdiVersion", "0.5.0", "kind", CDI_KIND, "devices",
-			 devices, "containerEdits", common_edits(hook));
+	json_decref(nodes);
+	return devices ? json_pack("{s:s, s:s, s:o, s:o}", "cdiVersion", "0.5.0", "kind", CDI_KIND,
+				   "devices", devices, "containerEdits", common_edits(hook))
+		       : NULL;
 }
 
 /* The array @parent.@name; made if it is not there; NULL: it is something else. */
@@ -150,33 +140,31 @@ static void add_oci_node(json_t *nodes, json_t *rules, const char *path)
 					       (int)minor(st.st_rdev), "access", "rw"));
 }
 
-static int add_oci_nodes(json_t *config, const json_t *nodes)
+static int add_oci_nodes(json_t *config, json_t *nodes)
 {
 	json_t *to_linux = object_in(config, "linux");
 	json_t *devices = array_in(to_linux, "devices");
 	json_t *rules = array_in(object_in(to_linux, "resources"), "devices");
-	const json_t *node;
-	size_t i;
+	const char *name;
+	json_t *node;
 
 	if (!devices || !rules)
 		return -EINVAL;
-	json_array_foreach ((json_t *)nodes, i, node)
-		add_oci_node(devices, rules, json_string_value(json_object_get(node, "path")));
+	json_object_foreach(nodes, name, node)
+	    add_oci_node(devices, rules, json_string_value(json_object_get(node, "path")));
 	return 0;
 }
 
 int wv_container_add(json_t *config, const char *hook)
 {
-	json_t *hooks = array_in(object_in(config, "hooks"), HOOK), *nodes, *cm;
+	json_t *hooks = array_in(object_in(config, "hooks"), HOOK), *nodes;
 	int err;
 
 	if (!hooks)
 		return -EINVAL;
-	nodes = all_nodes();
-	cm = cdi_node(CM_NODE);
-	err = json_array_size(nodes) ? 0 : -ENODEV;
-	if (cm)
-		json_array_append_new(nodes, cm);
+	nodes = nodes_by_device();
+	err = json_object_size(nodes) ? 0 : -ENODEV;
+	json_object_set_new(nodes, CM_NODE, cdi_node(CM_NODE));
 	if (!err)
 		err = add_oci_nodes(config, nodes);
 	if (!err && !has_path(hooks, hook))

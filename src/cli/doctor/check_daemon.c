@@ -3,11 +3,8 @@
 
 #include "base/base.h"
 #include "cli/doctor/accounts.h"
-#include "cli/doctor/findings.h"
 #include "cli/doctor/listener.h"
-#include "cli/doctor/seen_devices.h"
 #include "cli/doctor/surroundings.h"
-#include "wire/provider_list_trust.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -196,7 +193,7 @@ static void not_leased(struct wv_doctor *d, const struct wv_seen_device *device,
 /* Whether the device is leased; says why not. */
 static bool check_leased(struct wv_doctor *d, const struct wv_seen_device *device)
 {
-	json_t *status = wv_seen_device_status(d, device);
+	json_t *status = wv_seen_device_status(d->status, device);
 
 	if (status && !json_is_true(json_object_get(status, "leased"))) {
 		not_leased(d, device, status);
@@ -272,4 +269,54 @@ void wv_check_recipes(struct wv_doctor *d)
 	else if (!ready)
 		wv_remedy(d, "run the program again: pools that are not used are emptied; see also "
 			     "'warmverbs status'");
+}
+
+/* Returns whether the peer is connected; says why not, if anything has failed. */
+static bool check_peer(struct wv_doctor *d, json_t *peer)
+{
+	const char *node = text_of(peer, "node", "?"), *why = text_of(peer, "why", NULL);
+	const char *state = text_of(peer, "state", "?");
+
+	if (!strcmp(state, "up"))
+		return true;
+	if (why) {
+		wv_found(d, WV_MARK_NOTE, "%s is not connected: %s", node, why);
+		wv_remedy(d,
+			  "on %s: warmverbs doctor; a firewall must let TCP port %d through in "
+			  "both directions",
+			  node, (int)json_integer_value(json_object_get(peer, "port")));
+	}
+	return false;
+}
+
+static void check_credentials(struct wv_doctor *d)
+{
+	const char *why = text_of(d->peers, "credentials", NULL);
+
+	if (!why)
+		return;
+	wv_found(d, WV_MARK_NOTE, "the credentials for peers are not used: %s", why);
+	wv_remedy(d, "correct the files that warmverbsd.conf(5) names (peer-ca, peer-certificate, "
+		     "peer-key)");
+}
+
+void wv_check_peers(struct wv_doctor *d)
+{
+	json_t *all = json_object_get(d->peers, "peers"), *peer;
+	unsigned int up = 0, n = 0;
+	size_t i;
+
+	if (!json_is_true(json_object_get(d->peers, "on")))
+		return;
+	check_credentials(d);
+	json_array_foreach (all, i, peer) {
+		const char *state = text_of(peer, "state", "");
+
+		/* This node itself, and further addresses of others, are no peers. */
+		if (!strcmp(state, "this node") || !strcmp(state, "another address"))
+			continue;
+		n++;
+		up += check_peer(d, peer);
+	}
+	wv_found(d, up == n ? WV_MARK_OK : WV_MARK_NOTE, "%u of %u peers are connected", up, n);
 }

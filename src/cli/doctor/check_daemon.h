@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* Checks of the daemon: whether this user reaches it, and what it has for this user. */
+/* Checks of the daemon: whether this user reaches it, what it has for this user, and its peers. */
 #pragma once
 
-#include "cli/doctor/doctor_state.h"
+#include "cli/doctor/findings.h"
 
 /* That the socket is there, and whom it lets connect. */
 void wv_check_socket(struct wv_doctor *d);
@@ -18,3 +18,6 @@ void wv_check_leasing(struct wv_doctor *d);
 
 /* That there are recipes of this user, and leases. */
 void wv_check_recipes(struct wv_doctor *d);
+
+/* That it reaches the daemons of the nodes that its configuration names. */
+void wv_check_peers(struct wv_doctor *d);

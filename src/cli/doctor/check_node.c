@@ -4,8 +4,6 @@
 #include "abi/drivers.h"
 #include "base/base.h"
 #include "cli/doctor/accounts.h"
-#include "cli/doctor/findings.h"
-#include "cli/doctor/seen_devices.h"
 #include "cli/doctor/small_file.h"
 #include "cli/doctor/surroundings.h"
 
@@ -146,7 +144,7 @@ static void no_node(struct wv_doctor *d, const struct wv_seen_device *device, co
 /* Opening tells more than permissions do: control groups and security modules forbid it, too. */
 static void check_device_node(struct wv_doctor *d, const struct wv_seen_device *device)
 {
-	const char *driver = wv_seen_device_driver(d, device);
+	const char *driver = wv_seen_device_driver(d->status, device);
 	wv_auto_fd fd = -1;
 	char node[128];
 	struct stat st;

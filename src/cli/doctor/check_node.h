@@ -2,7 +2,7 @@
 /* Checks of the node: its kernel, its RDMA devices, and whether this process is in a container. */
 #pragma once
 
-#include "cli/doctor/doctor_state.h"
+#include "cli/doctor/findings.h"
 
 /* The kernel's release, and what surrounds this process. */
 void wv_check_kernel(struct wv_doctor *d);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/doctor/check_process.h"
 
-#include "cli/doctor/findings.h"
 #include "cli/doctor/small_file.h"
 
 #include <fnmatch.h>

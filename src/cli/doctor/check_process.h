@@ -2,7 +2,7 @@
 /* Checks of what programs get from the process that starts them. */
 #pragma once
 
-#include "cli/doctor/doctor_state.h"
+#include "cli/doctor/findings.h"
 
 /* The library to preload: that it is there, and whether it is preloaded already. */
 void wv_check_library(struct wv_doctor *d);

@@ -2,8 +2,6 @@
 #include "cli/doctor/check_verbs.h"
 
 #include "abi/drivers.h"
-#include "cli/doctor/findings.h"
-#include "cli/doctor/seen_devices.h"
 #include "cli/doctor/small_file.h"
 
 #include <dirent.h>
@@ -92,7 +90,7 @@ void wv_check_providers(struct wv_doctor *d)
 	if (!d->verbs)
 		return;
 	for (unsigned int i = 0; i < d->n_devices; i++) {
-		const char *name = wv_seen_device_driver(d, &d->devices[i]);
+		const char *name = wv_seen_device_driver(d->status, &d->devices[i]);
 
 		if (!name || is_installed(d, name))
 			continue;

@@ -2,7 +2,7 @@
 /* Checks of rdma-core: libibverbs and its providers. */
 #pragma once
 
-#include "cli/doctor/doctor_state.h"
+#include "cli/doctor/findings.h"
 
 /* That programs can load libibverbs, and which version it is. */
 void wv_check_verbs(struct wv_doctor *d);

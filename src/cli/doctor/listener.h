@@ -2,7 +2,7 @@
 /* The process that listens on the daemon's socket. */
 #pragma once
 
-#include "cli/doctor/doctor_state.h"
+#include "cli/doctor/findings.h"
 
 /*
  * The process that listens, if it is stopped: nobody needs to wait for its answer. 0 if it is not,

@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "preload/core/settings.h"
-#include "wire/provider_list_trust.h"
 #include "wire/wire.h"
 
 #include <fcntl.h>

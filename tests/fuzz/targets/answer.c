@@ -2,8 +2,7 @@
 /* An answer of the daemon, as the command line prints it. */
 #include "fuzz.h"
 
-#include "cli/recipe_text.h"
-#include "cli/status_text.h"
+#include "cli/answer_text.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t bytes)
 {

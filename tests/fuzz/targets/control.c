@@ -2,8 +2,7 @@
 /* A question of the command line to a daemon that knows a recipe, and the answer as printed. */
 #include "fuzz.h"
 
-#include "cli/recipe_text.h"
-#include "cli/status_text.h"
+#include "cli/answer_text.h"
 #include "daemon_bench.h"
 
 static struct daemon_bench *bench;

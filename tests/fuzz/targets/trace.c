@@ -2,8 +2,7 @@
 /* A trace from a program that runs under `warmverbs explain`, and the reports made of it. */
 #include "fuzz.h"
 
-#include "cli/report_json.h"
-#include "cli/report_text.h"
+#include "cli/report.h"
 #include "cli/trace_file.h"
 
 #include <errno.h>

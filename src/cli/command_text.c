@@ -1,9 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/values.h"
+#include "cli/command_text.h"
 
 #include "abi/names.h"
+#include "cmdlog/adopt.h"
 
 #include <string.h>
+
+const struct wv_command_row *wv_command_row(const struct wv_command_id *c)
+{
+	return wv_abi_find(c->driver_id, c->object, c->method, c->write_cmd);
+}
+
+const char *wv_command_name(const struct wv_command_id *command, char *buffer, size_t capacity)
+{
+	const struct wv_command_row *row = wv_command_row(command);
+
+	if (row)
+		return row->name;
+	if (command->write_cmd != WV_NO_WRITE_CMD)
+		snprintf(buffer, capacity, "command %#x", command->write_cmd);
+	else
+		snprintf(buffer, capacity, "object %#x method %#x", command->object,
+			 command->method);
+	return buffer;
+}
+
+bool wv_command_moves_qp(const struct wv_command_id *command)
+{
+	const struct wv_command_row *row = wv_command_row(command);
+
+	return row && row->class_ == WV_MODIFY;
+}
+
+const char *wv_reason(const struct wv_command_id *command, const char *why)
+{
+	const struct wv_command_row *row = wv_command_row(command);
+
+	if (row && row->class_ == WV_PRIVILEGED && !strcmp(why, wv_why_name(WV_WHY_UNKNOWN)))
+		return "privileged command";
+	return why;
+}
 
 void wv_print_value_name(FILE *out, const struct wv_command_id *command, uint16_t attr,
 			 uint32_t offset)
