@@ -12,7 +12,7 @@ import tempfile
 import time
 import unittest
 
-from support import authority, bed, cases, nodes, trace
+from support import authority, bed, cases, nodes, trace, users
 
 SHOWING = 5  # connections after which the server has spares
 ENOUGH = 60  # connections of a server in a test
@@ -86,9 +86,9 @@ class Case(nodes.Case):
         nodes.meet(started, self.server, connect)
         self.server.reach("idle")
 
-    def claim(self, words=None, warm=True):
+    def claim(self, words=None, warm=True, **kwargs):
         """Starts a client, which has its queue pair in INIT then, and waits to meet the server."""
-        started = self.a.start(words or client(), warm)
+        started = self.a.start(words or client(), warm, **kwargs)
         started.reach("ready")
         time.sleep(NOTICE_S)
         return started
@@ -248,6 +248,29 @@ class Crossed(Case):
         for started in clients:
             self.check(started, plain)
         self.await_quiet()
+
+
+@unittest.skipIf(users.why_not(), users.why_not())
+@unittest.skipUnless(bed.ALL_MAY_READ, "other users may not read the build folder")
+class Users(Case):
+    @classmethod
+    def daemon_options(cls, node):
+        return [*super().daemon_options(node), "--group", users.GROUP]
+
+    def test_another_user(self):
+        """The same program of another user has a lease, and never a pair."""
+        plain = self.start_server()
+        self.await_pair()
+        for _ in cases.attempts(free=1):
+            started = self.claim(user=users.ATTACKER, group=users.gid(), extra_groups=[])
+            self.assertFalse(self.pairs(self.a)["handed_out"])
+            self.let_meet(started)
+            result = self.check(started, plain)
+            if result.leased:
+                break
+            self.a.await_leases()
+        self.assertEqual((result.leased, set(self.moves(result))), (1, MOVES))
+        self.assertTrue(self.pairs(self.a)["ready"])
 
 
 class Ends(Case):
