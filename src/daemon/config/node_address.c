@@ -17,8 +17,7 @@ int wv_ip_parse(const char *text, struct in6_addr *ip)
 		return 0;
 	if (inet_pton(AF_INET, text, &v4) != 1)
 		return -EINVAL;
-	*ip = (struct in6_addr){.s6_addr = {[10] = 0xff, [11] = 0xff}};
-	memcpy(&ip->s6_addr[12], &v4, sizeof(v4));
+	*ip = wv_ip_of_v4(v4);
 	return 0;
 }
 
@@ -29,6 +28,24 @@ const char *wv_ip_format(const struct in6_addr *ip, char text[static INET6_ADDRS
 	else
 		inet_ntop(AF_INET6, ip, text, INET6_ADDRSTRLEN);
 	return text;
+}
+
+socklen_t wv_ip_socket(struct sockaddr_storage *to, const struct in6_addr *ip, uint16_t port)
+{
+	struct sockaddr_in *v4 = (struct sockaddr_in *)to;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)to;
+
+	memset(to, 0, sizeof(*to));
+	if (IN6_IS_ADDR_V4MAPPED(ip)) {
+		v4->sin_family = AF_INET;
+		v4->sin_port = htons(port);
+		memcpy(&v4->sin_addr, &ip->s6_addr[12], sizeof(v4->sin_addr));
+		return sizeof(*v4);
+	}
+	v6->sin6_family = AF_INET6;
+	v6->sin6_port = htons(port);
+	v6->sin6_addr = *ip;
+	return sizeof(*v6);
 }
 
 static int parse_port(const char *text, uint16_t *port)

@@ -3,7 +3,8 @@
 
 #include "base/base.h"
 #include "base/log.h"
-#include "daemon/ipc/peers_json.h"
+#include "daemon/ipc/documents.h"
+#include "daemon/ipc/pairing_json.h"
 #include "daemon/ipc/status_json.h"
 #include "store/hex.h"
 #include "store/json_memory.h"

@@ -8,12 +8,14 @@
 
 #include "cmdlog/validate.h"
 #include "daemon/devices/addresses.h"
-#include "daemon/pairs/links.h"
 #include "store/recipe.h"
+#include "wire/pair.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <sys/queue.h>
+
+struct wv_peer;
 
 #define WV_EDGES_MOST  256 /* the user with most of them makes room for another one */
 #define WV_EDGE_AGREE  2   /* connections that show an edge */

@@ -60,7 +60,7 @@ static void make_one(struct wv_pairs *p, struct wv_edge *edge, struct wv_pool *p
 	wv_scheduler_go_on(p->scheduler); /* the pool has one less */
 	if (ask(p, pair)) {
 		wv_pair_put_into_pool(p, pair);
-		wv_edge_fail(edge, wv_pairs_now(p));
+		wv_edge_fail(edge, wv_now(p->event));
 	}
 }
 
@@ -78,7 +78,7 @@ static bool is_lacking(const struct wv_pairs *p, const struct wv_edge *edge,
 {
 	return pool && p->n < WV_PAIRS_MOST &&
 	       edge->n_pairs - edge->n_claimed < wanted(edge, pool) &&
-	       wv_edge_is_good(edge, wv_pairs_now(p));
+	       wv_edge_is_good(edge, wv_now(p->event));
 }
 
 static void make_pairs(struct wv_pairs *p)
@@ -108,11 +108,11 @@ uint32_t wv_pairs_requested(const struct wv_pairs *p, const struct wv_recipe *re
 
 static void review(struct wv_pairs *p, struct wv_pair *pair)
 {
-	int64_t age_us = wv_pairs_now(p) - pair->since_us;
+	int64_t age_us = wv_now(p->event) - pair->since_us;
 
 	if (pair->state == WV_PAIR_ASKED && age_us > ANSWER_US) {
 		wv_pair_say(p, pair, WV_PAIR_DROP, WV_PAIR_IDLE);
-		wv_edge_fail(pair->edge, wv_pairs_now(p));
+		wv_edge_fail(pair->edge, wv_now(p->event));
 		wv_pair_put_into_pool(p, pair);
 	} else if (pair->state == WV_PAIR_READY && age_us > IDLE_US) {
 		p->tally.idle++;
@@ -143,7 +143,7 @@ static bool is_in_use(const struct wv_pairs *p)
 	const struct wv_edge *edge;
 
 	TAILQ_FOREACH (edge, &p->edges.all, link)
-		if (edge->n_pairs || wv_edge_is_in_use(edge, wv_pairs_now(p)))
+		if (edge->n_pairs || wv_edge_is_in_use(edge, wv_now(p->event)))
 			return true;
 	return false;
 }
@@ -152,9 +152,9 @@ static bool is_in_use(const struct wv_pairs *p)
 static void look_again(struct wv_pairs *p)
 {
 	if (is_busy(p))
-		wv_timer_arm(p->timer, wv_pairs_now(p) + TICK_US);
+		wv_timer_arm(p->timer, wv_now(p->event) + TICK_US);
 	else if (is_in_use(p))
-		wv_timer_arm(p->timer, wv_pairs_now(p) + QUIET_US);
+		wv_timer_arm(p->timer, wv_now(p->event) + QUIET_US);
 }
 
 int wv_pairs_tick(sd_event_source *timer, uint64_t unused, void *data)
@@ -175,7 +175,7 @@ int wv_pairs_tick(sd_event_source *timer, uint64_t unused, void *data)
 
 void wv_pairs_wake(struct wv_pairs *p)
 {
-	uint64_t soon = (uint64_t)wv_pairs_now(p) + TICK_US, due = UINT64_MAX;
+	uint64_t soon = (uint64_t)wv_now(p->event) + TICK_US, due = UINT64_MAX;
 	int enabled = SD_EVENT_OFF;
 
 	sd_event_source_get_enabled(p->timer, &enabled);

@@ -4,15 +4,11 @@
 #include "base/base.h"
 #include "base/random.h"
 #include "daemon/loop/loop.h"
+#include "daemon/pairs/links.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-
-int64_t wv_pairs_now(const struct wv_pairs *p)
-{
-	return wv_now(p->event);
-}
 
 struct wv_pool *wv_pair_pool(const struct wv_pairs *p, const struct wv_edge *edge)
 {
@@ -23,14 +19,14 @@ struct wv_pool *wv_pair_pool(const struct wv_pairs *p, const struct wv_edge *edg
 
 int wv_pair_ask(struct wv_pairs *p, const struct wv_edge *edge, struct wv_pair_note note)
 {
-	const char *user = wv_user_name(p->names, edge->uid);
+	const char *user = wv_user_name(&p->names, edge->uid);
 
 	if (!user)
 		return -EAGAIN;
 	memcpy(note.gid, edge->gid, sizeof(note.gid));
 	memcpy(note.peer_gid, edge->peer_gid, sizeof(note.peer_gid));
 	strcpy(note.user, user);
-	return wv_pair_send(p->links, edge->peer, &note);
+	return wv_pair_send(p, edge->peer, &note);
 }
 
 void wv_pair_say(struct wv_pairs *p, const struct wv_pair *pair, enum wv_pair_word word,
@@ -43,13 +39,13 @@ void wv_pair_say(struct wv_pairs *p, const struct wv_pair *pair, enum wv_pair_wo
 	    .pair = pair->id,
 	};
 
-	wv_pair_send(p->links, pair->edge->peer, &note);
+	wv_pair_send(p, pair->edge->peer, &note);
 }
 
 void wv_pair_enter(struct wv_pairs *p, struct wv_pair *pair, enum wv_pair_state state)
 {
 	pair->state = state;
-	pair->since_us = wv_pairs_now(p);
+	pair->since_us = wv_now(p->event);
 }
 
 struct wv_pair *wv_pair_find(struct wv_pairs *p, uint64_t id)
@@ -91,8 +87,8 @@ void wv_pair_forget(struct wv_pairs *p, struct wv_pair *pair)
 {
 	if (wv_pair_is_claimed(pair))
 		pair->edge->n_claimed--;
-	if (pair->holder)
-		pair->holder->pair = NULL;
+	if (pair->held)
+		*pair->held = NULL;
 	if (pair->lease)
 		wv_reaper_give(p->reaper, pair->lease);
 	wv_pair_let_number_go(p, pair);
@@ -153,4 +149,13 @@ struct wv_pair *wv_pair_add(struct wv_pairs *p, struct wv_edge *edge, struct wv_
 	edge->n_pairs++;
 	p->n++;
 	return pair;
+}
+
+void wv_pair_count(struct wv_peer *peer, enum wv_pair_why why)
+{
+	bool is_told =
+	    why == WV_PAIR_NO_REASON || why == WV_PAIR_ATTRIBUTES || why == WV_PAIR_ENDED;
+
+	if (peer && peer != WV_LOST_PEER)
+		peer->pairs[is_told ? why : WV_PAIR_OTHER_PEER]++;
 }

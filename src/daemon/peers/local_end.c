@@ -36,12 +36,6 @@ struct reading {
 	char why[WV_TLS_WHY];
 };
 
-static void say(const struct wv_local_end *local)
-{
-	if (!local->context)
-		wv_log(WV_ERROR, "no connections to peers: %s", local->why);
-}
-
 /*
  * In a thread: the disk may be slow. What failed is tried again although the files are the same:
  * the reason may have been elsewhere, as a lack of descriptors, or the clock.
@@ -129,7 +123,8 @@ int wv_local_end_start(struct wv_local_end *local)
 		return -EIO;
 	local->stamp = wv_tls_stamp(&local->files);
 	wv_tls_load(&local->files, &local->context, local->why);
-	say(local);
+	if (!local->context)
+		wv_log(WV_ERROR, "no connections to peers: %s", local->why);
 	err = wv_timer_add(local->event, WV_PRIORITY_PEERS, 0, on_look, local, &local->look);
 	if (!err)
 		wv_timer_arm(local->look, wv_steady_clock() + LOOK_US);
@@ -152,15 +147,11 @@ void wv_local_end_stop(struct wv_local_end *local)
 static SSL *new_tls(struct wv_local_end *local, int fd, const struct in6_addr *ip, bool dialled,
 		    const char *name)
 {
-	SSL *tls = NULL;
-
 	ERR_clear_error();
-	if (local->context)
-		SSL_CTX_set_client_hello_cb(local->context, on_client_hello, NULL);
-	if (local->context && local->n_links < local->max_links)
-		tls = dialled ? wv_tls_dialling(local->context, fd, name, ip)
-			      : wv_tls_accepting(local->context, fd);
-	return tls;
+	if (!local->context || local->n_links >= local->max_links)
+		return NULL;
+	SSL_CTX_set_client_hello_cb(local->context, on_client_hello, NULL);
+	return wv_tls_new(local->context, fd, dialled, name, ip);
 }
 
 struct wv_link *wv_local_end_link(struct wv_local_end *local, int fd, const struct in6_addr *ip,

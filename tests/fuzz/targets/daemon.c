@@ -139,7 +139,7 @@ static void hear_peer(const uint8_t *data, size_t bytes)
 /* The number of the process that keeps spares; it was told to nobody here. */
 static uint32_t keeper_number(void)
 {
-	const struct wv_keeper *keeper = LIST_FIRST(&bench->server->pairing->keepers.all);
+	const struct wv_keeper *keeper = LIST_FIRST(&bench->server->pairing->pairs.keepers.all);
 
 	return keeper ? keeper->id : 0;
 }
@@ -154,7 +154,7 @@ static struct wv_pair_note note_of(const struct spoken *said)
 	    .peer_qp_num = said->peer_qp_num,
 	    .by_request = !!(said->flags & SPOKEN_BY_REQUEST),
 	};
-	const char *user = wv_user_name(&bench->server->pairing->names, getuid());
+	const char *user = wv_user_name(&bench->server->pairing->pairs.names, getuid());
 
 	if (!(said->flags & SPOKEN_OF_OTHERS)) {
 		memcpy(note.gid, gid, sizeof(gid));
