@@ -1,46 +1,45 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/pairing.h"
 
-#include "daemon/pairing_parts.h"
+#include "daemon/pairs/pair_state.h"
 #include "daemon/pairs/pairs.h"
 
 #include <errno.h>
 
-static void compose(struct wv_pairing *p, const struct wv_config *config,
-		    struct wv_service *service, wv_issue_fn issue)
-{
-	p->peers = (struct wv_peers){
-	    .event = service->event,
-	    .workers = service->workers,
-	    .config = config,
-	    .events = &wv_pairs_of_peers,
-	    .arg = &p->pairs,
-	};
-	p->pairs = (struct wv_pairs){
-	    .event = service->event,
-	    .workers = service->workers,
-	    .catalog = service->catalog,
-	    .scheduler = service->scheduler,
-	    .reaper = service->reaper,
-	    .closer = service->closer,
-	    .peers = &p->peers,
-	    .with_peers = config->pairs_with_peers,
-	    .issue = issue,
-	};
-	service->peers = &p->peers;
-	if (!config->pairs)
-		return;
-	service->answer_flags |= WV_ANSWER_PAIRS;
-	service->pairs = &p->pairs;
-}
+struct wv_pairing {
+	struct wv_peers peers;
+	struct wv_pairs pairs;
+};
 
 int wv_pairing_new(const struct wv_config *config, struct wv_service *service, wv_issue_fn issue,
 		   struct wv_pairing **pairing)
 {
-	*pairing = calloc(1, sizeof(**pairing));
-	if (!*pairing)
+	struct wv_pairing *p = malloc(sizeof(*p));
+
+	*pairing = p;
+	if (!p)
 		return -ENOMEM;
-	compose(*pairing, config, service, issue);
+	*p = (struct wv_pairing){
+	    .peers = {.event = service->event,
+		      .workers = service->workers,
+		      .config = config,
+		      .events = &wv_pairs_of_peers,
+		      .arg = &p->pairs},
+	    .pairs = {.event = service->event,
+		      .workers = service->workers,
+		      .catalog = service->catalog,
+		      .scheduler = service->scheduler,
+		      .reaper = service->reaper,
+		      .closer = service->closer,
+		      .peers = &p->peers,
+		      .with_peers = config->pairs_with_peers,
+		      .issue = issue},
+	};
+	service->peers = &p->peers;
+	if (!config->pairs)
+		return 0;
+	service->answer_flags |= WV_ANSWER_PAIRS;
+	service->pairs = &p->pairs;
 	return 0;
 }
 

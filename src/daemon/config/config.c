@@ -233,14 +233,9 @@ int wv_config_set(struct wv_config *config, const char *name, const char *value)
 	return -ENOENT;
 }
 
-static int set_option(void *config, const char *name, const char *value)
-{
-	return wv_config_set(config, name, value);
-}
-
 int wv_config_read_file(struct wv_config *config, const char *path, char *why, unsigned int size)
 {
-	return wv_config_file_read(path, set_option, config, why, size);
+	return wv_config_file_read(path, wv_config_set, config, why, size);
 }
 
 void wv_config_defaults(struct wv_config *config)

@@ -48,18 +48,16 @@ socklen_t wv_ip_socket(struct sockaddr_storage *to, const struct in6_addr *ip, u
 	return sizeof(*v6);
 }
 
-static int parse_port(const char *text, uint16_t *port)
+/* A number from 1 to @most; 0: it is none. */
+static unsigned int parse_number(const char *text, unsigned int most)
 {
 	unsigned long number;
 	char *end;
 
 	if (!isdigit((unsigned char)*text))
-		return -EINVAL;
+		return 0;
 	number = strtoul(text, &end, 10);
-	if (*end || !number || number > UINT16_MAX)
-		return -EINVAL;
-	*port = (uint16_t)number;
-	return 0;
+	return *end || number > most ? 0 : (unsigned int)number;
 }
 
 /* Letters, digits, hyphens, dots (RFC 1123), and underscores, which private zones have. */
@@ -101,7 +99,7 @@ int wv_node_address_parse(const char *text, uint16_t port, struct wv_node_addres
 	*node = (struct wv_node_address){.port = port};
 	if (!wv_copy_string(copy, sizeof(copy), text) || split(copy, &host, &own_port))
 		return -EINVAL;
-	if (own_port && parse_port(own_port, &node->port))
+	if (own_port && !(node->port = (uint16_t)parse_number(own_port, UINT16_MAX)))
 		return -EINVAL;
 	node->numeric = !wv_ip_parse(host, &node->ip);
 	if (node->numeric) {
@@ -118,21 +116,17 @@ int wv_node_address_parse(const char *text, uint16_t port, struct wv_node_addres
 
 int wv_gid_row_parse(const char *text, struct wv_gid_row *row)
 {
-	char copy[WV_LIST_ITEM], *node, *slash, *end;
+	char copy[WV_LIST_ITEM], *node, *slash;
 
 	if (!wv_copy_string(copy, sizeof(copy), text) || !(node = strchr(copy, '=')))
 		return -EINVAL;
 	*node++ = '\0';
-	row->bits = 128;
 	slash = strchr(copy, '/');
-	if (slash) {
-		*slash++ = '\0';
-		if (!isdigit((unsigned char)*slash))
-			return -EINVAL;
-		row->bits = (unsigned int)strtoul(slash, &end, 10);
-		if (*end || !row->bits || row->bits > 128)
-			return -EINVAL;
-	}
+	row->bits = slash ? parse_number(slash + 1, 128) : 128;
+	if (!row->bits)
+		return -EINVAL;
+	if (slash)
+		*slash = '\0';
 	if (inet_pton(AF_INET6, copy, row->gid) != 1)
 		return -EINVAL;
 	return wv_node_address_parse(node, 0, &row->node);

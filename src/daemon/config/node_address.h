@@ -35,12 +35,6 @@ struct wv_gid_row {
 	struct wv_node_address node;
 };
 
-/* Whether @a and @b are the same address. */
-static inline bool wv_same_ip(const struct in6_addr *a, const struct in6_addr *b)
-{
-	return IN6_ARE_ADDR_EQUAL(a, b);
-}
-
 /* Reads an IPv4 or IPv6 address. 0 or -EINVAL. */
 int wv_ip_parse(const char *text, struct in6_addr *ip);
 

@@ -16,7 +16,6 @@ enum wv_client_next wv_handle_connected(struct wv_client *c, const struct wv_rec
 	    .uid = c->user->uid,
 	    .create = msg->create,
 	    .qp_num = msg->qp_num,
-	    .moves = moves,
 	};
 	const char *why;
 
@@ -25,7 +24,7 @@ enum wv_client_next wv_handle_connected(struct wv_client *c, const struct wv_rec
 		return WV_CLIENT_MALFORMED;
 	wv_pairs_differ(c->service->pairs, c->pair, msg->create, msg->why);
 	if (!wv_validate_moves(moves, &why))
-		wv_pairs_report(c->service->pairs, c->key.ibdev, &report);
+		wv_pairs_report(c->service->pairs, c->key.ibdev, &report, moves);
 	return WV_CLIENT_KEEP;
 }
 

@@ -96,8 +96,8 @@ static json_t *counters_seen_by(const struct wv_service *s, const struct wv_peer
 		return json_null();
 	if (s->pairs)
 		TAILQ_FOREACH (edge, &s->pairs->edges.all, link) {
-			edges += edge->peer == peer;
-			pairs += edge->peer == peer ? edge->n_pairs : 0;
+			edges += edge->last.peer == peer;
+			pairs += edge->last.peer == peer ? edge->n_pairs : 0;
 		}
 	return json_pack(
 	    "{s:o, s:o, s:o, s:o, s:o}", "edges", wv_json_number(edges), "pairs",

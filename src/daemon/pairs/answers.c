@@ -88,13 +88,14 @@ static void connect_lease(struct wv_pairs *p, struct wv_pair *pair, uint32_t qp_
 		return;
 	}
 	pair->lease->pair.peer_qp_num = qp_num;
-	memcpy(pair->lease->pair.peer_gid, pair->edge->peer_gid, sizeof(pair->edge->peer_gid));
+	memcpy(pair->lease->pair.peer_gid, pair->edge->last.peer_gid,
+	       sizeof(pair->edge->last.peer_gid));
 	*job = (struct job){
 	    .work = {.run = run, .done = on_done},
 	    .pairs = p,
 	    .lease = pair->lease,
 	    .issue = p->issue,
-	    .flow_label = pair->edge->flow_label,
+	    .flow_label = pair->edge->last.flow_label,
 	    .err = -ECANCELED, /* unless it runs */
 	};
 	memcpy(job->moves, pair->edge->moves, sizeof(job->moves));
@@ -105,7 +106,7 @@ static void connect_lease(struct wv_pairs *p, struct wv_pair *pair, uint32_t qp_
 
 static void take_made(struct wv_pairs *p, struct wv_pair *pair, const struct wv_pair_note *note)
 {
-	if (!memcmp(pair->edge->peer_gid, note->gid, sizeof(note->gid))) {
+	if (!memcmp(pair->edge->last.peer_gid, note->gid, sizeof(note->gid))) {
 		connect_lease(p, pair, note->qp_num);
 		return;
 	}
@@ -127,7 +128,7 @@ static void take_refused(struct wv_pairs *p, struct wv_pair *pair, enum wv_pair_
 static void take_used(struct wv_pairs *p, struct wv_pair *pair)
 {
 	p->tally.used++;
-	wv_pair_count(pair->edge->peer, WV_PAIR_NO_REASON);
+	wv_pair_count(pair->edge->last.peer, WV_PAIR_NO_REASON);
 	pair->edge->used_us = wv_now(p->event);
 	wv_pair_forget(p, pair);
 }
@@ -206,23 +207,18 @@ static void answer_unknown(struct wv_pairs *p, struct wv_peer *from,
 		reply.word = WV_PAIR_FORGOTTEN;
 	else
 		return;
-	wv_pair_send(p, from, &reply);
-}
-
-/* Pairs of a daemon before this one may have programs of which this one knows nothing. */
-static bool is_of_this_daemon(const struct wv_pairs *p, uint64_t id)
-{
-	return id >> 32 == p->number;
+	wv_pair_send(p, from, reply);
 }
 
 void wv_pairs_note(struct wv_pairs *p, struct wv_peer *from, const struct wv_pair_note *note)
 {
 	struct wv_pair *pair = wv_pair_find(p, note->pair);
 
-	if (pair && wv_pair_link_is(p, from, pair->edge->peer, pair->edge->peer_gid)) {
-		pair->edge->peer = from;
+	if (pair && wv_pair_link_is(p, from, pair->edge->last.peer, pair->edge->last.peer_gid)) {
+		pair->edge->last.peer = from;
 		take(p, pair, note);
-	} else if (is_of_this_daemon(p, note->pair)) {
+	} else if (note->pair >> 32 == p->number) {
+		/* Those of a daemon before may have programs of which this one knows nothing. */
 		answer_unknown(p, from, note);
 	}
 }

@@ -86,10 +86,10 @@ void wv_pairs_leave(struct wv_pairs *p, struct wv_pair *pair)
 void wv_pairs_differ(struct wv_pairs *p, struct wv_pair *pair, uint32_t create,
 		     enum wv_pair_why why)
 {
-	if (!pair || pair->edge->create != create)
+	if (!pair || pair->edge->last.create != create)
 		return;
 	p->tally.unlike[why]++;
-	wv_pair_count(pair->edge->peer, why);
+	wv_pair_count(pair->edge->last.peer, why);
 	wv_edge_differ(pair->edge);
 	leave(p, pair, why);
 }
@@ -126,9 +126,10 @@ static const struct ib_uverbs_modify_qp *move_to_rtr(struct wv_cmdlog *moves)
 }
 
 /* Fills in whom the program has connected to. False: it has no address that a node could have. */
-static bool read_peer(struct wv_pairs *p, const char *ibdev, struct wv_edge_report *r)
+static bool read_peer(struct wv_pairs *p, const char *ibdev, struct wv_cmdlog *moves,
+		      struct wv_edge_report *r)
 {
-	const struct ib_uverbs_modify_qp *rtr = move_to_rtr(r->moves);
+	const struct ib_uverbs_modify_qp *rtr = move_to_rtr(moves);
 
 	r->peer_qp_num = rtr->dest_qp_num;
 	r->flow_label = rtr->dest.flow_label;
@@ -142,19 +143,20 @@ static void ask_about(struct wv_pairs *p, const struct wv_edge *edge)
 	wv_pair_ask(p, edge,
 		    (struct wv_pair_note){
 			.word = WV_PAIR_EDGE,
-			.qp_num = edge->qp_num,
-			.peer_qp_num = edge->peer_qp_num,
+			.qp_num = edge->last.qp_num,
+			.peer_qp_num = edge->last.peer_qp_num,
 		    });
 }
 
-void wv_pairs_report(struct wv_pairs *p, const char *ibdev, struct wv_edge_report *report)
+void wv_pairs_report(struct wv_pairs *p, const char *ibdev, struct wv_edge_report *report,
+		     struct wv_cmdlog *moves)
 {
 	const struct wv_edge *edge;
 
-	if (!read_peer(p, ibdev, report) ||
+	if (!read_peer(p, ibdev, moves, report) ||
 	    !wv_pair_link_find(p, report->gid, report->peer_gid, &report->peer))
 		return;
-	edge = wv_edges_note(&p->edges, report, wv_now(p->event));
+	edge = wv_edges_note(&p->edges, report, moves, wv_now(p->event));
 	if (edge)
 		ask_about(p, edge);
 }

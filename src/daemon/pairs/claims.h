@@ -49,7 +49,8 @@ bool wv_pairs_wants_report(const struct wv_pairs *p, struct wv_recipe *recipe,
 			   const struct wv_pooled_lease *lease);
 
 /*
- * A program with a lease has connected a queue pair. @report->moves passed wv_validate_moves(); the
+ * A program with a lease has connected a queue pair. @moves passed wv_validate_moves(); the
  * peer and both GIDs are filled in here, from the device @ibdev.
  */
-void wv_pairs_report(struct wv_pairs *p, const char *ibdev, struct wv_edge_report *report);
+void wv_pairs_report(struct wv_pairs *p, const char *ibdev, struct wv_edge_report *report,
+		     struct wv_cmdlog *moves);

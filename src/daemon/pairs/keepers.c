@@ -16,11 +16,6 @@ static const struct wv_allowance_rate ask_rate = {.share_us = 1000, .most_us = W
 
 #define each_keeper(p, keeper) LIST_FOREACH (keeper, &(p)->keepers.all, link)
 
-static void answer(struct wv_pairs *p, struct wv_peer *origin, struct wv_pair_note note)
-{
-	wv_pair_send(p, origin, &note);
-}
-
 /* Whether the program of @keeper runs as the user that @note is about. */
 static bool is_of_user(struct wv_pairs *p, const struct wv_keeper *keeper,
 		       const struct wv_pair_note *note)
@@ -46,7 +41,7 @@ static void answer_edge(struct wv_pairs *p, struct wv_peer *origin, const struct
 	note.keeper = keeper->id;
 	note.shape = own->shape;
 	note.by_request = own->by_request;
-	wv_pair_send(p, origin, &note);
+	wv_pair_send(p, origin, note);
 }
 
 static bool try_keeper(struct wv_pairs *p, const struct wv_keeper *keeper, struct wv_peer *from,
@@ -88,13 +83,6 @@ static void note_connected(struct wv_pairs *p, struct wv_keeper *keeper,
 		answer_edge(p, q->origin, &q->note, keeper, own);
 		q->note.word = 0;
 	}
-}
-
-static void forget_questions(struct wv_keepers *k, const struct wv_peer *from)
-{
-	for (unsigned int i = 0; i < WV_EDGES_WAITING; i++)
-		if (k->waiting[i].origin == from)
-			k->waiting[i].note.word = 0;
 }
 
 static struct wv_keeper *find_keeper(struct wv_pairs *p, uint64_t id)
@@ -154,7 +142,7 @@ void wv_keepers_note(struct wv_pairs *p, struct wv_peer *from, const struct wv_p
 		enum wv_pair_why why = ask_keeper(p, from, note);
 
 		if (why)
-			answer(p, from, wv_pair_note_as(note, WV_PAIR_REFUSED, why));
+			wv_pair_send(p, from, wv_pair_note_as(note, WV_PAIR_REFUSED, why));
 		return;
 	}
 	pair = wv_kept_end_find(p, from, note);
@@ -162,16 +150,35 @@ void wv_keepers_note(struct wv_pairs *p, struct wv_peer *from, const struct wv_p
 		pair->claimed |= note->word == WV_PAIR_CLAIMED;
 		wv_kept_end_tell(p, pair, told[note->word]);
 	} else if (note->word == WV_PAIR_DROP) { /* it is dropped already */
-		answer(p, from, wv_pair_note_as(note, WV_PAIR_DROPPED, WV_PAIR_NO_REASON));
+		wv_pair_send(p, from, wv_pair_note_as(note, WV_PAIR_DROPPED, WV_PAIR_NO_REASON));
 	}
+}
+
+/* Whether the node of @peer, which is up, was started after @since_us, by the steady clock. */
+static bool has_rebooted(const struct wv_peer *peer, int64_t since_us)
+{
+	return peer->up && peer->up_us > since_us &&
+	       peer->up->hello.up_us < (uint64_t)(peer->up_us - since_us);
+}
+
+/*
+ * Whether the client's end, whose node is up as @peer, is gone for certain: the node was started
+ * again; or its daemon was, which had the end for itself.
+ */
+static bool is_over(const struct wv_kept_pair *pair, const struct wv_peer *peer)
+{
+	return has_rebooted(peer, pair->since_us) ||
+	       (!pair->claimed &&
+		memcmp(pair->daemon, peer->up->hello.id, sizeof(pair->daemon)) != 0);
 }
 
 static void ask_about(struct wv_pairs *p, struct wv_peer *peer, struct wv_kept_pair *pair)
 {
-	if (wv_kept_end_is_over(pair, peer))
+	if (is_over(pair, peer))
 		wv_kept_end_tell(p, pair, WV_PAIR_DROPPED);
 	else
-		answer(p, peer, (struct wv_pair_note){.word = WV_PAIR_STILL, .pair = pair->pair});
+		wv_pair_send(p, peer,
+			     (struct wv_pair_note){.word = WV_PAIR_STILL, .pair = pair->pair});
 }
 
 void wv_keepers_peer_up(struct wv_pairs *p, struct wv_peer *peer)
@@ -193,7 +200,9 @@ void wv_keepers_peer_down(struct wv_pairs *p, struct wv_peer *peer)
 	struct wv_keeper *keeper;
 	struct wv_kept_pair *pair;
 
-	forget_questions(&p->keepers, peer);
+	for (unsigned int i = 0; i < WV_EDGES_WAITING; i++)
+		if (p->keepers.waiting[i].origin == peer)
+			p->keepers.waiting[i].note.word = 0;
 	each_keeper(p, keeper) LIST_FOREACH (pair, &keeper->pairs, link)
 	{
 		if (pair->origin != peer)
@@ -228,7 +237,7 @@ static void take_word(struct wv_pairs *p, struct wv_keeper *keeper, const struct
 	}
 	passed.pair = pair->pair;
 	passed.keeper = keeper->id;
-	answer(p, pair->origin, passed);
+	wv_pair_send(p, pair->origin, passed);
 	if (pair->lost && pair->overdue && !pair->claimed)
 		wv_kept_end_tell(p, pair, WV_PAIR_DROPPED); /* whatever the client's daemon says */
 	else if (note->word != WV_PAIR_MADE && note->word != WV_PAIR_DROP)
@@ -302,9 +311,9 @@ void wv_keeper_remove(struct wv_pairs *p, struct wv_keeper *keeper)
 	struct wv_kept_pair *pair;
 
 	while ((pair = LIST_FIRST(&keeper->pairs))) {
-		answer(p, pair->origin,
-		       (struct wv_pair_note){
-			   .word = WV_PAIR_LOST, .why = WV_PAIR_ENDED, .pair = pair->pair});
+		wv_pair_send(p, pair->origin,
+			     (struct wv_pair_note){
+				 .word = WV_PAIR_LOST, .why = WV_PAIR_ENDED, .pair = pair->pair});
 		wv_kept_end_forget(pair);
 	}
 	LIST_REMOVE(keeper, link);

@@ -78,7 +78,6 @@ static int on_again(sd_event_source *timer, uint64_t now, void *data)
 	struct wv_pairs *p = data;
 	struct wv_keeper *keeper;
 	struct wv_kept_pair *pair, *next;
-	int64_t first = INT64_MAX;
 
 	(void)now;
 	LIST_FOREACH (keeper, &p->keepers.all, link)
@@ -88,22 +87,10 @@ static int on_again(sd_event_source *timer, uint64_t now, void *data)
 		}
 	LIST_FOREACH (keeper, &p->keepers.all, link)
 		LIST_FOREACH (pair, &keeper->pairs, link) {
-			if (due_us(pair) < first)
-				first = due_us(pair);
+			if (due_us(pair) != INT64_MAX)
+				wv_timer_hasten(timer, due_us(pair));
 		}
-	if (first != INT64_MAX)
-		wv_timer_arm(timer, first);
 	return 0;
-}
-
-/* A pair was added: something is to be done about it, at last. */
-static void arm_again(struct wv_keepers *k)
-{
-	int enabled = SD_EVENT_OFF;
-
-	sd_event_source_get_enabled(k->again, &enabled);
-	if (enabled == SD_EVENT_OFF)
-		wv_timer_arm(k->again, wv_steady_clock() + UNCLAIMED_US);
 }
 
 /* Numbers of pairs begin at random with each daemon (pairs.c), so that they tell daemons apart. */
@@ -142,22 +129,8 @@ struct wv_kept_pair *wv_kept_end_add(struct wv_pairs *p, struct wv_keeper *keepe
 		memcpy(pair->daemon, from->up->hello.id, sizeof(pair->daemon));
 	LIST_INSERT_HEAD(&keeper->pairs, pair, link);
 	keeper->n_pairs++;
-	arm_again(&p->keepers);
+	wv_timer_hasten(p->keepers.again, due_us(pair));
 	return pair;
-}
-
-/* Whether the node of @peer, which is up, was started after @since_us, by the steady clock. */
-static bool has_rebooted(const struct wv_peer *peer, int64_t since_us)
-{
-	return peer->up && peer->up_us > since_us &&
-	       peer->up->hello.up_us < (uint64_t)(peer->up_us - since_us);
-}
-
-bool wv_kept_end_is_over(const struct wv_kept_pair *pair, const struct wv_peer *peer)
-{
-	return has_rebooted(peer, pair->since_us) ||
-	       (!pair->claimed &&
-		memcmp(pair->daemon, peer->up->hello.id, sizeof(pair->daemon)) != 0);
 }
 
 int wv_kept_ends_start(struct wv_pairs *p)

@@ -25,9 +25,3 @@ struct wv_kept_pair *wv_kept_end_find(struct wv_pairs *p, struct wv_peer *from,
  * keeps must not be another queue pair's before. After DROPPED the pair is forgotten.
  */
 void wv_kept_end_tell(struct wv_pairs *p, struct wv_kept_pair *pair, enum wv_pair_word word);
-
-/*
- * Whether the client's end, whose node is up as @peer, is gone for certain: the node was started
- * again; or its daemon was, which had the end for itself.
- */
-bool wv_kept_end_is_over(const struct wv_kept_pair *pair, const struct wv_peer *peer);

@@ -57,33 +57,31 @@ static bool may_be_left_out(const struct wv_pair_note *note)
 	       note->word == WV_PAIR_MADE || note->word == WV_PAIR_REFUSED;
 }
 
-static int send_own(struct wv_pair_links *l, const struct wv_pair_note *note)
+static int send_own(struct wv_pairs *p, const struct wv_pair_note *note)
 {
 	struct wv_pair_letter *letter;
 
-	if (l->n_own >= OWN_MOST && may_be_left_out(note))
+	if (p->n_own >= OWN_MOST && may_be_left_out(note))
 		return -ENOBUFS;
 	letter = malloc(sizeof(*letter));
 	if (!letter)
 		return -ENOMEM;
 	letter->note = *note;
-	STAILQ_INSERT_TAIL(&l->own, letter, link);
-	l->n_own++;
-	return sd_event_source_set_enabled(l->source, SD_EVENT_ON);
+	STAILQ_INSERT_TAIL(&p->own, letter, link);
+	p->n_own++;
+	return sd_event_source_set_enabled(p->own_source, SD_EVENT_ON);
 }
 
-int wv_pair_send(struct wv_pairs *p, struct wv_peer *peer, const struct wv_pair_note *note)
+int wv_pair_send(struct wv_pairs *p, struct wv_peer *peer, struct wv_pair_note note)
 {
-	struct wv_pair_note copy = *note;
-
 	if (!peer)
-		return send_own(&p->links, note);
+		return send_own(p, &note);
 	if (peer == WV_LOST_PEER)
 		return -ENOTCONN;
-	if (may_be_left_out(note) && wv_peer_is_slow(peer))
+	if (may_be_left_out(&note) && wv_peer_is_slow(peer))
 		return -ENOBUFS;
-	swap(&copy);
-	return wv_peer_send(peer, MESSAGE, &copy, sizeof(copy));
+	swap(&note);
+	return wv_peer_send(peer, MESSAGE, &note, sizeof(note));
 }
 
 int wv_pair_note_read(uint16_t type, const void *body, size_t length, struct wv_pair_note *note)

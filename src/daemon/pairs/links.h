@@ -28,9 +28,7 @@ bool wv_pair_gid_is_of(const uint8_t *gid, const uint8_t one[16], const uint8_t 
  * Sends @note to @peer, or to this node (NULL). 0; -ENOTCONN, always of WV_LOST_PEER; -ENOBUFS if
  * many notes wait, and this one may be left out; or -errno.
  */
-int wv_pair_send(struct wv_pairs *p, struct wv_peer *peer, const struct wv_pair_note *note);
+int wv_pair_send(struct wv_pairs *p, struct wv_peer *peer, struct wv_pair_note note);
 
-/*
- * Reads a message from a peer. 0 and *@note, which may be passed on; or -EPROTO if it is none.
- */
+/* Reads a message from a peer. 0 and *@note, which may be passed on; or -EPROTO: it is none. */
 int wv_pair_note_read(uint16_t type, const void *body, size_t length, struct wv_pair_note *note);

@@ -34,12 +34,6 @@ struct wv_pair_letter {
 	struct wv_pair_note note;
 };
 
-struct wv_pair_links {
-	STAILQ_HEAD(, wv_pair_letter) own; /* to this node */
-	unsigned int n_own;
-	sd_event_source *source;
-};
-
 #define WV_KEEPER_RECENT  64 /* connections that a keeper is known to have */
 #define WV_KEEPER_PAIRS	  256
 #define WV_KEEPERS_MOST	  256
@@ -137,7 +131,9 @@ struct wv_pairs {
 	wv_issue_fn issue;
 
 	struct wv_user_names names;
-	struct wv_pair_links links;
+	STAILQ_HEAD(, wv_pair_letter) own; /* notes to this node */
+	unsigned int n_own;
+	sd_event_source *own_source;
 	struct wv_keepers keepers;
 	struct wv_addresses addresses;
 	/* Of the client's end: */

@@ -12,34 +12,34 @@
 
 struct wv_pool *wv_pair_pool(const struct wv_pairs *p, const struct wv_edge *edge)
 {
-	const struct wv_recipe *recipe = wv_catalog_find(p->catalog, edge->uid, edge->recipe);
+	const struct wv_recipe *recipe =
+	    wv_catalog_find(p->catalog, edge->last.uid, edge->last.recipe);
 
 	return recipe ? recipe->pool : NULL;
 }
 
 int wv_pair_ask(struct wv_pairs *p, const struct wv_edge *edge, struct wv_pair_note note)
 {
-	const char *user = wv_user_name(&p->names, edge->uid);
+	const char *user = wv_user_name(&p->names, edge->last.uid);
 
 	if (!user)
 		return -EAGAIN;
-	memcpy(note.gid, edge->gid, sizeof(note.gid));
-	memcpy(note.peer_gid, edge->peer_gid, sizeof(note.peer_gid));
+	memcpy(note.gid, edge->last.gid, sizeof(note.gid));
+	memcpy(note.peer_gid, edge->last.peer_gid, sizeof(note.peer_gid));
 	strcpy(note.user, user);
-	return wv_pair_send(p, edge->peer, &note);
+	return wv_pair_send(p, edge->last.peer, note);
 }
 
 void wv_pair_say(struct wv_pairs *p, const struct wv_pair *pair, enum wv_pair_word word,
 		 enum wv_pair_why why)
 {
-	const struct wv_pair_note note = {
-	    .word = (uint16_t)word,
-	    .why = (uint16_t)why,
-	    .keeper = pair->edge->keeper,
-	    .pair = pair->id,
-	};
-
-	wv_pair_send(p, pair->edge->peer, &note);
+	wv_pair_send(p, pair->edge->last.peer,
+		     (struct wv_pair_note){
+			 .word = (uint16_t)word,
+			 .why = (uint16_t)why,
+			 .keeper = pair->edge->keeper,
+			 .pair = pair->id,
+		     });
 }
 
 void wv_pair_enter(struct wv_pairs *p, struct wv_pair *pair, enum wv_pair_state state)
@@ -56,11 +56,6 @@ struct wv_pair *wv_pair_find(struct wv_pairs *p, uint64_t id)
 		if (pair->id == id)
 			return pair;
 	return NULL;
-}
-
-bool wv_pair_is_claimed(const struct wv_pair *pair)
-{
-	return pair->state == WV_PAIR_HANDED_OUT || pair->state == WV_PAIR_LEFT;
 }
 
 /* What a lease takes of which only the number of a queue pair is kept. */

@@ -17,7 +17,10 @@ struct wv_pair *wv_pair_find(struct wv_pairs *p, uint64_t id);
 void wv_pair_enter(struct wv_pairs *p, struct wv_pair *pair, enum wv_pair_state state);
 
 /* Whether a program has the lease of @pair, or had it. */
-bool wv_pair_is_claimed(const struct wv_pair *pair);
+static inline bool wv_pair_is_claimed(const struct wv_pair *pair)
+{
+	return pair->state == WV_PAIR_HANDED_OUT || pair->state == WV_PAIR_LEFT;
+}
 
 /*
  * Asks the server's daemon, with what the edge adds to @note: its addresses and its user. 0;

@@ -28,8 +28,8 @@ static bool is_one(const struct wv_pair *pair, const struct some *some)
 
 	return (!some->rdev || pair->rdev == *some->rdev) &&
 	       (!some->recipe || wv_edge_is_of(edge, some->recipe)) &&
-	       (!some->peer || edge->peer == some->peer) &&
-	       wv_pair_gid_is_of(some->gid, edge->gid, edge->peer_gid);
+	       (!some->peer || edge->last.peer == some->peer) &&
+	       wv_pair_gid_is_of(some->gid, edge->last.gid, edge->last.peer_gid);
 }
 
 /* Of those that no program has. */
@@ -55,7 +55,7 @@ static void address_moved(struct wv_pairs *p, const uint8_t gid[16])
 	wv_gids_forget(&p->gids);
 	drop(p, WV_PAIR_MOVED, &(struct some){.gid = gid});
 	TAILQ_FOREACH (edge, &p->edges.all, link)
-		if (wv_pair_gid_is_of(gid, edge->gid, edge->peer_gid))
+		if (wv_pair_gid_is_of(gid, edge->last.gid, edge->last.peer_gid))
 			wv_edge_differ(edge);
 }
 
@@ -91,9 +91,9 @@ static void lose_peer(struct wv_pairs *p, struct wv_peer *peer)
 
 	drop(p, WV_PAIR_IDLE, &(struct some){.peer = peer});
 	TAILQ_FOREACH (edge, &p->edges.all, link) {
-		if (edge->peer != peer)
+		if (edge->last.peer != peer)
 			continue;
-		edge->peer = WV_LOST_PEER;
+		edge->last.peer = WV_LOST_PEER;
 		wv_edge_differ(edge);
 	}
 }
@@ -144,13 +144,13 @@ static void receive(struct wv_pairs *p, struct wv_peer *from, const struct wv_pa
 }
 
 /* The first note to this node, which is the caller's; NULL: none waits. */
-static struct wv_pair_letter *take_letter(struct wv_pair_links *l)
+static struct wv_pair_letter *take_letter(struct wv_pairs *p)
 {
-	struct wv_pair_letter *letter = STAILQ_FIRST(&l->own);
+	struct wv_pair_letter *letter = STAILQ_FIRST(&p->own);
 
 	if (letter) {
-		STAILQ_REMOVE_HEAD(&l->own, link);
-		l->n_own--;
+		STAILQ_REMOVE_HEAD(&p->own, link);
+		p->n_own--;
 	}
 	return letter;
 }
@@ -159,11 +159,11 @@ static struct wv_pair_letter *take_letter(struct wv_pair_links *l)
 static int on_own(sd_event_source *source, void *data)
 {
 	struct wv_pairs *p = data;
-	wv_auto_free struct wv_pair_letter *letter = take_letter(&p->links);
+	wv_auto_free struct wv_pair_letter *letter = take_letter(p);
 
 	if (letter)
 		receive(p, NULL, &letter->note);
-	if (STAILQ_EMPTY(&p->links.own))
+	if (STAILQ_EMPTY(&p->own))
 		sd_event_source_set_enabled(source, SD_EVENT_OFF);
 	return 0;
 }
@@ -174,15 +174,6 @@ static bool speaks_of_own(const struct wv_pair_note *note)
 	return note->word == WV_PAIR_ASK || (note->word == WV_PAIR_EDGE && !note->keeper);
 }
 
-/* A queue pair of a third node would not know that it is one end of a pair. */
-static void refuse(struct wv_pairs *p, struct wv_peer *peer, const struct wv_pair_note *note)
-{
-	const struct wv_pair_note refused = wv_pair_note_as(note, WV_PAIR_REFUSED, WV_PAIR_UNKNOWN);
-
-	if (note->word == WV_PAIR_ASK)
-		wv_pair_send(p, peer, &refused);
-}
-
 static int on_message(void *data, struct wv_peer *peer, uint16_t type, const void *body,
 		      size_t length)
 {
@@ -191,10 +182,11 @@ static int on_message(void *data, struct wv_peer *peer, uint16_t type, const voi
 
 	if (wv_pair_note_read(type, body, length, &note))
 		return -EPROTO;
-	if (!p->with_peers || (speaks_of_own(&note) && !wv_peers_is_at(p->peers, peer, note.gid)))
-		refuse(p, peer, &note);
-	else
+	/* A queue pair of a third node would not know that it is one end of a pair. */
+	if (p->with_peers && (!speaks_of_own(&note) || wv_peers_is_at(p->peers, peer, note.gid)))
 		receive(p, peer, &note);
+	else if (note.word == WV_PAIR_ASK)
+		wv_pair_send(p, peer, wv_pair_note_as(&note, WV_PAIR_REFUSED, WV_PAIR_UNKNOWN));
 	return 0;
 }
 
@@ -223,16 +215,15 @@ static void watch_addresses(struct wv_pairs *p)
 		wv_log(WV_WARNING, "changes of addresses cannot be watched: %s", strerror(-err));
 }
 
-static int start_links(struct wv_pairs *p)
+static int start_own(struct wv_pairs *p)
 {
-	struct wv_pair_links *l = &p->links;
 	int err;
 
-	STAILQ_INIT(&l->own);
-	err = sd_event_add_defer(p->event, &l->source, on_own, p);
+	STAILQ_INIT(&p->own);
+	err = sd_event_add_defer(p->event, &p->own_source, on_own, p);
 	if (err >= 0)
-		err = sd_event_source_set_priority(l->source, WV_PRIORITY_CLIENTS);
-	return err < 0 ? err : sd_event_source_set_enabled(l->source, SD_EVENT_OFF);
+		err = sd_event_source_set_priority(p->own_source, WV_PRIORITY_CLIENTS);
+	return err < 0 ? err : sd_event_source_set_enabled(p->own_source, SD_EVENT_OFF);
 }
 
 int wv_pairs_start(struct wv_pairs *p)
@@ -248,7 +239,7 @@ int wv_pairs_start(struct wv_pairs *p)
 	if (!err)
 		err = wv_line_open(p->workers, &one, &p->line);
 	if (!err)
-		err = start_links(p);
+		err = start_own(p);
 	if (err >= 0)
 		err = wv_kept_ends_start(p);
 	if (!err)
@@ -269,8 +260,8 @@ void wv_pairs_stop(struct wv_pairs *p)
 		wv_pair_forget(p, LIST_FIRST(&p->all));
 	wv_edges_finish(&p->edges);
 	p->keepers.again = sd_event_source_disable_unref(p->keepers.again);
-	p->links.source = sd_event_source_disable_unref(p->links.source);
-	while ((letter = take_letter(&p->links)))
+	p->own_source = sd_event_source_disable_unref(p->own_source);
+	while ((letter = take_letter(p)))
 		free(letter);
 	wv_line_close(&p->names.line, WV_LINE_PATIENCE_US);
 }

@@ -3,12 +3,12 @@
 
 #include "base/backoff.h"
 #include "base/base.h"
+#include "base/random.h"
 #include "daemon/loop/loop.h"
 
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 
 #define FIRST_PAUSE_US	 250000
@@ -176,10 +176,8 @@ int wv_dialler_add(struct wv_local_end *local, struct wv_peer *peer)
 /* Between half of @us and @us, so that nodes that failed together do not come back together. */
 static int64_t jitter(uint64_t us)
 {
-	uint32_t random = 0;
+	uint64_t random = wv_random_number() ?: (uint64_t)wv_steady_clock();
 
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
-		random = (uint32_t)wv_steady_clock();
 	return (int64_t)(us / 2 + us / 2 * (random % 1024) / 1024);
 }
 

@@ -43,7 +43,7 @@ struct kind {
 
 static bool is_of_kind(const struct wv_link *link, const struct kind *kind)
 {
-	return is_proving(link) && (!kind->ip || wv_same_ip(&link->ip, kind->ip)) &&
+	return is_proving(link) && (!kind->ip || IN6_ARE_ADDR_EQUAL(&link->ip, kind->ip)) &&
 	       (!kind->strangers || link->stranger);
 }
 

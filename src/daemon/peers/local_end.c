@@ -49,24 +49,17 @@ static void read_files(struct wv_work *work)
 		wv_tls_load(&r->files, &r->context, r->why);
 }
 
-/* Says why files are not used; not again of the same files. */
-static void say_failure(const struct wv_local_end *local, const struct reading *r)
-{
-	if (r->stamp == local->stamp && !strcmp(r->why, local->why))
-		return;
-	wv_log(WV_ERROR, "%s: %s",
-	       local->context ? "the new credentials for peers are not used"
-			      : "no connections to peers",
-	       r->why);
-}
-
 /* New files that are not good do not take the place of credentials that are. */
 static void take_result(struct wv_local_end *local, struct reading *r)
 {
 	if (!r->context && !*r->why) /* not loaded: the files are the same */
 		return;
-	if (!r->context)
-		say_failure(local, r);
+	/* Not again of the same files. */
+	if (!r->context && (r->stamp != local->stamp || strcmp(r->why, local->why) != 0))
+		wv_log(WV_ERROR, "%s: %s",
+		       local->context ? "the new credentials for peers are not used"
+				      : "no connections to peers",
+		       r->why);
 	local->stamp = r->stamp;
 	memcpy(local->why, r->why, sizeof(local->why));
 	if (!r->context)
@@ -83,7 +76,6 @@ static void on_read(struct wv_work *work)
 	struct reading *r = (struct reading *)work;
 	struct wv_local_end *local = r->local;
 
-	local->reading = NULL;
 	if (r->stamp && local->look) {
 		take_result(local, r);
 		wv_timer_arm(local->look, wv_now(local->event) + LOOK_US);
@@ -109,7 +101,6 @@ static int on_look(sd_event_source *source, uint64_t now, void *data)
 	    .old_stamp = local->stamp,
 	    .failed = *local->why,
 	};
-	local->reading = &r->work;
 	wv_line_give(local->line, &r->work);
 	return 0;
 }

@@ -30,7 +30,6 @@ struct wv_local_end {
 	SSL_CTX *context; /* NULL: there are no credentials, and @why says why */
 	char why[WV_TLS_WHY];
 	uint64_t stamp;
-	struct wv_work *reading;
 	sd_event_source *look; /* for other files */
 };
 
