@@ -154,22 +154,18 @@ void wv_keepers_note(struct wv_pairs *p, struct wv_peer *from, const struct wv_p
 	}
 }
 
-/* Whether the node of @peer, which is up, was started after @since_us, by the steady clock. */
-static bool has_rebooted(const struct wv_peer *peer, int64_t since_us)
-{
-	return peer->up && peer->up_us > since_us &&
-	       peer->up->hello.up_us < (uint64_t)(peer->up_us - since_us);
-}
-
 /*
  * Whether the client's end, whose node is up as @peer, is gone for certain: the node was started
  * again; or its daemon was, which had the end for itself.
  */
 static bool is_over(const struct wv_kept_pair *pair, const struct wv_peer *peer)
 {
-	return has_rebooted(peer, pair->since_us) ||
-	       (!pair->claimed &&
-		memcmp(pair->daemon, peer->up->hello.id, sizeof(pair->daemon)) != 0);
+	const struct wv_hello *hello = &peer->up->hello;
+	bool is_rebooted =
+	    peer->up_us > pair->since_us && hello->up_us < (uint64_t)(peer->up_us - pair->since_us);
+
+	return is_rebooted ||
+	       (!pair->claimed && memcmp(pair->daemon, hello->id, sizeof(pair->daemon)) != 0);
 }
 
 static void ask_about(struct wv_pairs *p, struct wv_peer *peer, struct wv_kept_pair *pair)
