@@ -35,26 +35,6 @@ static int open_store(struct wv_server *s)
 	return 0;
 }
 
-static int drop_privileges(void)
-{
-	int err = wv_privileges_drop();
-
-	if (err)
-		wv_log(WV_ERROR, "capabilities cannot be dropped: %s", strerror(-err));
-	return err;
-}
-
-/* 0 or -errno. */
-static int scan(struct wv_server *s)
-{
-	struct wv_scan_options options = wv_server_scan_options(s);
-	int err = wv_devices_scan(&s->devices, &options);
-
-	if (err)
-		wv_log(WV_WARNING, "devices cannot be listed: %s", strerror(-err));
-	return err;
-}
-
 static int handle_signals(struct wv_server *s)
 {
 	static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
@@ -113,11 +93,11 @@ static int listen_and_serve(struct wv_server *s)
 
 	if (listen_fd < 0)
 		return listen_fd;
-	err = drop_privileges(); /* before there are threads: each has capabilities of its own */
-	if (err)
-		close(listen_fd);
-	else
-		err = serve(s, listen_fd);
+	err = wv_privileges_drop(); /* before there are threads: each has capabilities of its own */
+	if (!err)
+		return serve(s, listen_fd);
+	wv_log(WV_ERROR, "capabilities cannot be dropped: %s", strerror(-err));
+	close(listen_fd);
 	return err;
 }
 
@@ -128,11 +108,16 @@ static int listen_and_serve(struct wv_server *s)
  */
 static int announce_and_serve(struct wv_server *s)
 {
+	struct wv_scan_options options;
 	int err = wv_listener_init(&s->listener, &s->config);
 
 	if (err)
 		return err;
-	if (!scan(s))
+	options = wv_server_scan_options(s);
+	err = wv_devices_scan(&s->devices, &options);
+	if (err)
+		wv_log(WV_WARNING, "devices cannot be listed: %s", strerror(-err));
+	else
 		wv_providers_write(&s->devices, s->listener.run_dir);
 	err = listen_and_serve(s);
 	wv_server_unlisten(s);

@@ -3,13 +3,11 @@
 #include "base/base.h"
 #include "base/log.h"
 #include "daemon/ipc/pair_clients.h"
-#include "daemon/ipc/pairs_json.h"
-#include "daemon/ipc/peers_json.h"
+#include "daemon/ipc/pairing_json.h"
 #include "daemon/pairing.h"
 #include "daemon/pairs/claims.h"
 #include "daemon/pairs/making.h"
 #include "daemon/pairs/pairs.h"
-#include "daemon/pairs/reports.h"
 
 /* An answer that is always the same depends on no argument. */
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -44,8 +42,8 @@ struct wv_pooled_lease *wv_pairs_claim(struct wv_pairs *p, const struct wv_recip
 	return NULL;
 }
 
-void wv_pairs_handed_out(struct wv_pairs *p, const struct wv_pooled_lease *lease,
-			 struct wv_pair_holder *holder)
+void wv_pairs_handed_out(struct wv_pairs *p, const struct wv_pooled_lease *lease, int sock,
+			 struct wv_pair **held)
 {
 }
 

@@ -2,8 +2,10 @@
 /* Leases that are connected to a server's spares; client, server and kernel are the test's own. */
 #include "daemon_bench.h"
 
-#include "daemon/pairing_parts.h"
 #include "daemon/pairs/claims.h"
+#include "daemon/pairs/keepers.h"
+#include "daemon/pairs/kept_ends.h"
+#include "daemon/pairs/pair_state.h"
 #include "daemon/pairs/pairs.h"
 #include "wire/pair.h"
 
@@ -69,26 +71,26 @@ static struct wv_pair_note hear(struct daemon_bench *b, int keeper)
 
 static struct wv_pairs *pairs_of(struct daemon_bench *b)
 {
-	return &b->server->pairing->pairs;
+	return b->server->service.pairs;
 }
 
 static bool has_edge(struct wv_server *s, unsigned int agreed)
 {
-	const struct wv_edge *edge = TAILQ_FIRST(&s->pairing->pairs.edges.all);
+	const struct wv_edge *edge = TAILQ_FIRST(&s->service.pairs->edges.all);
 
 	return edge && edge->agreed == agreed;
 }
 
 static bool has_pair(struct wv_server *s, unsigned int state)
 {
-	const struct wv_pair *pair = LIST_FIRST(&s->pairing->pairs.all);
+	const struct wv_pair *pair = LIST_FIRST(&s->service.pairs->all);
 
 	return pair && pair->state == state;
 }
 
 static bool has_pairs(struct wv_server *s, unsigned int n)
 {
-	return s->pairing->pairs.n == n;
+	return s->service.pairs->n == n;
 }
 
 /* The step of the recipe that creates the queue pair. */
@@ -390,7 +392,7 @@ static void test_the_server_ends_first(void **state)
 
 static void address_moves(struct daemon_bench *b, const uint8_t *at)
 {
-	const struct wv_addresses *a = &b->server->pairing->addresses;
+	const struct wv_addresses *a = &b->server->service.pairs->addresses;
 
 	a->own(a->arg, at);
 	bench_run(b);
@@ -417,10 +419,10 @@ static void test_an_end_is_lost_once(void **state)
 /* Until nothing more fits into the socket. How many. */
 static unsigned int fill_with(struct daemon_bench *b, struct wv_pair_note note)
 {
-	const struct wv_keeper *k = LIST_FIRST(&b->server->pairing->keepers.all);
+	const struct wv_keeper *k = LIST_FIRST(&b->server->service.pairs->keepers.all);
 	unsigned int n = 0;
 
-	while (!b->server->pairing->keepers.tell(k->client, &note))
+	while (!wv_keeper_tell(k, &note))
 		n++;
 	return n;
 }
@@ -428,7 +430,7 @@ static unsigned int fill_with(struct daemon_bench *b, struct wv_pair_note note)
 static bool is_told(struct wv_server *s, unsigned int unused)
 {
 	(void)unused;
-	return !LIST_FIRST(&LIST_FIRST(&s->pairing->keepers.all)->pairs)->untold;
+	return !LIST_FIRST(&LIST_FIRST(&s->service.pairs->keepers.all)->pairs)->untold;
 }
 
 /* The number of its end is another queue pair's once the client's end is closed. */
@@ -494,7 +496,7 @@ static void test_a_server_that_says_nonsense_is_let_go(void **state)
 		keeper_says(keeper, note);
 		bench_run(b);
 		assert_int_equal(b->server->service.tally.malformed, i + 1);
-		assert_int_equal(b->server->pairing->keepers.n, 0);
+		assert_int_equal(b->server->service.pairs->keepers.n, 0);
 	}
 }
 
@@ -675,7 +677,7 @@ static void test_an_end_that_nobody_claims(void **state)
 {
 	struct daemon_bench *b = *state;
 	wv_auto_fd keeper = learn(b);
-	struct wv_keepers *keepers = &b->server->pairing->keepers;
+	struct wv_keepers *keepers = &b->server->service.pairs->keepers;
 	struct wv_kept_pair *pair;
 	struct wv_pair_note note;
 
@@ -751,7 +753,7 @@ static void test_the_address_goes_while_a_program_has_the_pair(void **state)
 
 static void neighbour_is_at(struct daemon_bench *b, const uint8_t *of, uint8_t last)
 {
-	const struct wv_addresses *a = &b->server->pairing->addresses;
+	const struct wv_addresses *a = &b->server->service.pairs->addresses;
 	const uint8_t at[WV_LINK_ADDRESS] = {2, [5] = last};
 
 	a->neighbour(a->arg, of, at);
@@ -786,7 +788,7 @@ static void test_what_no_keeper_says(void **state)
 		bench_receive(b, keeper, &answer);
 		assert_int_equal(answer.bytes, 0);
 	}
-	assert_int_equal(b->server->pairing->keepers.n, 0);
+	assert_int_equal(b->server->service.pairs->keepers.n, 0);
 }
 
 static void test_keepers_are_limited(void **state)
@@ -796,28 +798,28 @@ static void test_keepers_are_limited(void **state)
 
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(keepers); i++)
 		keepers[i] = connect_keeper(b);
-	assert_int_equal(b->server->pairing->keepers.n, WV_KEEPERS_OF_ONE);
+	assert_int_equal(b->server->service.pairs->keepers.n, WV_KEEPERS_OF_ONE);
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(keepers); i++)
 		close(keepers[i]);
 	bench_run(b);
-	assert_int_equal(b->server->pairing->keepers.n, 0);
+	assert_int_equal(b->server->service.pairs->keepers.n, 0);
 }
 
 /* However many users have as many as they may, the next one finds room. */
 static void test_many_with_keepers_leave_room(void **state)
 {
 	struct daemon_bench *b = *state;
-	struct wv_keepers *keepers = &b->server->pairing->keepers;
+	struct wv_keepers *keepers = &b->server->service.pairs->keepers;
 	struct wv_tenant tenants[WV_KEEPERS_MOST / WV_KEEPERS_OF_ONE + 1];
 	struct wv_keeper *keeper;
 
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(tenants); i++) {
-		assert_non_null(wv_keeper_add(keepers, NULL, i, &tenants[i]));
+		assert_non_null(wv_keeper_add(pairs_of(b), -1, i, &tenants[i]));
 		for (unsigned int n = 1; n < WV_KEEPERS_OF_ONE; n++)
-			wv_keeper_add(keepers, NULL, i, &tenants[i]);
+			wv_keeper_add(pairs_of(b), -1, i, &tenants[i]);
 	}
 	while ((keeper = LIST_FIRST(&keepers->all)))
-		wv_keeper_remove(keepers, keeper);
+		wv_keeper_remove(pairs_of(b), keeper);
 }
 
 int main(void)

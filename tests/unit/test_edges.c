@@ -12,9 +12,9 @@ static struct wv_edge *note(uid_t uid, uint64_t recipe)
 {
 	const struct wv_qp_peer peer = {.qp_num = 7};
 	wv_auto_free struct wv_cmdlog *moves = moves_of(2, &peer);
-	struct wv_edge_report report = {.recipe = recipe, .uid = uid, .moves = moves};
+	struct wv_edge_report report = {.recipe = recipe, .uid = uid};
 
-	return wv_edges_note(&edges, &report, 1);
+	return wv_edges_note(&edges, &report, moves, 1);
 }
 
 static unsigned int edges_of(uid_t uid)
@@ -23,7 +23,7 @@ static unsigned int edges_of(uid_t uid)
 	unsigned int n = 0;
 
 	TAILQ_FOREACH (edge, &edges.all, link)
-		n += edge->uid == uid;
+		n += edge->last.uid == uid;
 	return n;
 }
 

@@ -4,7 +4,7 @@
 
 #include "base/base.h"
 #include "daemon/loop/loop.h"
-#include "daemon/pairs/pair_table.h"
+#include "daemon/pairs/pair_state.h"
 
 #include <errno.h>
 #include <sys/resource.h>

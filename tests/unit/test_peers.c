@@ -6,7 +6,7 @@
 #include "daemon/config/config.h"
 #include "daemon/loop/loop.h"
 #include "daemon/peers/allowance.h"
-#include "daemon/peers/duplicate.h"
+#include "daemon/peers/link.h"
 #include "daemon/peers/outbox.h"
 #include "daemon/peers/peer_table.h"
 

@@ -39,15 +39,13 @@ static int parse_text(const char *value, void *to)
 static int parse_number(const char *value, void *to)
 {
 	unsigned long long number;
-	uint32_t small;
 	char *end;
 
 	errno = 0;
 	number = strtoull(value, &end, 10);
 	if (errno || end == value || *end || *value == '-' || number > INT32_MAX)
 		return -EINVAL;
-	small = (uint32_t)number;
-	memcpy(to, &small, sizeof(small));
+	*(uint32_t *)to = (uint32_t)number;
 	return 0;
 }
 
@@ -57,7 +55,7 @@ static int parse_positive(const char *value, void *to)
 
 	if (parse_number(value, &number) || !number)
 		return -EINVAL;
-	memcpy(to, &number, sizeof(number));
+	*(uint32_t *)to = number;
 	return 0;
 }
 
@@ -67,7 +65,7 @@ static int parse_level(const char *value, void *to)
 
 	if (level < 0)
 		return -EINVAL;
-	memcpy(to, &level, sizeof(level));
+	*(uint32_t *)to = (uint32_t)level;
 	return 0;
 }
 
@@ -77,7 +75,7 @@ static int parse_yes(const char *value, void *to)
 
 	if (!yes && strcmp(value, "no"))
 		return -EINVAL;
-	memcpy(to, &yes, sizeof(yes));
+	*(bool *)to = yes;
 	return 0;
 }
 
@@ -235,14 +233,9 @@ int wv_config_set(struct wv_config *config, const char *name, const char *value)
 	return -ENOENT;
 }
 
-static int set_option(void *config, const char *name, const char *value)
-{
-	return wv_config_set(config, name, value);
-}
-
 int wv_config_read_file(struct wv_config *config, const char *path, char *why, unsigned int size)
 {
-	return wv_config_file_read(path, set_option, config, why, size);
+	return wv_config_file_read(path, wv_config_set, config, why, size);
 }
 
 void wv_config_defaults(struct wv_config *config)

@@ -13,7 +13,7 @@
 
 struct file {
 	wv_config_set_fn set;
-	void *config;
+	struct wv_config *config;
 	FILE *in;
 	int n_lines, too_long; /* read so far; the number of the one that is too long, or 0 */
 	int most;	       /* bytes of a line that inih takes */
@@ -84,7 +84,7 @@ static int read_lines(struct file *file)
 	return file->too_long;
 }
 
-int wv_config_file_read(const char *path, wv_config_set_fn set, void *config, char *why,
+int wv_config_file_read(const char *path, wv_config_set_fn set, struct wv_config *config, char *why,
 			unsigned int size)
 {
 	struct file file = {.set = set, .config = config, .in = fopen(path, "re")};

@@ -17,8 +17,7 @@ int wv_ip_parse(const char *text, struct in6_addr *ip)
 		return 0;
 	if (inet_pton(AF_INET, text, &v4) != 1)
 		return -EINVAL;
-	*ip = (struct in6_addr){.s6_addr = {[10] = 0xff, [11] = 0xff}};
-	memcpy(&ip->s6_addr[12], &v4, sizeof(v4));
+	*ip = wv_ip_of_v4(v4);
 	return 0;
 }
 
@@ -31,18 +30,34 @@ const char *wv_ip_format(const struct in6_addr *ip, char text[static INET6_ADDRS
 	return text;
 }
 
-static int parse_port(const char *text, uint16_t *port)
+socklen_t wv_ip_socket(struct sockaddr_storage *to, const struct in6_addr *ip, uint16_t port)
+{
+	struct sockaddr_in *v4 = (struct sockaddr_in *)to;
+	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)to;
+
+	memset(to, 0, sizeof(*to));
+	if (IN6_IS_ADDR_V4MAPPED(ip)) {
+		v4->sin_family = AF_INET;
+		v4->sin_port = htons(port);
+		memcpy(&v4->sin_addr, &ip->s6_addr[12], sizeof(v4->sin_addr));
+		return sizeof(*v4);
+	}
+	v6->sin6_family = AF_INET6;
+	v6->sin6_port = htons(port);
+	v6->sin6_addr = *ip;
+	return sizeof(*v6);
+}
+
+/* A number from 1 to @most; 0: it is none. */
+static unsigned int parse_number(const char *text, unsigned int most)
 {
 	unsigned long number;
 	char *end;
 
 	if (!isdigit((unsigned char)*text))
-		return -EINVAL;
+		return 0;
 	number = strtoul(text, &end, 10);
-	if (*end || !number || number > UINT16_MAX)
-		return -EINVAL;
-	*port = (uint16_t)number;
-	return 0;
+	return *end || number > most ? 0 : (unsigned int)number;
 }
 
 /* Letters, digits, hyphens, dots (RFC 1123), and underscores, which private zones have. */
@@ -84,7 +99,7 @@ int wv_node_address_parse(const char *text, uint16_t port, struct wv_node_addres
 	*node = (struct wv_node_address){.port = port};
 	if (!wv_copy_string(copy, sizeof(copy), text) || split(copy, &host, &own_port))
 		return -EINVAL;
-	if (own_port && parse_port(own_port, &node->port))
+	if (own_port && !(node->port = (uint16_t)parse_number(own_port, UINT16_MAX)))
 		return -EINVAL;
 	node->numeric = !wv_ip_parse(host, &node->ip);
 	if (node->numeric) {
@@ -101,21 +116,17 @@ int wv_node_address_parse(const char *text, uint16_t port, struct wv_node_addres
 
 int wv_gid_row_parse(const char *text, struct wv_gid_row *row)
 {
-	char copy[WV_LIST_ITEM], *node, *slash, *end;
+	char copy[WV_LIST_ITEM], *node, *slash;
 
 	if (!wv_copy_string(copy, sizeof(copy), text) || !(node = strchr(copy, '=')))
 		return -EINVAL;
 	*node++ = '\0';
-	row->bits = 128;
 	slash = strchr(copy, '/');
-	if (slash) {
-		*slash++ = '\0';
-		if (!isdigit((unsigned char)*slash))
-			return -EINVAL;
-		row->bits = (unsigned int)strtoul(slash, &end, 10);
-		if (*end || !row->bits || row->bits > 128)
-			return -EINVAL;
-	}
+	row->bits = slash ? parse_number(slash + 1, 128) : 128;
+	if (!row->bits)
+		return -EINVAL;
+	if (slash)
+		*slash = '\0';
 	if (inet_pton(AF_INET6, copy, row->gid) != 1)
 		return -EINVAL;
 	return wv_node_address_parse(node, 0, &row->node);

@@ -8,6 +8,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #define WV_NODE_NAME 254 /* of a name in the DNS, with its end mark */
 /* Of a table of GIDs: "GID/BITS=NODE". */
@@ -34,17 +35,23 @@ struct wv_gid_row {
 	struct wv_node_address node;
 };
 
-/* Whether @a and @b are the same address. */
-static inline bool wv_same_ip(const struct in6_addr *a, const struct in6_addr *b)
-{
-	return IN6_ARE_ADDR_EQUAL(a, b);
-}
-
 /* Reads an IPv4 or IPv6 address. 0 or -EINVAL. */
 int wv_ip_parse(const char *text, struct in6_addr *ip);
 
 /* Writes the usual form of @ip. Returns @text. */
 const char *wv_ip_format(const struct in6_addr *ip, char text[static INET6_ADDRSTRLEN]);
+
+/* Writes the socket's form of @ip and @port: of IPv4, if that is what it is. How many bytes it has. */
+socklen_t wv_ip_socket(struct sockaddr_storage *to, const struct in6_addr *ip, uint16_t port);
+
+/* The address @v4 of IPv4, mapped into IPv6. */
+static inline struct in6_addr wv_ip_of_v4(struct in_addr v4)
+{
+	struct in6_addr ip = {.s6_addr = {[10] = 0xff, [11] = 0xff}};
+
+	memcpy(&ip.s6_addr[12], &v4, sizeof(v4));
+	return ip;
+}
 
 /* Reads a node; if it has no port, that is @port. 0 or -EINVAL. */
 int wv_node_address_parse(const char *text, uint16_t port, struct wv_node_address *node);

@@ -90,6 +90,6 @@ bool wv_client_has_read(const struct wv_client *c)
 
 bool wv_client_is_dispensable(const struct wv_client *c)
 {
-	return (c->state == WV_CLIENT_LEASED && !c->pair.pair) || c->state == WV_CLIENT_DONE ||
+	return (c->state == WV_CLIENT_LEASED && !c->pair) || c->state == WV_CLIENT_DONE ||
 	       (c->state == WV_CLIENT_RECORDING && c->recipe);
 }

@@ -5,7 +5,6 @@
 #pragma once
 
 #include "daemon/ipc/service.h"
-#include "daemon/pairs/holder.h"
 #include "wire/wire.h"
 
 enum wv_client_state {
@@ -16,6 +15,9 @@ enum wv_client_state {
 	WV_CLIENT_KEEPER,    /* a server that keeps spares, and says what it connects them to */
 	WV_CLIENT_DONE,	     /* nothing is expected but that it closes */
 };
+
+struct wv_keeper;
+struct wv_pair;
 
 struct wv_client {
 	struct wv_service *service;
@@ -37,9 +39,9 @@ struct wv_client {
 	uint64_t recipe;	     /* LEASED: id; RECORDING: of what was recorded so far, or 0 */
 	struct wv_msg_report report; /* LEASED: the last; of no bytes if there was none */
 	struct wv_holder *holder; /* LEASED: its lease counts until the connection ends; or NULL */
-	struct wv_pair_holder pair; /* LEASED: of which its lease is one end */
-	unsigned int n_connected;   /* LEASED: messages about queue pairs that are connected */
-	struct wv_keeper *keeper;   /* KEEPER */
+	struct wv_pair *pair;	  /* LEASED: of which its lease is one end; or NULL */
+	unsigned int n_connected; /* LEASED: messages about queue pairs that are connected */
+	struct wv_keeper *keeper; /* KEEPER */
 	/* Of its pool request: */
 	LIST_ENTRY(wv_client) pool_link; /* of the service's pool requests */
 	uint32_t leases;		 /* 0: it has none */

@@ -146,25 +146,20 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *d
 }
 
 /* Waits for @events, and in any case for the end of the connection. */
-static int listen_to(struct wv_connection *cn, uint32_t events)
+static void keep_or_close(struct wv_connection *cn, uint32_t events)
 {
-	int err = 0;
+	int err;
 
-	if (!cn->source) {
+	if (cn->source) {
+		err = sd_event_source_set_io_events(cn->source, events);
+		if (err >= 0)
+			err = sd_event_source_set_enabled(cn->source, SD_EVENT_ON);
+	} else {
 		err = sd_event_add_io(cn->client.service->event, &cn->source, cn->client.fd, events,
 				      on_readable, cn);
 		if (err >= 0)
 			err = sd_event_source_set_priority(cn->source, WV_PRIORITY_CLIENTS);
-		return err;
 	}
-	err = sd_event_source_set_io_events(cn->source, events);
-	return err < 0 ? err : sd_event_source_set_enabled(cn->source, SD_EVENT_ON);
-}
-
-static void keep_or_close(struct wv_connection *cn, uint32_t events)
-{
-	int err = listen_to(cn, events);
-
 	if (err >= 0)
 		return;
 	wv_log(WV_WARNING, "cannot serve a client: %s", strerror(-err));
@@ -187,15 +182,6 @@ static void end(struct wv_connection *cn)
 	c->state = WV_CLIENT_DONE;
 	shutdown(c->fd, SHUT_WR);
 	keep_or_close(cn, 0);
-}
-
-static void arm_silence_timer(struct wv_connections *cs)
-{
-	int enabled = SD_EVENT_OFF;
-
-	sd_event_source_get_enabled(cs->silence_timer, &enabled);
-	if (enabled == SD_EVENT_OFF)
-		wv_timer_arm(cs->silence_timer, wv_now(cs->service->event) + WV_FIRST_MESSAGE_US);
 }
 
 /* Waits for the next message. A program that has just got a lease is not disturbed by that. */
@@ -221,7 +207,8 @@ static void serve(struct wv_connection *cn)
 	switch (receive(cn)) {
 	case WV_CLIENT_KEEP:
 		if (cn->client.state == WV_CLIENT_NEW)
-			arm_silence_timer(cs);
+			wv_timer_hasten(cs->silence_timer,
+					wv_now(cs->service->event) + WV_FIRST_MESSAGE_US);
 		keep(cn);
 		return;
 	case WV_CLIENT_MALFORMED:

@@ -6,7 +6,6 @@
 #include "daemon/ipc/ahead.h"
 #include "daemon/loop/loop.h"
 #include "daemon/pairs/claims.h"
-#include "daemon/pairs/reports.h"
 #include "daemon/pool/pool.h"
 
 #include <errno.h>
@@ -156,7 +155,7 @@ static enum wv_client_next hand_out(struct wv_client *c, struct wv_recipe *recip
 		return WV_CLIENT_CLOSE;
 	}
 	if (lease->pair.pair)
-		wv_pairs_handed_out(c->service->pairs, lease, &c->pair);
+		wv_pairs_handed_out(c->service->pairs, lease, c->fd, &c->pair);
 	give_up_copies(c, lease);
 	recipe->counters.hits++;
 	c->service->totals.hits++;

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <libgen.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -18,14 +19,10 @@
 
 static void set_run_dir(struct wv_listener *l)
 {
-	char *slash;
+	char copy[sizeof(l->socket)];
 
-	strcpy(l->run_dir, l->socket);
-	slash = strrchr(l->run_dir, '/');
-	if (slash)
-		slash[slash == l->run_dir] = '\0';
-	else
-		strcpy(l->run_dir, ".");
+	strcpy(copy, l->socket);
+	strcpy(l->run_dir, dirname(copy));
 }
 
 /* Checks the socket that systemd passes, and notes its path. 0 or -errno. */
@@ -114,15 +111,6 @@ static int open_to_clients(const char *socket, const char *group)
 	return chmod(socket, 0666) ? -errno : 0;
 }
 
-static int bind_privately(int sock, const struct sockaddr_un *at)
-{
-	mode_t mask = umask(0177);
-	int err = bind(sock, (const struct sockaddr *)at, sizeof(*at)) ? -errno : 0;
-
-	umask(mask);
-	return err;
-}
-
 /* Makes sure that the socket can be made. 0 or -errno. */
 static int clear_place(struct wv_listener *l, const struct wv_config *config)
 {
@@ -141,15 +129,14 @@ static int clear_place(struct wv_listener *l, const struct wv_config *config)
 static int make_own(const struct wv_listener *l, const struct wv_config *config)
 {
 	struct sockaddr_un at = {.sun_family = AF_UNIX};
-	wv_auto_fd sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+	wv_auto_fd sock = -1;
 	int err;
 
 	strcpy(at.sun_path, l->socket);
+	sock = wv_bind_closed(&at);
 	if (sock < 0)
-		return -errno;
-	err = bind_privately(sock, &at);
-	if (!err)
-		err = open_to_clients(l->socket, config->group);
+		return sock;
+	err = open_to_clients(l->socket, config->group);
 	if (!err && listen(sock, BACKLOG))
 		err = -errno;
 	return err ? err : wv_steal_fd(&sock);

@@ -1,41 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/ipc/pair_clients.h"
 
-#include "base/base.h"
 #include "cmdlog/validate.h"
 #include "daemon/pairs/claims.h"
 #include "daemon/pairs/edges.h"
 #include "daemon/pairs/keepers.h"
-#include "daemon/pairs/reports.h"
-
-static int answer(struct wv_client *c, struct wv_msg *msg, enum wv_msg_type type, size_t bytes)
-{
-	wv_msg_init(msg, type, bytes);
-	return wv_client_answer(c, &(struct wv_answer_parts){.head = msg, .head_bytes = bytes});
-}
-
-int wv_tell_keeper(void *client, const struct wv_pair_note *note)
-{
-	struct wv_msg_pair msg = {.note = *note};
-
-	return answer(client, &msg.msg, WV_MSG_PAIR, sizeof(msg));
-}
-
-bool wv_tell_pair_gone(struct wv_pair_holder *holder, uint64_t pair)
-{
-	struct wv_client *c = (void *)((char *)holder - offsetof(struct wv_client, pair));
-	struct wv_msg_pair_gone msg = {.pair = pair};
-
-	return !answer(c, &msg.msg, WV_MSG_PAIR_GONE, sizeof(msg));
-}
-
-/* Whether these are moves that can be repeated. */
-static bool can_be_repeated(struct wv_cmdlog *moves)
-{
-	const char *why;
-
-	return !wv_validate_moves(moves, &why);
-}
 
 enum wv_client_next wv_handle_connected(struct wv_client *c, const struct wv_received *in)
 {
@@ -47,21 +16,21 @@ enum wv_client_next wv_handle_connected(struct wv_client *c, const struct wv_rec
 	    .uid = c->user->uid,
 	    .create = msg->create,
 	    .qp_num = msg->qp_num,
-	    .moves = moves,
 	};
+	const char *why;
 
 	if (!c->service->pairs || c->n_connected++ == WV_PAIR_TOLD || msg->why >= WV_PAIR_WHYS ||
 	    wv_cmdlog_check(moves, bytes, WV_RECORD))
 		return WV_CLIENT_MALFORMED;
-	wv_pairs_differ(c->service->pairs, &c->pair, msg->create, msg->why);
-	if (can_be_repeated(moves))
-		wv_pairs_report(c->service->pairs, c->key.ibdev, &report);
+	wv_pairs_differ(c->service->pairs, c->pair, msg->create, msg->why);
+	if (!wv_validate_moves(moves, &why))
+		wv_pairs_report(c->service->pairs, c->key.ibdev, &report, moves);
 	return WV_CLIENT_KEEP;
 }
 
 static enum wv_client_next add_keeper(struct wv_client *c)
 {
-	c->keeper = wv_keeper_add(c->service->keepers, c, c->user->uid, c->tenant);
+	c->keeper = wv_keeper_add(c->service->pairs, c->fd, c->user->uid, c->tenant);
 	if (!c->keeper) {
 		c->service->tally.over_limit++;
 		return WV_CLIENT_CLOSE;
@@ -73,21 +42,21 @@ static enum wv_client_next add_keeper(struct wv_client *c)
 enum wv_client_next wv_handle_keeper(struct wv_client *c, const struct wv_received *in)
 {
 	const struct wv_msg_pair *msg = (const void *)in->msg;
-	struct wv_keepers *keepers = c->service->keepers;
+	struct wv_pairs *pairs = c->service->pairs;
 
-	if (!keepers)
+	if (!pairs)
 		return WV_CLIENT_MALFORMED;
 	if (c->keeper)
-		return wv_keeper_says(keepers, c->keeper, &msg->note) ? WV_CLIENT_MALFORMED
-								      : WV_CLIENT_KEEP;
+		return wv_keeper_says(pairs, c->keeper, &msg->note) ? WV_CLIENT_MALFORMED
+								    : WV_CLIENT_KEEP;
 	return msg->note.word == WV_PAIR_KEEPER ? add_keeper(c) : WV_CLIENT_MALFORMED;
 }
 
 void wv_pair_client_end(struct wv_client *c)
 {
 	if (c->service->pairs)
-		wv_pairs_leave(c->service->pairs, &c->pair);
+		wv_pairs_leave(c->service->pairs, c->pair);
 	if (c->keeper)
-		wv_keeper_remove(c->service->keepers, c->keeper);
+		wv_keeper_remove(c->service->pairs, c->keeper);
 	c->keeper = NULL;
 }

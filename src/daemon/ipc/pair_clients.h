@@ -3,14 +3,9 @@
 #pragma once
 
 #include "daemon/ipc/client.h"
-#include "wire/pair.h"
 
 enum wv_client_next wv_handle_connected(struct wv_client *c, const struct wv_received *in);
 enum wv_client_next wv_handle_keeper(struct wv_client *c, const struct wv_received *in);
 
 /* The connection @c ends. */
 void wv_pair_client_end(struct wv_client *c);
-
-/* For the owner of the keepers and the pairs: how they tell a client something. */
-int wv_tell_keeper(void *client, const struct wv_pair_note *note);
-bool wv_tell_pair_gone(struct wv_pair_holder *holder, uint64_t pair);

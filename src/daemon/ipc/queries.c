@@ -3,7 +3,8 @@
 
 #include "base/base.h"
 #include "base/log.h"
-#include "daemon/ipc/peers_json.h"
+#include "daemon/ipc/documents.h"
+#include "daemon/ipc/pairing_json.h"
 #include "daemon/ipc/status_json.h"
 #include "store/hex.h"
 #include "store/json_memory.h"
@@ -146,32 +147,25 @@ static int seal(const char *text)
 	return wv_steal_fd(&memory);
 }
 
-static int send_document(struct wv_client *c, const char *text)
-{
-	wv_auto_fd memory = seal(text);
-	struct wv_msg head;
-	const struct wv_answer_parts parts = {.head = &head,
-					      .head_bytes = sizeof(head),
-					      .fds = &memory,
-					      .n_fds = 1,
-					      .document = true};
-
-	if (memory < 0)
-		return memory;
-	wv_msg_init(&head, WV_MSG_CONTROL, sizeof(head));
-	return wv_client_answer(c, &parts);
-}
-
+/* In a message, or in a document if it is too long for one. */
 static int send_text(struct wv_client *c, const char *text)
 {
-	size_t bytes = strlen(text);
+	bool fits = sizeof(struct wv_msg) + strlen(text) <= WV_WIRE_MAX;
+	wv_auto_fd memory = fits ? -1 : seal(text);
 	struct wv_msg head;
 	const struct wv_answer_parts parts = {
-	    .head = &head, .head_bytes = sizeof(head), .tail = text, .tail_bytes = bytes};
+	    .head = &head,
+	    .head_bytes = sizeof(head),
+	    .tail = fits ? text : NULL,
+	    .tail_bytes = fits ? strlen(text) : 0,
+	    .fds = &memory,
+	    .n_fds = !fits,
+	    .document = !fits,
+	};
 
-	if (sizeof(head) + bytes > WV_WIRE_MAX)
-		return send_document(c, text);
-	wv_msg_init(&head, WV_MSG_CONTROL, sizeof(head) + bytes);
+	if (!fits && memory < 0)
+		return memory;
+	wv_msg_init(&head, WV_MSG_CONTROL, sizeof(head) + parts.tail_bytes);
 	return wv_client_answer(c, &parts);
 }
 

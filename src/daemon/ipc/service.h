@@ -23,7 +23,6 @@ struct wv_tally {
 };
 
 struct wv_client;
-struct wv_keepers;
 struct wv_pairs;
 struct wv_peers;
 
@@ -40,7 +39,6 @@ struct wv_service {
 	struct wv_closer *closer;
 	struct wv_handed_out *handed_out;
 	struct wv_pairs *pairs;	      /* NULL: there are none */
-	struct wv_keepers *keepers;   /* the same */
 	const struct wv_peers *peers; /* NULL: the build has none */
 	const char *socket;	      /* path, for answers */
 	int64_t start_us;

@@ -4,8 +4,8 @@
 #include "abi/abi.h"
 #include "abi/drivers.h"
 #include "base/base.h"
-#include "daemon/ipc/json_number.h"
-#include "daemon/ipc/pairs_json.h"
+#include "daemon/ipc/documents.h"
+#include "daemon/ipc/pairing_json.h"
 #include "daemon/ipc/pool_requests.h"
 #include "daemon/loop/loop.h"
 #include "daemon/pool/pool.h"
@@ -79,21 +79,13 @@ static json_t *use(const struct wv_service *s, const struct wv_user *only)
 			 "memory_out", wv_json_number(out->bytes));
 }
 
-static json_t *use_seen_by(const struct wv_service *s, uid_t who)
-{
-	const struct wv_user *user = wv_catalog_user(s->catalog, who, false);
-
-	return use(s, who == WV_ADMINISTRATOR ? NULL : user);
-}
-
 /* What all clients do together tells users of each other, so only the administrator sees it. */
-static json_t *clients_seen_by(const struct wv_service *s, uid_t who)
+static json_t *clients_seen_by(const struct wv_service *s, const struct wv_user *own, bool all)
 {
-	const struct wv_user *user = wv_catalog_user(s->catalog, who, false);
 	const struct wv_tally *t = &s->tally;
 
-	if (who != WV_ADMINISTRATOR)
-		return json_pack("{s:o}", "connected", wv_json_number(user ? user->n_clients : 0));
+	if (!all)
+		return json_pack("{s:o}", "connected", wv_json_number(own ? own->n_clients : 0));
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "connected",
 			 wv_json_number(s->n_clients), "accepted", wv_json_number(t->accepted),
 			 "malformed", wv_json_number(t->malformed), "silent",
@@ -164,19 +156,11 @@ static json_t *user(const struct wv_service *s, const struct wv_user *u)
 			 (int)u->n_clients, "recipes", (int)u->n_recipes, "use", use(s, u));
 }
 
-/* null for who may not see what the programs of all users do. */
-static json_t *totals_seen_by(const struct wv_service *s, uid_t who)
-{
-	return who == WV_ADMINISTRATOR ? wv_counters_json(&s->totals) : json_null();
-}
-
-static json_t *pairs_seen_by(const struct wv_service *s, uid_t who)
-{
-	return who == WV_ADMINISTRATOR ? wv_pairs_json(s) : json_null();
-}
-
 json_t *wv_status(const struct wv_service *s, uid_t who)
 {
+	const struct wv_user *own = wv_catalog_user(s->catalog, who, false);
+	bool all =
+	    who == WV_ADMINISTRATOR; /* others may not see what the programs of all users do */
 	json_t *users = json_array();
 	json_t *recipes = json_array();
 	struct wv_user *u;
@@ -193,7 +177,8 @@ json_t *wv_status(const struct wv_service *s, uid_t who)
 			 WV_VERSION, "uptime_s",
 			 wv_json_number((uint64_t)(wv_now(s->event) - s->start_us) / 1000000),
 			 "kernel", s->planner->kernel, "socket", s->socket, "devices",
-			 devices(s, who), "budgets", budgets(s), "use", use_seen_by(s, who),
-			 "clients", clients_seen_by(s, who), "totals", totals_seen_by(s, who),
-			 "pairs", pairs_seen_by(s, who), "users", users, "recipes", recipes);
+			 devices(s, who), "budgets", budgets(s), "use", use(s, all ? NULL : own),
+			 "clients", clients_seen_by(s, own, all), "totals",
+			 all ? wv_counters_json(&s->totals) : json_null(), "pairs",
+			 all ? wv_pairs_json(s) : json_null(), "users", users, "recipes", recipes);
 }

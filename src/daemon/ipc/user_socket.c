@@ -93,22 +93,26 @@ int wv_user_sockets_prepare(const char *socket)
 	return open_to_clients(path, socket);
 }
 
-/* The permissions of an unbound socket become its name's, less the umask: unix_bind_bsd(). */
-static int bind_closed(int sock, const struct sockaddr_un *at)
+int wv_bind_closed(const struct sockaddr_un *at)
 {
+	wv_auto_fd sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+
+	if (sock < 0)
+		return -errno;
+	/* The permissions of an unbound socket become its name's, less the umask: unix_bind_bsd(). */
 	if (fchmod(sock, 0600) || bind(sock, (const struct sockaddr *)at, sizeof(*at)))
 		return -errno;
-	return 0;
+	return wv_steal_fd(&sock);
 }
 
 /* A socket that @uid can connect to, and the owner, who is this process's user. */
 static int listen_for(const struct sockaddr_un *at, uid_t uid)
 {
-	wv_auto_fd sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-	int err = sock < 0 ? -errno : bind_closed(sock, at);
+	wv_auto_fd sock = wv_bind_closed(at);
+	int err;
 
-	if (err)
-		return err;
+	if (sock < 0)
+		return sock;
 	err = uid == geteuid() ? 0 : admit(at->sun_path, uid);
 	if (!err && listen(sock, BACKLOG))
 		err = -errno;

@@ -10,6 +10,10 @@
 #pragma once
 
 #include <sys/types.h>
+#include <sys/un.h>
+
+/* A socket at @at to which only its owner, this process's user, can connect. The caller's; or -errno. */
+int wv_bind_closed(const struct sockaddr_un *at);
 
 /* Makes the folder beside @socket, which is there, or empties it of what a killed daemon left. 0 or
  * -errno. */

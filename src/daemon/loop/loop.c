@@ -79,3 +79,14 @@ void wv_timer_arm(sd_event_source *timer, int64_t due_us)
 	sd_event_source_set_time(timer, (uint64_t)due_us);
 	sd_event_source_set_enabled(timer, SD_EVENT_ONESHOT);
 }
+
+void wv_timer_hasten(sd_event_source *timer, int64_t due_us)
+{
+	int enabled = SD_EVENT_OFF;
+	uint64_t set_us = 0;
+
+	sd_event_source_get_enabled(timer, &enabled);
+	sd_event_source_get_time(timer, &set_us);
+	if (enabled == SD_EVENT_OFF || set_us > (uint64_t)due_us)
+		wv_timer_arm(timer, due_us);
+}

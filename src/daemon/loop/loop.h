@@ -58,3 +58,6 @@ int wv_timer_add(sd_event *event, enum wv_priority priority, uint64_t accuracy_u
 
 /* Makes @timer expire once, at @due_us of wv_now()'s clock; an earlier setting is replaced. */
 void wv_timer_arm(sd_event_source *timer, int64_t due_us);
+
+/* Makes @timer expire at @due_us at the latest; an earlier setting stays. */
+void wv_timer_hasten(sd_event_source *timer, int64_t due_us);

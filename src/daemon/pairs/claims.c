@@ -2,8 +2,16 @@
 #include "daemon/pairs/claims.h"
 
 #include "base/base.h"
+#include "daemon/loop/loop.h"
+#include "daemon/pairs/links.h"
 #include "daemon/pairs/making.h"
 #include "daemon/pairs/pair_table.h"
+
+#include <rdma/ib_user_verbs.h>
+
+/* Programs in a row that are asked in vain, and which share of the others is. */
+#define PATIENCE 16
+#define RARELY	 8
 
 /* A server that creates its queue pairs before it knows the client tells no two clients apart. */
 static bool may_claim(const struct wv_edge *edge)
@@ -32,16 +40,17 @@ struct wv_pooled_lease *wv_pairs_claim(struct wv_pairs *p, const struct wv_recip
 	return lease;
 }
 
-void wv_pairs_handed_out(struct wv_pairs *p, const struct wv_pooled_lease *lease,
-			 struct wv_pair_holder *holder)
+void wv_pairs_handed_out(struct wv_pairs *p, const struct wv_pooled_lease *lease, int sock,
+			 struct wv_pair **held)
 {
 	struct wv_pair *pair = wv_pair_find(p, lease->pair.pair);
 
 	if (!pair)
 		return;
-	pair->holder = holder;
+	pair->sock = sock;
+	pair->held = held;
 	pair->edge->n_claimed++;
-	holder->pair = pair;
+	*held = pair;
 	wv_pair_enter(p, pair, WV_PAIR_HANDED_OUT);
 	wv_pairs_wake(p);
 }
@@ -62,29 +71,96 @@ void wv_pairs_return(struct wv_pairs *p, struct wv_pooled_lease *lease)
 static void leave(struct wv_pairs *p, struct wv_pair *pair, enum wv_pair_why why)
 {
 	wv_pair_say(p, pair, WV_PAIR_DROP, why);
-	pair->holder->pair = NULL;
-	pair->holder = NULL;
+	*pair->held = NULL;
+	pair->held = NULL;
 	wv_pair_enter(p, pair, WV_PAIR_LEFT);
 	wv_pairs_wake(p);
 }
 
-void wv_pairs_leave(struct wv_pairs *p, struct wv_pair_holder *holder)
+void wv_pairs_leave(struct wv_pairs *p, struct wv_pair *pair)
 {
-	if (holder->pair)
-		leave(p, holder->pair, WV_PAIR_ENDED);
+	if (pair)
+		leave(p, pair, WV_PAIR_ENDED);
 }
 
-void wv_pairs_differ(struct wv_pairs *p, struct wv_pair_holder *holder, uint32_t create,
+void wv_pairs_differ(struct wv_pairs *p, struct wv_pair *pair, uint32_t create,
 		     enum wv_pair_why why)
 {
-	if (!holder->pair || holder->pair->edge->create != create)
+	if (!pair || pair->edge->last.create != create)
 		return;
 	p->tally.unlike[why]++;
-	wv_pair_count(holder->pair->edge->peer, why);
-	wv_edge_differ(holder->pair->edge);
+	wv_pair_count(pair->edge->last.peer, why);
+	wv_edge_differ(pair->edge);
 	/* With other attributes it is connected all the same, and by the numbers of the pair. */
 	if (why == WV_PAIR_ATTRIBUTES)
-		holder->pair->is_unlike = true;
+		pair->is_unlike = true;
 	else
-		leave(p, holder->pair, why);
+		leave(p, pair, why);
+}
+
+static bool has_edges(const struct wv_pairs *p, const struct wv_recipe *recipe)
+{
+	const struct wv_edge *edge;
+	uint32_t n = 0;
+
+	TAILQ_FOREACH (edge, &p->edges.all, link)
+		n += wv_edge_is_of(edge, recipe) && wv_edge_is_in_use(edge, wv_now(p->event));
+	return n >= recipe->cost.qps || n == WV_PAIR_TOLD;
+}
+
+/* A program with a pair says why it does not use it. */
+bool wv_pairs_wants_report(const struct wv_pairs *p, struct wv_recipe *recipe,
+			   const struct wv_pooled_lease *lease)
+{
+	if (!p || lease->pair.pair)
+		return p;
+	if (has_edges(p, recipe)) {
+		recipe->asked = 0;
+		return false;
+	}
+	return ++recipe->asked <= PATIENCE || recipe->asked % RARELY == 0;
+}
+
+/* The CORE_IN of the first move, the one to RTR. */
+static const struct ib_uverbs_modify_qp *move_to_rtr(struct wv_cmdlog *moves)
+{
+	struct wv_step *step = wv_cmdlog_first(moves);
+
+	return (const void *)wv_attr_bytes(step, wv_step_attr(step, UVERBS_ATTR_CORE_IN));
+}
+
+/* Fills in whom the program has connected to. False: it has no address that a node could have. */
+static bool read_peer(struct wv_pairs *p, const char *ibdev, struct wv_cmdlog *moves,
+		      struct wv_edge_report *r)
+{
+	const struct ib_uverbs_modify_qp *rtr = move_to_rtr(moves);
+
+	r->peer_qp_num = rtr->dest_qp_num;
+	r->flow_label = rtr->dest.flow_label;
+	memcpy(r->peer_gid, rtr->dest.dgid, sizeof(r->peer_gid));
+	return rtr->dest.is_global && !wv_gid_find(&p->gids, ibdev, rtr->dest.port_num,
+						   rtr->dest.sgid_index, wv_now(p->event), r->gid);
+}
+
+static void ask_about(struct wv_pairs *p, const struct wv_edge *edge)
+{
+	wv_pair_ask(p, edge,
+		    (struct wv_pair_note){
+			.word = WV_PAIR_EDGE,
+			.qp_num = edge->last.qp_num,
+			.peer_qp_num = edge->last.peer_qp_num,
+		    });
+}
+
+void wv_pairs_report(struct wv_pairs *p, const char *ibdev, struct wv_edge_report *report,
+		     struct wv_cmdlog *moves)
+{
+	const struct wv_edge *edge;
+
+	if (!read_peer(p, ibdev, moves, report) ||
+	    !wv_pair_link_find(p, report->gid, report->peer_gid, &report->peer))
+		return;
+	edge = wv_edges_note(&p->edges, report, moves, wv_now(p->event));
+	if (edge)
+		ask_about(p, edge);
 }

@@ -49,9 +49,12 @@ static struct wv_edge *find(struct wv_edges *e, const struct wv_edge_report *r)
 {
 	struct wv_edge *edge;
 
-	TAILQ_FOREACH (edge, &e->all, link)
-		if (edge->uid == r->uid && edge->recipe == r->recipe && edge->create == r->create)
+	TAILQ_FOREACH (edge, &e->all, link) {
+		const struct wv_edge_report *last = &edge->last;
+
+		if (last->uid == r->uid && last->recipe == r->recipe && last->create == r->create)
 			return edge;
+	}
 	return NULL;
 }
 
@@ -61,7 +64,7 @@ static unsigned int edges_of(const struct wv_edges *e, uid_t uid)
 	unsigned int n = 0;
 
 	TAILQ_FOREACH (edge, &e->all, link)
-		n += edge->uid == uid;
+		n += edge->last.uid == uid;
 	return n;
 }
 
@@ -74,7 +77,7 @@ static struct wv_edge *gives_way(struct wv_edges *e)
 
 	TAILQ_FOREACH_REVERSE(edge, &e->all, wv_edge_list, link)
 	{
-		n = edge->n_pairs ? 0 : edges_of(e, edge->uid);
+		n = edge->n_pairs ? 0 : edges_of(e, edge->last.uid);
 		if (n > most) {
 			found = edge;
 			most = n;
@@ -101,48 +104,44 @@ static struct wv_edge *add(struct wv_edges *e)
 	return edge;
 }
 
-static bool is_same_way(const struct wv_edge *edge, const struct wv_edge_report *r)
+static bool is_same_way(const struct wv_edge *edge, const struct wv_edge_report *r,
+			const struct wv_cmdlog *moves)
 {
-	return edge->peer == r->peer && !memcmp(edge->gid, r->gid, sizeof(r->gid)) &&
-	       !memcmp(edge->peer_gid, r->peer_gid, sizeof(r->peer_gid)) &&
-	       !memcmp(edge->moves, r->moves, r->moves->bytes);
+	const struct wv_edge_report *last = &edge->last;
+
+	return last->peer == r->peer && !memcmp(last->gid, r->gid, sizeof(r->gid)) &&
+	       !memcmp(last->peer_gid, r->peer_gid, sizeof(r->peer_gid)) &&
+	       !memcmp(edge->moves, moves, moves->bytes);
 }
 
-static void learn(struct wv_edge *edge, const struct wv_edge_report *r)
-{
-	edge->recipe = r->recipe;
-	edge->uid = r->uid;
-	edge->create = r->create;
-	edge->peer = r->peer;
-	edge->agreed = 0;
-	memcpy(edge->gid, r->gid, sizeof(edge->gid));
-	memcpy(edge->peer_gid, r->peer_gid, sizeof(edge->peer_gid));
-	memcpy(edge->moves, r->moves, r->moves->bytes);
-}
-
-struct wv_edge *wv_edges_note(struct wv_edges *e, const struct wv_edge_report *r, int64_t now_us)
+struct wv_edge *wv_edges_note(struct wv_edges *e, const struct wv_edge_report *r,
+			      struct wv_cmdlog *moves, int64_t now_us)
 {
 	struct wv_edge *edge = find(e, r);
 
-	clear_numbers(r->moves);
+	clear_numbers(moves);
 	if (!edge)
 		edge = add(e);
 	if (!edge)
 		return NULL;
-	if (!is_same_way(edge, r)) {
-		if (edge->n_pairs) { /* these are of another kind; let them go first */
-			edge->agreed = 0;
+	if (!is_same_way(edge, r, moves)) {
+		edge->agreed = 0;
+		if (edge->n_pairs) /* these are of another kind; let them go first */
 			return NULL;
-		}
-		learn(edge, r);
+		memcpy(edge->moves, moves, moves->bytes);
 	}
-	edge->qp_num = r->qp_num;
-	edge->peer_qp_num = r->peer_qp_num;
-	edge->flow_label = r->flow_label;
+	edge->last = *r;
 	edge->used_us = now_us;
 	TAILQ_REMOVE(&e->all, edge, link);
 	TAILQ_INSERT_HEAD(&e->all, edge, link);
 	return edge;
+}
+
+static bool is_about(const struct wv_edge_report *last, const struct wv_peer *from,
+		     const struct wv_pair_note *note)
+{
+	return last->peer == from && last->qp_num == note->qp_num &&
+	       last->peer_qp_num == note->peer_qp_num && last->peer_qp_num;
 }
 
 void wv_edges_answer(struct wv_edges *e, struct wv_peer *from, const struct wv_pair_note *note)
@@ -150,12 +149,11 @@ void wv_edges_answer(struct wv_edges *e, struct wv_peer *from, const struct wv_p
 	struct wv_edge *edge;
 
 	TAILQ_FOREACH (edge, &e->all, link)
-		if (edge->peer == from && edge->qp_num == note->qp_num &&
-		    edge->peer_qp_num == note->peer_qp_num && edge->peer_qp_num)
+		if (is_about(&edge->last, from, note))
 			break;
-	if (!edge || memcmp(edge->gid, note->gid, sizeof(note->gid)) != 0)
+	if (!edge || memcmp(edge->last.gid, note->gid, sizeof(note->gid)) != 0)
 		return;
-	edge->qp_num = edge->peer_qp_num = 0; /* one answer for each question */
+	edge->last.qp_num = edge->last.peer_qp_num = 0; /* one answer for each question */
 	if (edge->keeper != note->keeper || edge->shape != note->shape)
 		edge->agreed = 0;
 	edge->keeper = note->keeper;
@@ -169,11 +167,6 @@ bool wv_edge_is_in_use(const struct wv_edge *edge, int64_t now_us)
 {
 	return edge->agreed == WV_EDGE_AGREE &&
 	       now_us - edge->used_us < (int64_t)WV_EDGE_IDLE_S * US;
-}
-
-bool wv_edge_is_good(const struct wv_edge *edge, int64_t now_us)
-{
-	return wv_edge_is_in_use(edge, now_us) && now_us >= edge->pause_until_us;
 }
 
 void wv_edge_fail(struct wv_edge *edge, int64_t now_us)
@@ -191,16 +184,11 @@ bool wv_edges_see(struct wv_edges *e, const uint8_t gid[16], const uint8_t at[WV
 	bool moved = false;
 
 	TAILQ_FOREACH (edge, &e->all, link) {
-		if (memcmp(edge->peer_gid, gid, sizeof(edge->peer_gid)) != 0)
+		if (memcmp(edge->last.peer_gid, gid, sizeof(edge->last.peer_gid)) != 0)
 			continue;
 		moved = moved || (memcmp(edge->link_address, never, sizeof(never)) != 0 &&
 				  memcmp(edge->link_address, at, WV_LINK_ADDRESS) != 0);
 		memcpy(edge->link_address, at, WV_LINK_ADDRESS);
 	}
 	return moved;
-}
-
-void wv_edge_differ(struct wv_edge *edge)
-{
-	edge->agreed = 0;
 }

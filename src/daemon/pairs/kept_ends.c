@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "base/random.h"
 #include "daemon/loop/loop.h"
+#include "daemon/pairs/links.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,30 +14,36 @@
 /* For which a client's daemon may have an end that no program has claimed; it keeps them for less. */
 #define UNCLAIMED_US 120000000
 
-void wv_kept_end_forget(struct wv_keeper *keeper, struct wv_kept_pair *pair)
+int wv_keeper_tell(const struct wv_keeper *keeper, const struct wv_pair_note *note)
+{
+	struct wv_msg_pair msg = {.note = *note};
+
+	wv_msg_init(&msg.msg, WV_MSG_PAIR, sizeof(msg));
+	return wv_send(keeper->sock, &msg, sizeof(msg), NULL, 0, NULL, 0);
+}
+
+void wv_kept_end_forget(struct wv_kept_pair *pair)
 {
 	LIST_REMOVE(pair, link);
-	keeper->n_pairs--;
+	pair->keeper->n_pairs--;
 	free(pair);
 }
 
-/* Tells @keeper what it has not been told of @pair, which is over after DROPPED. False: not yet. */
-static bool tell_rest(const struct wv_keepers *k, struct wv_keeper *keeper,
-		      struct wv_kept_pair *pair)
+/* Tells the keeper what it has not been told of @pair, which is over after DROPPED. False: not yet. */
+static bool tell_rest(struct wv_kept_pair *pair)
 {
 	const struct wv_pair_note note = {.word = pair->untold, .pair = pair->number};
 
-	if (note.word && k->tell(keeper->client, &note))
+	if (note.word && wv_keeper_tell(pair->keeper, &note))
 		return false;
 	pair->untold = 0;
 	if (note.word == WV_PAIR_DROPPED)
-		wv_kept_end_forget(keeper, pair);
+		wv_kept_end_forget(pair);
 	return true;
 }
 
 /* The later a word is in the life of a pair, the less the ones before it matter. */
-void wv_kept_end_tell(struct wv_keepers *k, struct wv_keeper *keeper, struct wv_kept_pair *pair,
-		      enum wv_pair_word word)
+void wv_kept_end_tell(struct wv_pairs *p, struct wv_kept_pair *pair, enum wv_pair_word word)
 {
 	static const uint8_t order[WV_PAIR_WORDS] = {
 	    [WV_PAIR_CLAIMED] = 1, [WV_PAIR_LEAVE] = 2, [WV_PAIR_DROP] = 3, [WV_PAIR_DROPPED] = 4};
@@ -44,8 +51,8 @@ void wv_kept_end_tell(struct wv_keepers *k, struct wv_keeper *keeper, struct wv_
 	if (order[word] <= order[pair->untold])
 		return;
 	pair->untold = (uint16_t)word;
-	if (!tell_rest(k, keeper, pair))
-		wv_timer_arm(k->again, wv_steady_clock() + AGAIN_US);
+	if (!tell_rest(pair))
+		wv_timer_arm(p->keepers.again, wv_steady_clock() + AGAIN_US);
 }
 
 /* When something is to be done about @pair. */
@@ -56,72 +63,54 @@ static int64_t due_us(const struct wv_kept_pair *pair)
 	return pair->claimed || pair->overdue ? INT64_MAX : pair->since_us + UNCLAIMED_US;
 }
 
-static void look_after(struct wv_keepers *k, struct wv_keeper *keeper, struct wv_kept_pair *pair)
+static void look_after(struct wv_pairs *p, struct wv_kept_pair *pair)
 {
 	if (due_us(pair) > wv_steady_clock()) {
-		tell_rest(k, keeper, pair);
+		tell_rest(pair);
 		return;
 	}
 	pair->overdue = true;
-	wv_kept_end_tell(k, keeper, pair, WV_PAIR_LEAVE);
+	wv_kept_end_tell(p, pair, WV_PAIR_LEAVE);
 }
 
 static int on_again(sd_event_source *timer, uint64_t now, void *data)
 {
-	struct wv_keepers *k = data;
+	struct wv_pairs *p = data;
 	struct wv_keeper *keeper;
 	struct wv_kept_pair *pair, *next;
-	int64_t first = INT64_MAX;
 
 	(void)now;
-	LIST_FOREACH (keeper, &k->all, link)
+	LIST_FOREACH (keeper, &p->keepers.all, link)
 		for (pair = LIST_FIRST(&keeper->pairs); pair; pair = next) {
 			next = LIST_NEXT(pair, link);
-			look_after(k, keeper, pair);
+			look_after(p, pair);
 		}
-	LIST_FOREACH (keeper, &k->all, link)
+	LIST_FOREACH (keeper, &p->keepers.all, link)
 		LIST_FOREACH (pair, &keeper->pairs, link) {
-			if (due_us(pair) < first)
-				first = due_us(pair);
+			if (due_us(pair) != INT64_MAX)
+				wv_timer_hasten(timer, due_us(pair));
 		}
-	if (first != INT64_MAX)
-		wv_timer_arm(timer, first);
 	return 0;
 }
 
-/* A pair was added: something is to be done about it, at last. */
-static void arm_again(struct wv_keepers *k)
-{
-	int enabled = SD_EVENT_OFF;
-
-	sd_event_source_get_enabled(k->again, &enabled);
-	if (enabled == SD_EVENT_OFF)
-		wv_timer_arm(k->again, wv_steady_clock() + UNCLAIMED_US);
-}
-
 /* Numbers of pairs begin at random with each daemon (pairs.c), so that they tell daemons apart. */
-static bool is_of(const struct wv_keepers *k, const struct wv_kept_pair *pair,
-		  const struct wv_peer *from)
+struct wv_kept_pair *wv_kept_end_find(struct wv_pairs *p, struct wv_peer *from,
+				      const struct wv_pair_note *note)
 {
-	return pair->origin == from ||
-	       (pair->origin == WV_LOST_PEER && wv_pair_link_is_at(k->links, from, pair->peer_gid));
-}
-
-struct wv_kept_pair *wv_kept_end_find(struct wv_keepers *k, struct wv_peer *from,
-				      const struct wv_pair_note *note, struct wv_keeper **keeper)
-{
+	struct wv_keeper *keeper;
 	struct wv_kept_pair *pair;
 
-	LIST_FOREACH (*keeper, &k->all, link)
-		LIST_FOREACH (pair, &(*keeper)->pairs, link)
-			if (pair->pair == note->pair && is_of(k, pair, from)) {
+	LIST_FOREACH (keeper, &p->keepers.all, link)
+		LIST_FOREACH (pair, &keeper->pairs, link)
+			if (pair->pair == note->pair &&
+			    wv_pair_link_is(p, from, pair->origin, pair->peer_gid)) {
 				pair->origin = from;
 				return pair;
 			}
 	return NULL;
 }
 
-struct wv_kept_pair *wv_kept_end_add(struct wv_keepers *k, struct wv_keeper *keeper,
+struct wv_kept_pair *wv_kept_end_add(struct wv_pairs *p, struct wv_keeper *keeper,
 				     struct wv_peer *from, const struct wv_pair_note *ask)
 {
 	struct wv_kept_pair *pair = calloc(1, sizeof(*pair));
@@ -129,6 +118,7 @@ struct wv_kept_pair *wv_kept_end_add(struct wv_keepers *k, struct wv_keeper *kee
 	if (!pair)
 		return NULL;
 	*pair = (struct wv_kept_pair){
+	    .keeper = keeper,
 	    .origin = from,
 	    .pair = ask->pair,
 	    .number = wv_random_number(),
@@ -139,23 +129,11 @@ struct wv_kept_pair *wv_kept_end_add(struct wv_keepers *k, struct wv_keeper *kee
 		memcpy(pair->daemon, from->up->hello.id, sizeof(pair->daemon));
 	LIST_INSERT_HEAD(&keeper->pairs, pair, link);
 	keeper->n_pairs++;
-	arm_again(k);
+	wv_timer_hasten(p->keepers.again, due_us(pair));
 	return pair;
 }
 
-bool wv_kept_end_is_over(const struct wv_kept_pair *pair, const struct wv_peer *peer)
+int wv_kept_ends_start(struct wv_pairs *p)
 {
-	return wv_pair_link_rebooted(peer, pair->since_us) ||
-	       (!pair->claimed &&
-		memcmp(pair->daemon, peer->up->hello.id, sizeof(pair->daemon)) != 0);
-}
-
-int wv_kept_ends_start(struct wv_keepers *k, sd_event *event)
-{
-	return wv_timer_add(event, WV_PRIORITY_TIMERS, 0, on_again, k, &k->again);
-}
-
-void wv_kept_ends_stop(struct wv_keepers *k)
-{
-	k->again = sd_event_source_disable_unref(k->again);
+	return wv_timer_add(p->event, WV_PRIORITY_TIMERS, 0, on_again, p, &p->keepers.again);
 }

@@ -19,22 +19,17 @@
 /* The pool of which one lease is taken has another one left. */
 #define LEASES_WANTED 2
 
-static uint32_t random_psn(void)
-{
-	return wv_random_number() & PSN_MASK;
-}
-
 static int ask(struct wv_pairs *p, const struct wv_pair *pair)
 {
 	const struct wv_edge *edge = pair->edge;
 	struct wv_lease_pair *own = &pair->lease->pair;
-	struct wv_step *create = wv_cmdlog_nth(pair->lease->cmdlog, edge->create);
+	struct wv_step *create = wv_cmdlog_nth(pair->lease->cmdlog, edge->last.create);
 
 	*own = (struct wv_lease_pair){
 	    .pair = pair->id,
-	    .create = edge->create,
-	    .psn = random_psn(),
-	    .peer_psn = random_psn(),
+	    .create = edge->last.create,
+	    .psn = wv_random_number() & PSN_MASK,
+	    .peer_psn = wv_random_number() & PSN_MASK,
 	};
 	return wv_pair_ask(p, edge,
 			   (struct wv_pair_note){
@@ -60,7 +55,7 @@ static void make_one(struct wv_pairs *p, struct wv_edge *edge, struct wv_pool *p
 	wv_scheduler_go_on(p->scheduler); /* the pool has one less */
 	if (ask(p, pair)) {
 		wv_pair_put_into_pool(p, pair);
-		wv_edge_fail(edge, wv_pairs_now(p));
+		wv_edge_fail(edge, wv_now(p->event));
 	}
 }
 
@@ -76,9 +71,11 @@ static uint32_t wanted(const struct wv_edge *edge, const struct wv_pool *pool)
 static bool is_lacking(const struct wv_pairs *p, const struct wv_edge *edge,
 		       const struct wv_pool *pool)
 {
+	int64_t now_us = wv_now(p->event);
+
 	return pool && p->n < WV_PAIRS_MOST &&
 	       edge->n_pairs - edge->n_claimed < wanted(edge, pool) &&
-	       wv_edge_is_good(edge, wv_pairs_now(p));
+	       wv_edge_is_in_use(edge, now_us) && now_us >= edge->pause_until_us;
 }
 
 static void make_pairs(struct wv_pairs *p)
@@ -108,11 +105,11 @@ uint32_t wv_pairs_requested(const struct wv_pairs *p, const struct wv_recipe *re
 
 static void review(struct wv_pairs *p, struct wv_pair *pair)
 {
-	int64_t age_us = wv_pairs_now(p) - pair->since_us;
+	int64_t age_us = wv_now(p->event) - pair->since_us;
 
 	if (pair->state == WV_PAIR_ASKED && age_us > ANSWER_US) {
 		wv_pair_say(p, pair, WV_PAIR_DROP, WV_PAIR_IDLE);
-		wv_edge_fail(pair->edge, wv_pairs_now(p));
+		wv_edge_fail(pair->edge, wv_now(p->event));
 		wv_pair_put_into_pool(p, pair);
 	} else if (pair->state == WV_PAIR_READY && age_us > IDLE_US) {
 		p->tally.idle++;
@@ -122,39 +119,25 @@ static void review(struct wv_pairs *p, struct wv_pair *pair)
 	}
 }
 
-/* Whether something is to happen soon: an answer, or another pair. */
-static bool is_busy(const struct wv_pairs *p)
+/*
+ * Soon, if something is to happen: an answer, or another pair; or else, if a pair waits, or an edge
+ * that was used lately may get pairs again. A node on which nothing is connected has no timer.
+ */
+static void look_again(struct wv_pairs *p)
 {
+	int64_t now_us = wv_now(p->event);
+	bool busy = false, in_use = false;
 	const struct wv_edge *edge;
 	const struct wv_pair *pair;
 
 	LIST_FOREACH (pair, &p->all, link)
-		if (pair->state != WV_PAIR_READY && pair->state != WV_PAIR_HANDED_OUT)
-			return true;
-	TAILQ_FOREACH (edge, &p->edges.all, link)
-		if (is_lacking(p, edge, wv_pair_pool(p, edge)))
-			return true;
-	return false;
-}
-
-/* Whether a pair waits, or an edge that was used lately may get pairs again. */
-static bool is_in_use(const struct wv_pairs *p)
-{
-	const struct wv_edge *edge;
-
-	TAILQ_FOREACH (edge, &p->edges.all, link)
-		if (edge->n_pairs || wv_edge_is_in_use(edge, wv_pairs_now(p)))
-			return true;
-	return false;
-}
-
-/* A node on which nothing is connected has no timer. */
-static void look_again(struct wv_pairs *p)
-{
-	if (is_busy(p))
-		wv_timer_arm(p->timer, wv_pairs_now(p) + TICK_US);
-	else if (is_in_use(p))
-		wv_timer_arm(p->timer, wv_pairs_now(p) + QUIET_US);
+		busy |= pair->state != WV_PAIR_READY && pair->state != WV_PAIR_HANDED_OUT;
+	TAILQ_FOREACH (edge, &p->edges.all, link) {
+		busy |= is_lacking(p, edge, wv_pair_pool(p, edge));
+		in_use |= edge->n_pairs || wv_edge_is_in_use(edge, now_us);
+	}
+	if (busy || in_use)
+		wv_timer_arm(p->timer, now_us + (busy ? TICK_US : QUIET_US));
 }
 
 int wv_pairs_tick(sd_event_source *timer, uint64_t unused, void *data)
@@ -175,12 +158,5 @@ int wv_pairs_tick(sd_event_source *timer, uint64_t unused, void *data)
 
 void wv_pairs_wake(struct wv_pairs *p)
 {
-	uint64_t soon = (uint64_t)wv_pairs_now(p) + TICK_US, due = UINT64_MAX;
-	int enabled = SD_EVENT_OFF;
-
-	sd_event_source_get_enabled(p->timer, &enabled);
-	if (enabled != SD_EVENT_OFF)
-		sd_event_source_get_time(p->timer, &due);
-	if (due > soon)
-		wv_timer_arm(p->timer, (int64_t)soon);
+	wv_timer_hasten(p->timer, wv_now(p->event) + TICK_US);
 }

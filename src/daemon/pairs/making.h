@@ -5,10 +5,11 @@
  */
 #pragma once
 
-#include "daemon/pairs/holder.h"
 #include "store/recipe.h"
 
 #include <systemd/sd-event.h>
+
+struct wv_pairs;
 
 /* Handles the timer of the pairs. */
 int wv_pairs_tick(sd_event_source *timer, uint64_t now, void *pairs);

@@ -4,52 +4,48 @@
 #include "base/base.h"
 #include "base/random.h"
 #include "daemon/loop/loop.h"
+#include "daemon/pairs/links.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 
-int64_t wv_pairs_now(const struct wv_pairs *p)
-{
-	return wv_now(p->event);
-}
-
 struct wv_pool *wv_pair_pool(const struct wv_pairs *p, const struct wv_edge *edge)
 {
-	const struct wv_recipe *recipe = wv_catalog_find(p->catalog, edge->uid, edge->recipe);
+	const struct wv_recipe *recipe =
+	    wv_catalog_find(p->catalog, edge->last.uid, edge->last.recipe);
 
 	return recipe ? recipe->pool : NULL;
 }
 
 int wv_pair_ask(struct wv_pairs *p, const struct wv_edge *edge, struct wv_pair_note note)
 {
-	const char *user = wv_user_name(p->names, edge->uid);
+	const char *user = wv_user_name(&p->names, edge->last.uid);
 
 	if (!user)
 		return -EAGAIN;
-	memcpy(note.gid, edge->gid, sizeof(note.gid));
-	memcpy(note.peer_gid, edge->peer_gid, sizeof(note.peer_gid));
+	memcpy(note.gid, edge->last.gid, sizeof(note.gid));
+	memcpy(note.peer_gid, edge->last.peer_gid, sizeof(note.peer_gid));
 	strcpy(note.user, user);
-	return wv_pair_send(p->links, edge->peer, &note);
+	return wv_pair_send(p, edge->last.peer, note);
 }
 
 void wv_pair_say(struct wv_pairs *p, const struct wv_pair *pair, enum wv_pair_word word,
 		 enum wv_pair_why why)
 {
-	const struct wv_pair_note note = {
-	    .word = (uint16_t)word,
-	    .why = (uint16_t)why,
-	    .keeper = pair->edge->keeper,
-	    .pair = pair->id,
-	};
-
-	wv_pair_send(p->links, pair->edge->peer, &note);
+	wv_pair_send(p, pair->edge->last.peer,
+		     (struct wv_pair_note){
+			 .word = (uint16_t)word,
+			 .why = (uint16_t)why,
+			 .keeper = pair->edge->keeper,
+			 .pair = pair->id,
+		     });
 }
 
 void wv_pair_enter(struct wv_pairs *p, struct wv_pair *pair, enum wv_pair_state state)
 {
 	pair->state = state;
-	pair->since_us = wv_pairs_now(p);
+	pair->since_us = wv_now(p->event);
 }
 
 struct wv_pair *wv_pair_find(struct wv_pairs *p, uint64_t id)
@@ -60,11 +56,6 @@ struct wv_pair *wv_pair_find(struct wv_pairs *p, uint64_t id)
 		if (pair->id == id)
 			return pair;
 	return NULL;
-}
-
-bool wv_pair_is_claimed(const struct wv_pair *pair)
-{
-	return pair->state == WV_PAIR_HANDED_OUT || pair->state == WV_PAIR_LEFT;
 }
 
 /* What a lease takes of which only the number of a queue pair is kept. */
@@ -91,8 +82,8 @@ void wv_pair_forget(struct wv_pairs *p, struct wv_pair *pair)
 {
 	if (wv_pair_is_claimed(pair))
 		pair->edge->n_claimed--;
-	if (pair->holder)
-		pair->holder->pair = NULL;
+	if (pair->held)
+		*pair->held = NULL;
 	if (pair->lease)
 		wv_reaper_give(p->reaper, pair->lease);
 	wv_pair_let_number_go(p, pair);
@@ -153,4 +144,13 @@ struct wv_pair *wv_pair_add(struct wv_pairs *p, struct wv_edge *edge, struct wv_
 	edge->n_pairs++;
 	p->n++;
 	return pair;
+}
+
+void wv_pair_count(struct wv_peer *peer, enum wv_pair_why why)
+{
+	bool is_told =
+	    why == WV_PAIR_NO_REASON || why == WV_PAIR_ATTRIBUTES || why == WV_PAIR_ENDED;
+
+	if (peer && peer != WV_LOST_PEER)
+		peer->pairs[is_told ? why : WV_PAIR_OTHER_PEER]++;
 }

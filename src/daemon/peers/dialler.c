@@ -3,12 +3,12 @@
 
 #include "base/backoff.h"
 #include "base/base.h"
+#include "base/random.h"
 #include "daemon/loop/loop.h"
 
 #include <errno.h>
 #include <netdb.h>
 #include <stdio.h>
-#include <sys/random.h>
 #include <sys/socket.h>
 
 #define FIRST_PAUSE_US	 250000
@@ -27,55 +27,30 @@ struct lookup {
 	int error; /* of getaddrinfo(); 0 if it was not called */
 };
 
-static struct wv_dialler *dialler_of(const struct wv_peer *peer)
-{
-	return peer->owner;
-}
-
-/* The socket's form of @ip and @port: of IPv4, if that is what it is. */
-static socklen_t fill(struct sockaddr_storage *to, const struct in6_addr *ip, uint16_t port)
-{
-	struct sockaddr_in *v4 = (struct sockaddr_in *)to;
-	struct sockaddr_in6 *v6 = (struct sockaddr_in6 *)to;
-
-	memset(to, 0, sizeof(*to));
-	if (IN6_IS_ADDR_V4MAPPED(ip)) {
-		v4->sin_family = AF_INET;
-		v4->sin_port = htons(port);
-		memcpy(&v4->sin_addr, &ip->s6_addr[12], sizeof(v4->sin_addr));
-		return sizeof(*v4);
-	}
-	v6->sin6_family = AF_INET6;
-	v6->sin6_port = htons(port);
-	v6->sin6_addr = *ip;
-	return sizeof(*v6);
-}
-
 /* The other node takes the address for the sender: it is to be the one that it dials, too. */
-static int leave_from(const struct wv_dialler *d, int fd, const struct in6_addr *to)
+static int leave_from(const struct in6_addr *own, int fd, const struct in6_addr *to)
 {
 	struct sockaddr_storage from;
-	socklen_t bytes = fill(&from, &d->from.ip, 0);
+	socklen_t bytes = wv_ip_socket(&from, own, 0);
 	const int on = 1;
 
-	if (IN6_IS_ADDR_UNSPECIFIED(&d->from.ip) ||
-	    IN6_IS_ADDR_V4MAPPED(&d->from.ip) != IN6_IS_ADDR_V4MAPPED(to))
+	if (IN6_IS_ADDR_UNSPECIFIED(own) || IN6_IS_ADDR_V4MAPPED(own) != IN6_IS_ADDR_V4MAPPED(to))
 		return 0;
 	setsockopt(fd, IPPROTO_IP, IP_BIND_ADDRESS_NO_PORT, &on, sizeof(on));
 	return bind(fd, (struct sockaddr *)&from, bytes) ? -errno : 0;
 }
 
 /* A socket that connects. The caller's; or -errno. */
-static int connect_to(const struct wv_dialler *d, const struct in6_addr *ip, uint16_t port)
+static int connect_to(const struct in6_addr *own, const struct in6_addr *ip, uint16_t port)
 {
 	struct sockaddr_storage to;
-	socklen_t bytes = fill(&to, ip, port);
+	socklen_t bytes = wv_ip_socket(&to, ip, port);
 	wv_auto_fd fd = socket(to.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	int err;
 
 	if (fd < 0)
 		return -errno;
-	err = leave_from(d, fd, ip);
+	err = leave_from(own, fd, ip);
 	if (err)
 		return err;
 	if (connect(fd, (struct sockaddr *)&to, bytes) && errno != EINPROGRESS)
@@ -83,25 +58,26 @@ static int connect_to(const struct wv_dialler *d, const struct in6_addr *ip, uin
 	return wv_steal_fd(&fd);
 }
 
-static void connect_now(struct wv_dialler *d, struct wv_peer *peer)
+static void connect_now(struct wv_peer *peer)
 {
+	struct wv_local_end *local = peer->local;
 	const struct in6_addr *ip = &peer->ips[peer->failures % peer->n_ips];
-	int fd = d->local->context ? connect_to(d, ip, peer->node.port) : -ENOKEY;
+	int fd = local->context ? connect_to(&local->from.ip, ip, peer->node.port) : -ENOKEY;
 
 	if (fd == -ENOKEY) {
-		wv_dial_later(d, peer, true, d->local->why);
+		wv_dial_later(peer, true, local->why);
 		return;
 	}
 	if (fd < 0) {
-		wv_dial_later(d, peer, false, strerror(-fd));
+		wv_dial_later(peer, false, strerror(-fd));
 		return;
 	}
 	peer->dial =
-	    wv_local_end_link(d->local, fd, ip, true, peer->node.numeric ? NULL : peer->node.name);
+	    wv_local_end_link(local, fd, ip, true, peer->node.numeric ? NULL : peer->node.name);
 	if (peer->dial)
 		peer->dial->peer = peer;
 	else
-		wv_dial_later(d, peer, false, "no memory, or too many connections");
+		wv_dial_later(peer, false, "no memory, or too many connections");
 }
 
 static void take_address(struct lookup *l, const struct addrinfo *info)
@@ -143,29 +119,28 @@ static void on_looked_up(struct wv_work *work)
 	if (peer->state != WV_PEER_CONNECTING)
 		; /* it has connected meanwhile */
 	else if (l->n_ips)
-		connect_now(dialler_of(peer), peer);
+		connect_now(peer);
 	else
-		wv_dial_later(dialler_of(peer), peer, false,
-			      l->error ? gai_strerror(l->error) : "stopped");
+		wv_dial_later(peer, false, l->error ? gai_strerror(l->error) : "stopped");
 	free(l);
 }
 
-static void resolve(struct wv_dialler *d, struct wv_peer *peer)
+static void resolve(struct wv_peer *peer)
 {
 	struct lookup *l = calloc(1, sizeof(*l));
 
 	if (!l) {
-		wv_dial_later(d, peer, false, "no memory");
+		wv_dial_later(peer, false, "no memory");
 		return;
 	}
 	l->work = (struct wv_work){.run = look_up, .done = on_looked_up};
 	l->peer = peer;
 	strcpy(l->name, peer->node.name);
 	peer->resolving = &l->work;
-	wv_line_give(d->local->line, &l->work);
+	wv_line_give(peer->local->line, &l->work);
 }
 
-void wv_dial(struct wv_dialler *d, struct wv_peer *peer)
+void wv_dial(struct wv_peer *peer)
 {
 	if (peer->up)
 		return;
@@ -174,9 +149,9 @@ void wv_dial(struct wv_dialler *d, struct wv_peer *peer)
 	if (peer->dial || peer->resolving)
 		return;
 	if (peer->node.numeric)
-		connect_now(d, peer);
+		connect_now(peer);
 	else
-		resolve(d, peer);
+		resolve(peer);
 }
 
 static int on_due(sd_event_source *source, uint64_t now, void *data)
@@ -186,33 +161,30 @@ static int on_due(sd_event_source *source, uint64_t now, void *data)
 	(void)source;
 	(void)now;
 	if (peer->configured || wv_steady_clock() - peer->wanted_us < UNWANTED_US)
-		wv_dial(dialler_of(peer), peer);
+		wv_dial(peer);
 	else
 		wv_dial_never(peer, WV_PEER_IDLE);
 	return 0;
 }
 
-int wv_dialler_add(struct wv_dialler *d, struct wv_peer *peer)
+int wv_dialler_add(struct wv_local_end *local, struct wv_peer *peer)
 {
-	peer->owner = d;
-	return wv_timer_add(d->local->event, WV_PRIORITY_PEERS, 10000, on_due, peer, &peer->due);
+	peer->local = local;
+	return wv_timer_add(local->event, WV_PRIORITY_PEERS, 10000, on_due, peer, &peer->due);
 }
 
 /* Between half of @us and @us, so that nodes that failed together do not come back together. */
 static int64_t jitter(uint64_t us)
 {
-	uint32_t random = 0;
+	uint64_t random = wv_random_number() ?: (uint64_t)wv_steady_clock();
 
-	if (getrandom(&random, sizeof(random), GRND_NONBLOCK) != sizeof(random))
-		random = (uint32_t)wv_steady_clock();
 	return (int64_t)(us / 2 + us / 2 * (random % 1024) / 1024);
 }
 
-void wv_dial_later(struct wv_dialler *d, struct wv_peer *peer, bool refused, const char *why)
+void wv_dial_later(struct wv_peer *peer, bool refused, const char *why)
 {
 	uint64_t pause_us;
 
-	(void)d;
 	peer->failures++;
 	pause_us = refused ? wv_backoff(FIRST_REFUSED_US, LONGEST_REFUSED, peer->failures)
 			   : wv_backoff(FIRST_PAUSE_US, LONGEST_PAUSE_US, peer->failures);

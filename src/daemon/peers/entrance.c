@@ -43,7 +43,7 @@ struct kind {
 
 static bool is_of_kind(const struct wv_link *link, const struct kind *kind)
 {
-	return is_proving(link) && (!kind->ip || wv_same_ip(&link->ip, kind->ip)) &&
+	return is_proving(link) && (!kind->ip || IN6_ARE_ADDR_EQUAL(&link->ip, kind->ip)) &&
 	       (!kind->strangers || link->stranger);
 }
 
@@ -81,25 +81,14 @@ bool wv_entrance_allows(struct wv_entrance *e, struct wv_link *link)
 	return true;
 }
 
-static void ip_of(const struct sockaddr_storage *from, struct in6_addr *ip)
-{
-	const struct sockaddr_in *v4 = (const struct sockaddr_in *)from;
-
-	if (from->ss_family == AF_INET6) {
-		*ip = ((const struct sockaddr_in6 *)from)->sin6_addr;
-		return;
-	}
-	*ip = (struct in6_addr){.s6_addr = {[10] = 0xff, [11] = 0xff}};
-	memcpy(&ip->s6_addr[12], &v4->sin_addr, sizeof(v4->sin_addr));
-}
-
 static void admit(struct wv_entrance *e, int fd, const struct sockaddr_storage *from)
 {
 	struct wv_link *link;
 	struct wv_peer *peer;
-	struct in6_addr ip;
+	struct in6_addr ip = from->ss_family == AF_INET6
+				 ? ((const struct sockaddr_in6 *)from)->sin6_addr
+				 : wv_ip_of_v4(((const struct sockaddr_in *)from)->sin_addr);
 
-	ip_of(from, &ip);
 	peer = wv_peer_by_ip(e->table, &ip);
 	if ((!peer && !e->any) || !e->local->context) {
 		e->n_turned_away++;
@@ -154,23 +143,17 @@ static int on_newcomer(sd_event_source *source, int listen_fd, uint32_t events, 
 /* A listening socket at the address of @e. The caller's; or -errno. */
 static int listen_at(const struct wv_entrance *e)
 {
-	const struct sockaddr_in6 v6 = {
-	    .sin6_family = AF_INET6, .sin6_port = htons(e->at.port), .sin6_addr = e->at.ip};
-	struct sockaddr_in v4 = {.sin_family = AF_INET, .sin_port = htons(e->at.port)};
-	bool is_v4 = IN6_IS_ADDR_V4MAPPED(&e->at.ip);
-	wv_auto_fd fd =
-	    socket(is_v4 ? AF_INET : AF_INET6, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+	struct sockaddr_storage at;
+	socklen_t bytes = wv_ip_socket(&at, &e->at.ip, e->at.port);
+	wv_auto_fd fd = socket(at.ss_family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
 	const int on = 1, off = 0;
 
 	if (fd < 0)
 		return -errno;
-	memcpy(&v4.sin_addr, &e->at.ip.s6_addr[12], sizeof(v4.sin_addr));
 	setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (!is_v4)
+	if (at.ss_family == AF_INET6)
 		setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof(off));
-	if (bind(fd, is_v4 ? (const void *)&v4 : (const void *)&v6,
-		 is_v4 ? sizeof(v4) : sizeof(v6)) ||
-	    listen(fd, BACKLOG))
+	if (bind(fd, (struct sockaddr *)&at, bytes) || listen(fd, BACKLOG))
 		return -errno;
 	return wv_steal_fd(&fd);
 }
@@ -182,7 +165,7 @@ static int open_entrance(struct wv_entrance *e)
 	e->fd = listen_at(e);
 	/* Where there is no IPv6, "::" means all addresses of IPv4. */
 	if (e->fd == -EAFNOSUPPORT && IN6_IS_ADDR_UNSPECIFIED(&e->at.ip)) {
-		e->at.ip = (struct in6_addr){.s6_addr = {[10] = 0xff, [11] = 0xff}};
+		e->at.ip = wv_ip_of_v4((struct in_addr){INADDR_ANY});
 		e->fd = listen_at(e);
 	}
 	if (e->fd < 0)

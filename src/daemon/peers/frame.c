@@ -7,105 +7,91 @@
 
 #define MAGIC UINT32_C(0x57765072) /* "WvPr" */
 
-static uint16_t get_u16(const uint8_t *from)
+/* As they travel: numbers in network order. */
+struct __attribute__((packed)) head {
+	uint32_t length;
+	uint16_t type;
+};
+
+struct __attribute__((packed)) hello {
+	uint32_t magic;
+	uint16_t version;
+	/* Of another version, what follows may be of any form. */
+	uint8_t id[WV_NODE_ID];
+	uint64_t number, up_us;
+};
+
+_Static_assert(sizeof(struct head) == WV_FRAME_HEAD, "wire");
+_Static_assert(sizeof(struct hello) == WV_HELLO_BYTES, "wire");
+
+static size_t least(size_t a, size_t b)
 {
-	uint16_t value;
-
-	memcpy(&value, from, sizeof(value));
-	return be16toh(value);
-}
-
-static uint32_t get_u32(const uint8_t *from)
-{
-	uint32_t value;
-
-	memcpy(&value, from, sizeof(value));
-	return be32toh(value);
-}
-
-static uint64_t get_u64(const uint8_t *from)
-{
-	uint64_t value;
-
-	memcpy(&value, from, sizeof(value));
-	return be64toh(value);
-}
-
-static void put_u16(uint8_t *to, uint16_t value)
-{
-	value = htobe16(value);
-	memcpy(to, &value, sizeof(value));
-}
-
-static void put_u32(uint8_t *to, uint32_t value)
-{
-	value = htobe32(value);
-	memcpy(to, &value, sizeof(value));
-}
-
-static void put_u64(uint8_t *to, uint64_t value)
-{
-	value = htobe64(value);
-	memcpy(to, &value, sizeof(value));
+	return a < b ? a : b;
 }
 
 int wv_frame_parse(const uint8_t *from, size_t bytes, struct wv_frame *frame)
 {
+	struct head head = {0};
 	uint32_t length;
 
-	if (bytes < sizeof(length))
+	memcpy(&head, from, least(bytes, sizeof(head)));
+	length = be32toh(head.length);
+	if (bytes < sizeof(head.length))
 		return 0;
-	length = get_u32(from);
 	if (length > WV_FRAME_BODY)
 		return -EMSGSIZE;
-	if (bytes < WV_FRAME_HEAD + length)
+	if (bytes < sizeof(head) + length)
 		return 0;
 	*frame = (struct wv_frame){
-	    .type = get_u16(from + sizeof(length)),
-	    .body = from + WV_FRAME_HEAD,
-	    .length = length,
-	};
-	return (int)(WV_FRAME_HEAD + length);
+	    .type = be16toh(head.type), .body = from + sizeof(head), .length = length};
+	return (int)(sizeof(head) + length);
 }
 
 void wv_frame_write(uint8_t *to, uint16_t type, const void *body, size_t length)
 {
-	put_u32(to, (uint32_t)length);
-	put_u16(to + sizeof(uint32_t), type);
+	const struct head head = {.length = htobe32((uint32_t)length), .type = htobe16(type)};
+
+	memcpy(to, &head, sizeof(head));
 	if (length)
-		memcpy(to + WV_FRAME_HEAD, body, length);
+		memcpy(to + sizeof(head), body, length);
 }
 
 void wv_hello_write(uint8_t to[static WV_HELLO_BYTES], const struct wv_hello *hello)
 {
-	put_u32(to, MAGIC);
-	put_u16(to + 4, hello->version);
-	memcpy(to + 6, hello->id, WV_NODE_ID);
-	put_u64(to + 6 + WV_NODE_ID, hello->number);
-	put_u64(to + 14 + WV_NODE_ID, hello->up_us);
+	struct hello body = {
+	    .magic = htobe32(MAGIC),
+	    .version = htobe16(hello->version),
+	    .number = htobe64(hello->number),
+	    .up_us = htobe64(hello->up_us),
+	};
+
+	memcpy(body.id, hello->id, sizeof(body.id));
+	memcpy(to, &body, sizeof(body));
 }
 
 int wv_hello_read(const struct wv_frame *frame, struct wv_hello *hello)
 {
-	const uint8_t *from = frame->body;
+	struct hello body = {0};
 
-	/* Of another version, what follows the version may be of any form. */
-	if (frame->type != WV_FRAME_HELLO || frame->length < 6 || get_u32(from) != MAGIC)
+	if (frame->type != WV_FRAME_HELLO || frame->length < offsetof(struct hello, id))
 		return -EPROTO;
-	*hello = (struct wv_hello){.version = get_u16(from + 4)};
+	memcpy(&body, frame->body, least(frame->length, sizeof(body)));
+	if (be32toh(body.magic) != MAGIC)
+		return -EPROTO;
+	*hello = (struct wv_hello){.version = be16toh(body.version)};
 	if (hello->version != WV_PEER_VERSION)
 		return -EPROTONOSUPPORT;
-	if (frame->length != WV_HELLO_BYTES)
+	if (frame->length != sizeof(body))
 		return -EPROTO;
-	memcpy(hello->id, from + 6, WV_NODE_ID);
-	hello->number = get_u64(from + 6 + WV_NODE_ID);
-	hello->up_us = get_u64(from + 14 + WV_NODE_ID);
+	memcpy(hello->id, body.id, sizeof(body.id));
+	hello->number = be64toh(body.number);
+	hello->up_us = be64toh(body.up_us);
 	return 0;
 }
 
 void wv_goodbye_read(const struct wv_frame *frame, char *text, size_t capacity)
 {
-	size_t length = frame->length < capacity - 1 ? frame->length : capacity - 1;
+	size_t length = least(frame->length, capacity - 1);
 
 	for (size_t i = 0; i < length; i++) {
 		uint8_t c = frame->body[i];

@@ -10,6 +10,7 @@
 #include "daemon/peers/outbox.h"
 #include "daemon/peers/tls.h"
 
+#include <string.h>
 #include <sys/queue.h>
 #include <systemd/sd-event.h>
 
@@ -104,3 +105,19 @@ void wv_link_poll(struct wv_link *link);
 
 /* Ends it without a word to the owner, and frees it. */
 void wv_link_free(struct wv_link *link);
+
+/*
+ * Whether @link, rather than @other between the same nodes, is kept, which both nodes find alike: the one that the node with the lower id dialled, and
+ * of those that one node dialled, the latest.
+ */
+static inline bool wv_link_beats(const struct wv_link *link, const struct wv_link *other)
+{
+	/* Of the node that has dialled. */
+	const struct wv_hello *by = link->dialled ? &link->own : &link->hello;
+	const struct wv_hello *other_by = other->dialled ? &other->own : &other->hello;
+	int order = memcmp(by->id, other_by->id, WV_NODE_ID);
+
+	if (other->phase == WV_LINK_ENDED)
+		return true;
+	return order ? order < 0 : by->number > other_by->number;
+}

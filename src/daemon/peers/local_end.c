@@ -36,12 +36,6 @@ struct reading {
 	char why[WV_TLS_WHY];
 };
 
-static void say(const struct wv_local_end *local)
-{
-	if (!local->context)
-		wv_log(WV_ERROR, "no connections to peers: %s", local->why);
-}
-
 /*
  * In a thread: the disk may be slow. What failed is tried again although the files are the same:
  * the reason may have been elsewhere, as a lack of descriptors, or the clock.
@@ -55,24 +49,17 @@ static void read_files(struct wv_work *work)
 		wv_tls_load(&r->files, &r->context, r->why);
 }
 
-/* Says why files are not used; not again of the same files. */
-static void say_failure(const struct wv_local_end *local, const struct reading *r)
-{
-	if (r->stamp == local->stamp && !strcmp(r->why, local->why))
-		return;
-	wv_log(WV_ERROR, "%s: %s",
-	       local->context ? "the new credentials for peers are not used"
-			      : "no connections to peers",
-	       r->why);
-}
-
 /* New files that are not good do not take the place of credentials that are. */
 static void take_result(struct wv_local_end *local, struct reading *r)
 {
 	if (!r->context && !*r->why) /* not loaded: the files are the same */
 		return;
-	if (!r->context)
-		say_failure(local, r);
+	/* Not again of the same files. */
+	if (!r->context && (r->stamp != local->stamp || strcmp(r->why, local->why) != 0))
+		wv_log(WV_ERROR, "%s: %s",
+		       local->context ? "the new credentials for peers are not used"
+				      : "no connections to peers",
+		       r->why);
 	local->stamp = r->stamp;
 	memcpy(local->why, r->why, sizeof(local->why));
 	if (!r->context)
@@ -89,7 +76,6 @@ static void on_read(struct wv_work *work)
 	struct reading *r = (struct reading *)work;
 	struct wv_local_end *local = r->local;
 
-	local->reading = NULL;
 	if (r->stamp && local->look) {
 		take_result(local, r);
 		wv_timer_arm(local->look, wv_now(local->event) + LOOK_US);
@@ -115,7 +101,6 @@ static int on_look(sd_event_source *source, uint64_t now, void *data)
 	    .old_stamp = local->stamp,
 	    .failed = *local->why,
 	};
-	local->reading = &r->work;
 	wv_line_give(local->line, &r->work);
 	return 0;
 }
@@ -129,7 +114,8 @@ int wv_local_end_start(struct wv_local_end *local)
 		return -EIO;
 	local->stamp = wv_tls_stamp(&local->files);
 	wv_tls_load(&local->files, &local->context, local->why);
-	say(local);
+	if (!local->context)
+		wv_log(WV_ERROR, "no connections to peers: %s", local->why);
 	err = wv_timer_add(local->event, WV_PRIORITY_PEERS, 0, on_look, local, &local->look);
 	if (!err)
 		wv_timer_arm(local->look, wv_steady_clock() + LOOK_US);
@@ -152,15 +138,11 @@ void wv_local_end_stop(struct wv_local_end *local)
 static SSL *new_tls(struct wv_local_end *local, int fd, const struct in6_addr *ip, bool dialled,
 		    const char *name)
 {
-	SSL *tls = NULL;
-
 	ERR_clear_error();
-	if (local->context)
-		SSL_CTX_set_client_hello_cb(local->context, on_client_hello, NULL);
-	if (local->context && local->n_links < local->max_links)
-		tls = dialled ? wv_tls_dialling(local->context, fd, name, ip)
-			      : wv_tls_accepting(local->context, fd);
-	return tls;
+	if (!local->context || local->n_links >= local->max_links)
+		return NULL;
+	SSL_CTX_set_client_hello_cb(local->context, on_client_hello, NULL);
+	return wv_tls_new(local->context, fd, dialled, name, ip);
 }
 
 struct wv_link *wv_local_end_link(struct wv_local_end *local, int fd, const struct in6_addr *ip,

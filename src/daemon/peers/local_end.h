@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "daemon/config/node_address.h"
 #include "daemon/loop/workers.h"
 #include "daemon/peers/link.h"
 
@@ -19,6 +20,7 @@ struct wv_local_end {
 	/* Called when other credentials were read. */
 	void (*renewed)(void *arg);
 	unsigned int max_links;
+	struct wv_node_address from; /* where connections come from, if it is one address */
 
 	uint8_t id[WV_NODE_ID];
 	uint64_t n_made; /* connections */
@@ -28,7 +30,6 @@ struct wv_local_end {
 	SSL_CTX *context; /* NULL: there are no credentials, and @why says why */
 	char why[WV_TLS_WHY];
 	uint64_t stamp;
-	struct wv_work *reading;
 	sd_event_source *look; /* for other files */
 };
 

@@ -7,6 +7,7 @@
 
 #include "daemon/config/node_address.h"
 #include "daemon/peers/link.h"
+#include "wire/pair.h"
 
 #define WV_PEER_IPS 4 /* of one name */
 
@@ -21,24 +22,12 @@ enum wv_peer_state {
 	WV_PEER_STATES
 };
 
-/* Why a pair was not used. */
-enum wv_mismatch {
-	WV_MISMATCH_PARTNER,	/* the program connected to another queue pair */
-	WV_MISMATCH_ATTRIBUTES, /* the program asked for other attributes */
-	WV_MISMATCH_GONE,	/* the partner had ended */
-	WV_MISMATCHES
-};
-
-/* What the layer above has counted of a peer, for the status. Only that layer adds to it. */
-struct wv_peer_counters {
-	uint64_t hits;
-	uint64_t mismatches[WV_MISMATCHES];
-};
-
 struct wv_peer {
-	/* For the layer above. */
-	struct wv_peer_counters counters;
-	void *data;
+	/*
+	 * Only the layer above counts: pairs with it that were used (WV_PAIR_NO_REASON), or handed
+	 * out and not used, by the reason.
+	 */
+	uint64_t pairs[WV_PAIR_WHYS];
 	/* The rest belongs to the layer below, and may be read. */
 	struct wv_node_address node;
 	enum wv_peer_state state;
@@ -48,7 +37,7 @@ struct wv_peer {
 	int64_t up_us;		 /* since when */
 
 	TAILQ_ENTRY(wv_peer) entry;
-	void *owner;
+	struct wv_local_end *local;
 	bool configured;
 	struct in6_addr ips[WV_PEER_IPS];
 	unsigned int n_ips;

@@ -67,7 +67,7 @@ struct wv_peer *wv_peer_by_ip(const struct wv_peer_table *t, const struct in6_ad
 
 	TAILQ_FOREACH (peer, &t->all, entry)
 		for (unsigned int i = 0; i < peer->n_ips; i++)
-			if (wv_same_ip(&peer->ips[i], ip))
+			if (IN6_ARE_ADDR_EQUAL(&peer->ips[i], ip))
 				return peer;
 	return NULL;
 }

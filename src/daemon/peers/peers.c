@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "base/log.h"
 #include "daemon/loop/loop.h"
-#include "daemon/peers/duplicate.h"
 
 #include <errno.h>
 
@@ -23,7 +22,7 @@ static struct wv_peer *add(struct wv_peers *p, const struct wv_node_address *nod
 
 	if (peer && !peer->node.port)
 		peer->node.port = p->entrance.at.port;
-	if (peer && wv_dialler_add(&p->dialler, peer)) {
+	if (peer && wv_dialler_add(&p->local, peer)) {
 		wv_peer_table_remove(&p->table, peer);
 		return NULL;
 	}
@@ -48,7 +47,7 @@ static void release_others(struct wv_peers *p, struct wv_peer *peer)
 	TAILQ_FOREACH (other, &p->table.all, entry)
 		if (other->state == WV_PEER_SAME && other->same_as == peer) {
 			other->same_as = NULL;
-			wv_dial_later(&p->dialler, other, false, "the other address went down");
+			wv_dial_later(other, false, "the other address went down");
 		}
 }
 
@@ -222,11 +221,11 @@ static void on_ended(struct wv_link *link)
 	if (peer && peer->up == link) {
 		go_down(p, peer);
 		release_others(p, peer);
-		wv_dial_later(&p->dialler, peer, link->refused, link->why);
+		wv_dial_later(peer, link->refused, link->why);
 	} else if (peer && peer->dial == link) {
 		peer->dial = NULL;
 		if (peer->state == WV_PEER_CONNECTING)
-			wv_dial_later(&p->dialler, peer, link->refused, link->why);
+			wv_dial_later(peer, link->refused, link->why);
 	}
 	wv_local_end_unlink(&p->local, link);
 }
@@ -246,7 +245,7 @@ static void on_renewed(void *arg)
 			wv_link_end(link, true, "%s", why);
 	TAILQ_FOREACH (peer, &p->table.all, entry)
 		if (peer->state == WV_PEER_REFUSED)
-			wv_dial(&p->dialler, peer);
+			wv_dial(peer);
 }
 
 /* The programs of this node keep the loop busy: peers have their turn all the same. */
@@ -278,7 +277,7 @@ static void add_configured(struct wv_peers *p)
 			return;
 		}
 		peer->configured = true;
-		wv_dial(&p->dialler, peer);
+		wv_dial(peer);
 	}
 }
 
@@ -303,11 +302,10 @@ static void compose(struct wv_peers *p)
 	    .max_links = p->max_links,
 	};
 	wv_peer_table_init(&p->table, c->max_peers);
-	p->dialler = (struct wv_dialler){.local = &p->local};
 	p->entrance =
 	    (struct wv_entrance){.local = &p->local, .table = &p->table, .any = c->any_peer};
-	wv_node_address_parse(c->peer_listen, WV_PEER_PORT, &p->dialler.from);
-	p->entrance.at = p->dialler.from;
+	wv_node_address_parse(c->peer_listen, WV_PEER_PORT, &p->local.from);
+	p->entrance.at = p->local.from;
 }
 
 bool wv_peers_configured(const struct wv_config *config)
@@ -380,7 +378,7 @@ struct wv_peer *wv_peers_find(struct wv_peers *p, const uint8_t gid[static 16])
 		return NULL;
 	peer->wanted_us = wv_steady_clock();
 	if (peer->state == WV_PEER_IDLE)
-		wv_dial(&p->dialler, peer);
+		wv_dial(peer);
 	return peer->state == WV_PEER_SAME ? peer->same_as : peer;
 }
 

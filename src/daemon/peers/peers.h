@@ -49,7 +49,6 @@ struct wv_peers {
 	struct wv_line *line; /* asks the DNS, reads credentials */
 	struct wv_local_end local;
 	struct wv_peer_table table;
-	struct wv_dialler dialler;
 	struct wv_entrance entrance;
 	struct wv_allowance demand; /* for peers that GIDs ask for */
 	struct wv_log_limit strangers_limit, peers_limit;

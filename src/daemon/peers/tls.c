@@ -188,36 +188,29 @@ static const uint8_t *ip_bytes(const struct in6_addr *ip, size_t *bytes)
 	return &ip->s6_addr[16 - *bytes];
 }
 
-SSL *wv_tls_accepting(SSL_CTX *context, int fd)
+/* Accepts only that certificate. False: no memory. */
+static bool expect(SSL *tls, const char *name, const struct in6_addr *ip)
+{
+	size_t bytes;
+	const uint8_t *at = ip_bytes(ip, &bytes);
+
+	SSL_set_hostflags(tls, NAME_FLAGS);
+	if (name)
+		return SSL_set1_host(tls, name) == 1 && SSL_set_tlsext_host_name(tls, name) == 1;
+	return X509_VERIFY_PARAM_set1_ip(SSL_get0_param(tls), at, bytes) == 1;
+}
+
+SSL *wv_tls_new(SSL_CTX *context, int fd, bool dialled, const char *name, const struct in6_addr *ip)
 {
 	SSL *tls = SSL_new(context);
 
 	if (!tls)
 		return NULL;
-	if (SSL_set_fd(tls, fd) != 1) {
-		SSL_free(tls);
-		return NULL;
-	}
-	SSL_set_accept_state(tls);
-	return tls;
-}
-
-SSL *wv_tls_dialling(SSL_CTX *context, int fd, const char *name, const struct in6_addr *ip)
-{
-	SSL *tls = wv_tls_accepting(context, fd);
-	size_t bytes;
-	const uint8_t *at = ip_bytes(ip, &bytes);
-	int ok;
-
-	if (!tls)
-		return NULL;
-	SSL_set_connect_state(tls);
-	SSL_set_hostflags(tls, NAME_FLAGS);
-	if (name)
-		ok = SSL_set1_host(tls, name) == 1 && SSL_set_tlsext_host_name(tls, name) == 1;
+	if (dialled)
+		SSL_set_connect_state(tls);
 	else
-		ok = X509_VERIFY_PARAM_set1_ip(SSL_get0_param(tls), at, bytes) == 1;
-	if (ok)
+		SSL_set_accept_state(tls);
+	if (SSL_set_fd(tls, fd) == 1 && (!dialled || expect(tls, name, ip)))
 		return tls;
 	SSL_free(tls);
 	return NULL;

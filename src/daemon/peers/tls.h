@@ -26,11 +26,11 @@ int wv_tls_load(const struct wv_tls_files *files, SSL_CTX **context, char why[st
 uint64_t wv_tls_stamp(const struct wv_tls_files *files);
 
 /*
- * One end of a connection on @fd, which stays the caller's. An end that dials accepts only a
+ * One end of a connection on @fd, which stays the caller's. An end that has @dialled accepts only a
  * certificate for @name, or, if that is NULL, for @ip. NULL: no memory.
  */
-SSL *wv_tls_dialling(SSL_CTX *context, int fd, const char *name, const struct in6_addr *ip);
-SSL *wv_tls_accepting(SSL_CTX *context, int fd);
+SSL *wv_tls_new(SSL_CTX *context, int fd, bool dialled, const char *name,
+		const struct in6_addr *ip);
 
 /* Whether the certificate of the other end is for @ip, or for the name @name. */
 bool wv_tls_is_for_ip(const SSL *tls, const struct in6_addr *ip);

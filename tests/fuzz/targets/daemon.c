@@ -2,7 +2,7 @@
 /* Messages of several clients, and of a peer, to a daemon in this process, and its answers. */
 #include "fuzz.h"
 
-#include "daemon/pairing_parts.h"
+#include "daemon/pairs/pair_state.h"
 #include "daemon/pairs/pairs.h"
 #include "daemon/pairs/user_names.h"
 #include "daemon_bench.h"
@@ -129,7 +129,7 @@ static void say(int *client, const struct turn *turn, const uint8_t *data)
 
 static void hear_peer(const uint8_t *data, size_t bytes)
 {
-	const struct wv_peers *peers = &bench->server->pairing->peers;
+	const struct wv_peers *peers = bench->server->service.peers;
 	wv_auto_free void *note = copy_exactly(data, bytes);
 
 	peers->events->message(peers->arg, &peer, WV_FRAME_FIRST_MESSAGE, note, bytes);
@@ -139,7 +139,7 @@ static void hear_peer(const uint8_t *data, size_t bytes)
 /* The number of the process that keeps spares; it was told to nobody here. */
 static uint32_t keeper_number(void)
 {
-	const struct wv_keeper *keeper = LIST_FIRST(&bench->server->pairing->keepers.all);
+	const struct wv_keeper *keeper = LIST_FIRST(&bench->server->service.pairs->keepers.all);
 
 	return keeper ? keeper->id : 0;
 }
@@ -154,7 +154,7 @@ static struct wv_pair_note note_of(const struct spoken *said)
 	    .peer_qp_num = said->peer_qp_num,
 	    .by_request = !!(said->flags & SPOKEN_BY_REQUEST),
 	};
-	const char *user = wv_user_name(&bench->server->pairing->names, getuid());
+	const char *user = wv_user_name(&bench->server->service.pairs->names, getuid());
 
 	if (!(said->flags & SPOKEN_OF_OTHERS)) {
 		memcpy(note.gid, gid, sizeof(gid));
@@ -212,11 +212,11 @@ static void take(const struct turn *turn, const uint8_t *data)
 
 static void forget_pairs(void)
 {
-	struct wv_pairing *pairing = bench->server->pairing;
+	struct wv_pairs *pairs = bench->server->service.pairs;
 
-	pairing->peers.events->down(pairing->peers.arg, &peer);
-	wv_pairs_stop(&pairing->pairs);
-	assert_int_equal(wv_pairs_start(&pairing->pairs), 0);
+	pairs->peers->events->down(pairs->peers->arg, &peer);
+	wv_pairs_stop(pairs);
+	assert_int_equal(wv_pairs_start(pairs), 0);
 }
 
 /* Nothing may be left of an input. */
