@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "base/log.h"
-#include "store/file_names.h"
 #include "store/hex.h"
 #include "store/json_memory.h"
 #include "store/recipe_json.h"

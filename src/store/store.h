@@ -6,6 +6,11 @@
 
 #include "store/recipe.h"
 
+/* Names of files in a user's directory. */
+#define WV_SUFFIX     ".json"
+#define WV_BAD_SUFFIX ".bad"
+#define WV_NEW_PREFIX ".new-" /* being written; after a crash such a file stays behind */
+
 struct wv_store {
 	int dir; /* -1: nothing is stored */
 	char path[256];

@@ -4,7 +4,6 @@
 
 #include "base/log.h"
 #include "store/catalog.h"
-#include "store/file_names.h"
 #include "store/hex.h"
 #include "store/load.h"
 #include "store/reached.h"

@@ -109,12 +109,12 @@ static int send_lease(struct wv_client *c, struct wv_recipe *recipe,
 
 /* Takes a lease of @device; leases of another device that had its name before are closed. */
 static struct wv_pooled_lease *take_lease(struct wv_pool *pool, const struct wv_device *device,
-					  struct wv_reaper *reaper)
+					  struct wv_builders *builders)
 {
 	struct wv_pooled_lease *lease;
 
 	while ((lease = wv_pool_take(pool)) && lease->rdev != device->rdev)
-		wv_reaper_give(reaper, lease);
+		wv_builders_close(builders, lease);
 	return lease;
 }
 
@@ -176,7 +176,7 @@ static enum wv_client_next serve(struct wv_client *c, struct wv_recipe *recipe,
 	if (recipe->pool) {
 		wv_pool_claim(recipe->pool, now_us, now_us, wv_idle_us(s->planner));
 		lease = wv_pairs_claim(s->pairs, recipe, device->rdev)
-			    ?: take_lease(recipe->pool, device, s->reaper);
+			    ?: take_lease(recipe->pool, device, s->builders);
 	}
 	wv_catalog_touch(s->catalog, recipe, wv_wall_clock());
 	if (lease)

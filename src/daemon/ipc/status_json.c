@@ -21,15 +21,11 @@ static json_t *text_or_null(const char *text)
 
 static uint32_t leases_on(const struct wv_service *s, const struct wv_device *device, uid_t who)
 {
-	struct wv_user *user;
-	struct wv_recipe *r;
 	uint32_t n = 0;
 
-	wv_each_user (s->catalog, user)
-		wv_each_recipe (user, r)
-			if (wv_may_see(who, user->uid) && r->pool &&
-			    !strcmp(r->key.ibdev, device->ibdev))
-				n += r->pool->n_ready;
+	wv_each_recipe_of_all (s->catalog, r)
+		if (wv_may_see(who, r->uid) && r->pool && !strcmp(r->key.ibdev, device->ibdev))
+			n += r->pool->n_ready;
 	return n;
 }
 

@@ -94,7 +94,7 @@ void wv_pair_forget(struct wv_pairs *p, struct wv_pair *pair)
 	if (pair->holder)
 		pair->holder->pair = NULL;
 	if (pair->lease)
-		wv_reaper_give(p->reaper, pair->lease);
+		wv_builders_close(p->builders, pair->lease);
 	wv_pair_let_number_go(p, pair);
 	pair->edge->n_pairs--;
 	wv_tenant_put(pair->tenant);

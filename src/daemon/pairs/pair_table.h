@@ -16,8 +16,8 @@
 #include "daemon/pairs/holder.h"
 #include "daemon/pairs/links.h"
 #include "daemon/pairs/user_names.h"
+#include "daemon/pool/build.h"
 #include "daemon/pool/pool.h"
-#include "daemon/pool/reaper.h"
 #include "daemon/pool/scheduler.h"
 #include "daemon/tenants/closer.h"
 #include "store/catalog.h"
@@ -62,7 +62,7 @@ struct wv_pairs {
 	struct wv_workers *workers;
 	struct wv_catalog *catalog;
 	struct wv_scheduler *scheduler;
-	struct wv_reaper *reaper;
+	struct wv_builders *builders;
 	struct wv_closer *closer;
 	struct wv_pair_links *links;
 	struct wv_user_names *names;

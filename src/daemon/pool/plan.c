@@ -68,13 +68,10 @@ static struct wv_want want_of(const struct wv_planner *p, struct wv_pool *pool)
 static unsigned int list_wants(const struct wv_planner *p, struct wv_want *wants)
 {
 	unsigned int n = 0;
-	struct wv_user *user;
-	struct wv_recipe *recipe;
 
-	wv_each_user (p->catalog, user)
-		wv_each_recipe (user, recipe)
-			if (recipe->pool)
-				wants[n++] = want_of(p, recipe->pool);
+	wv_each_recipe_of_all (p->catalog, recipe)
+		if (recipe->pool)
+			wants[n++] = want_of(p, recipe->pool);
 	wv_wants_sort(wants, n);
 	return n;
 }

@@ -23,7 +23,7 @@ struct wv_pooled_lease {
 	bool has_memory;
 	dev_t rdev;
 	struct wv_lease_pair pair;
-	struct wv_work end; /* the reaper's */
+	struct wv_work end; /* of the builders */
 	/* The loop's: */
 	struct wv_tenant *tenant; /* who holds it; NULL: nobody */
 	struct wv_cost cost;
