@@ -504,7 +504,7 @@ struct wv_recipe *bench_recipe_of(struct daemon_bench *b, uid_t uid, uint32_t n)
 	while (n--)
 		wv_pool_claim(recipe->pool, wv_now(s->event), wv_now(s->event),
 			      wv_idle_us(&s->planner));
-	wv_plan_changed(&s->planner);
+	s->planner.changed = true;
 	return recipe;
 }
 

@@ -491,7 +491,7 @@ static void test_nothing_is_planned_twice(void **state)
 	p->limits.leases_per_recipe = 1;
 	wv_plan_pools(p);
 	assert_int_equal(recipe->pool->target, 5);
-	wv_plan_changed(p);
+	p->changed = true;
 	p->next_us = wv_now(b->server->event) + 1000000; /* enough time was spent on it */
 	wv_plan_pools(p);
 	assert_int_equal(recipe->pool->target, 5);

@@ -79,8 +79,8 @@ static int send_uncharged(struct wv_client *c, struct wv_recipe *recipe,
 	    .head_bytes = sizeof(head),
 	    .tail = lease->cmdlog,
 	    .tail_bytes = lease->cmdlog->bytes,
-	    .fds = lease->fds,
-	    .n_fds = lease->n_fds,
+	    .fds = lease->fds.all,
+	    .n_fds = lease->fds.n,
 	};
 
 	if (wv_pairs_wants_report(c->service->pairs, recipe, lease))
@@ -121,8 +121,10 @@ static struct wv_pooled_lease *take_lease(struct wv_pool *pool, const struct wv_
 /* If the program has ended, these are the last copies, and closing them destroys objects. */
 static void give_up_copies(const struct wv_client *c, struct wv_pooled_lease *lease)
 {
-	while (lease->n_fds)
-		wv_closer_give(c->service->closer, c->tenant, lease->fds[--lease->n_fds]);
+	struct wv_fds *fds = &lease->fds;
+
+	while (fds->n)
+		wv_closer_give(c->service->closer, c->tenant, fds->all[--fds->n]);
 	wv_pooled_lease_free(lease);
 }
 

@@ -66,12 +66,12 @@ static json_t *budgets(const struct wv_service *s)
 
 static json_t *use(const struct wv_service *s, const struct wv_user *only)
 {
-	struct wv_use use = wv_use_of(s->planner, only);
+	const struct wv_use *held = only ? &only->tenant->held : &s->planner->tenants->held;
 	const struct wv_use *out = only ? &only->tenant->out : &s->handed_out->lender.use;
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "leases", wv_json_number(use.leases),
-			 "memory", wv_json_number(use.bytes), "descriptors",
-			 wv_json_number(use.fds), "leases_out", wv_json_number(out->leases),
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "leases", wv_json_number(held->leases),
+			 "memory", wv_json_number(held->bytes), "descriptors",
+			 wv_json_number(held->fds), "leases_out", wv_json_number(out->leases),
 			 "memory_out", wv_json_number(out->bytes));
 }
 

@@ -72,7 +72,7 @@ static const struct wv_cost reserved = {.fds = 1};
 
 bool wv_pair_keep_number(struct wv_pair *pair)
 {
-	pair->fd = fcntl(pair->lease->fds[0], F_DUPFD_CLOEXEC, 3);
+	pair->fd = fcntl(pair->lease->fds.all[0], F_DUPFD_CLOEXEC, 3);
 	if (pair->fd >= 0)
 		wv_tenant_hold(pair->tenant, &reserved);
 	return pair->fd >= 0;

@@ -76,8 +76,7 @@ static void carry_out(struct wv_work *work)
 	const struct wv_issuer issuer = {.issue = job->issue, .cancelled = &job->cancelled};
 	int64_t start = wv_steady_clock();
 
-	job->err = wv_pooled_lease_make(job->recipe, &job->device, &issuer, &job->lease, job->why,
-					sizeof(job->why));
+	job->err = wv_pooled_lease_make(job->recipe, &job->device, &issuer, &job->lease, job->why);
 	job->build_us = (uint32_t)(wv_steady_clock() - start);
 }
 
@@ -197,7 +196,7 @@ static struct wv_pooled_lease *lease_of(struct wv_work *work)
 
 static void end(struct wv_work *work)
 {
-	wv_pooled_lease_close(lease_of(work));
+	wv_fds_close(&lease_of(work)->fds);
 }
 
 static void ended(struct wv_work *work)

@@ -8,21 +8,9 @@
 #include <errno.h>
 #include <sys/socket.h>
 
-static struct wv_loan *take(struct wv_holder *h)
-{
-	struct wv_loan *loan = SLIST_FIRST(&h->loans);
-
-	if (loan)
-		SLIST_REMOVE_HEAD(&h->loans, link);
-	return loan;
-}
-
 static void free_holder(struct wv_holder *h)
 {
-	struct wv_loan *loan;
-
-	while ((loan = take(h)))
-		wv_loan_leave(loan);
+	wv_loans_leave(&h->loans);
 	if (h->pid) {
 		LIST_REMOVE(h, link);
 		wv_lender_charge_fd(&h->all->lender, h->tenant, -1);

@@ -239,7 +239,7 @@ int wv_loan_make(struct wv_lender *lender, struct wv_tenant *tenant, const struc
 	return 0;
 }
 
-void wv_loan_leave(struct wv_loan *loan)
+static void leave(struct wv_loan *loan)
 {
 	struct wv_borrower *b = loan->borrower;
 
@@ -251,4 +251,12 @@ void wv_loan_leave(struct wv_loan *loan)
 	b->wait_us = FIRST_WAIT_US;
 	if (!b->asking)
 		await_question(b);
+}
+
+void wv_loans_leave(struct wv_loans *loans)
+{
+	struct wv_loan *loan;
+
+	while ((loan = take(loans)))
+		leave(loan);
 }

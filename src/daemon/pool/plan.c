@@ -97,11 +97,6 @@ static void plan(struct wv_planner *p)
 	set_targets(wants, n, wv_now(p->event));
 }
 
-void wv_plan_changed(struct wv_planner *p)
-{
-	p->changed = true;
-}
-
 void wv_plan_pools(struct wv_planner *p)
 {
 	int64_t now = wv_now(p->event), start;
@@ -114,9 +109,4 @@ void wv_plan_pools(struct wv_planner *p)
 	if (p->next_us < now - BURST_US)
 		p->next_us = now - BURST_US;
 	p->next_us += PART * (wv_cpu_clock() - start);
-}
-
-struct wv_use wv_use_of(const struct wv_planner *p, const struct wv_user *only)
-{
-	return only ? only->tenant->held : p->tenants->held;
 }

@@ -144,14 +144,6 @@ static bool save_one(struct wv_scheduler *s)
 	return wv_now(s->event) >= saving_from(s) && wv_save_one(s->saver);
 }
 
-static bool is_on(sd_event_source *source)
-{
-	int enabled = SD_EVENT_OFF;
-
-	sd_event_source_get_enabled(source, &enabled);
-	return enabled != SD_EVENT_OFF;
-}
-
 /* Notes which tenants lack leases. */
 static void note_who_lacks(struct wv_scheduler *s)
 {
@@ -244,7 +236,7 @@ static int on_timer(sd_event_source *source, uint64_t now, void *data)
 
 	(void)source;
 	(void)now;
-	wv_plan_changed(s->planner);
+	s->planner->changed = true;
 	wv_timer_arm(s->timer, wv_now(s->event) + STEP_US);
 	sd_event_source_set_enabled(s->work_source, SD_EVENT_ON);
 	step(s);
@@ -255,7 +247,7 @@ static void look_by(struct wv_scheduler *s, int64_t due_us)
 {
 	uint64_t due = UINT64_MAX;
 
-	if (is_on(s->timer))
+	if (sd_event_source_get_enabled(s->timer, NULL) > 0)
 		sd_event_source_get_time(s->timer, &due);
 	if (due > (uint64_t)due_us)
 		wv_timer_arm(s->timer, due_us);
@@ -263,7 +255,7 @@ static void look_by(struct wv_scheduler *s, int64_t due_us)
 
 void wv_scheduler_go_on(struct wv_scheduler *s)
 {
-	wv_plan_changed(s->planner);
+	s->planner->changed = true;
 	look_by(s, wv_now(s->event) + STEP_US);
 	sd_event_source_set_enabled(s->work_source, SD_EVENT_ON);
 }
@@ -272,7 +264,7 @@ void wv_scheduler_poke(struct wv_scheduler *s, struct wv_tenant *tenant)
 {
 	int64_t now = wv_now(s->event);
 
-	wv_plan_changed(s->planner);
+	s->planner->changed = true;
 	s->request_us = now;
 	if (!s->behind_us)
 		s->behind_us = now;
@@ -322,8 +314,8 @@ void wv_scheduler_drop_recipe(struct wv_scheduler *s, struct wv_recipe *recipe)
 			job->pool = NULL;
 		}
 	empty(s, recipe->pool);
-	wv_plan_changed(s->planner);
-	wv_pool_free(recipe->pool);
+	s->planner->changed = true;
+	free(recipe->pool);
 	recipe->pool = NULL;
 }
 
