@@ -9,7 +9,6 @@
 #include "daemon/loop/loop.h"
 #include "daemon/pairs/making.h"
 #include "daemon/pairs/pairs.h"
-#include "store/load.h"
 
 #include <errno.h>
 #include <stdio.h>

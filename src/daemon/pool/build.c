@@ -85,8 +85,6 @@ static void clear(struct wv_job *job)
 {
 	if (job->pool)
 		job->pool->n_building--;
-	if (job->held)
-		wv_tenant_release(job->tenant, &job->cost);
 	job->tenant->builds.used_us += (int64_t)job->build_us - job->expected_us;
 	job->tenant->n_builds--;
 	wv_tenant_put(job->tenant);
@@ -95,25 +93,19 @@ static void clear(struct wv_job *job)
 	job->pool = NULL;
 }
 
-/* Takes the lease out of a job that is done. NULL if there is none. */
-static struct wv_pooled_lease *take_lease(struct wv_job *job)
-{
-	struct wv_pooled_lease *lease = job->lease;
-
-	if (!lease)
-		return NULL;
-	lease->tenant = job->tenant;
-	lease->cost = job->cost;
-	job->held = false;
-	job->lease = NULL;
-	return lease;
-}
-
+/* What the tenant holds by the job is held by the lease from now on, if there is one. */
 static void done(struct wv_work *work)
 {
 	struct wv_job *job = (struct wv_job *)work;
-	struct wv_pooled_lease *lease = take_lease(job);
+	struct wv_pooled_lease *lease = job->lease;
 
+	job->lease = NULL;
+	if (lease) {
+		lease->tenant = job->tenant;
+		lease->cost = job->cost;
+	} else {
+		wv_tenant_release(job->tenant, &job->cost);
+	}
 	if (!take_result(job->builders, job, lease) && lease)
 		wv_builders_close(job->builders, lease);
 	clear(job);
@@ -176,7 +168,6 @@ int wv_job_give(struct wv_builders *b, struct wv_job *job, struct wv_pool *pool,
 	job->tenant->n_builds++;
 	job->cost = pool->recipe->cost;
 	wv_tenant_hold(job->tenant, &job->cost);
-	job->held = true;
 	job->failed_before = pool->n_failed;
 	job->expected_us = expected_us;
 	pool->n_building++;

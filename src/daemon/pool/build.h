@@ -43,7 +43,6 @@ struct wv_job {
 	struct wv_pool *pool;	  /* NULL: dropped in the meantime */
 	struct wv_tenant *tenant; /* of the pool */
 	struct wv_cost cost;
-	bool held;		    /* by the tenant; false: the lease was taken */
 	uint32_t expected_us;	    /* what the tenant was charged in advance */
 	unsigned int failed_before; /* the pool's n_failed when the job was given */
 };
