@@ -18,8 +18,7 @@ ssize_t wv_doorbell(int fd, const void *buffer, size_t bytes);
 
 /*
  * Events carry the user handle of the object. The daemon gave the objects of a lease handles of its
- * own. This replaces them with the program's own handles before the program sees the
- * event.
+ * own. This replaces them with the program's own handles before the program sees the event.
  *
  * Returns what read(@fd, @buffer, @bytes) should return. @fd is a tracked WV_FD_EVENTS.
  */
