@@ -15,6 +15,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -56,6 +57,12 @@ static inline void wv_close_fd(int *fd)
 	*fd = -1;
 }
 
+static inline void wv_close_file(FILE **file)
+{
+	if (*file)
+		fclose(*file);
+}
+
 static inline void wv_free_ptr(void *p)
 {
 	free(*(void **)p);
@@ -81,6 +88,7 @@ static inline size_t wv_whole_pages(size_t bytes)
 }
 
 #define wv_auto_fd   wv_cleanup(wv_close_fd) int
+#define wv_auto_file wv_cleanup(wv_close_file) FILE *
 #define wv_auto_free wv_cleanup(wv_free_ptr)
 
 /* Copies @from with its end mark. False, and nothing copied, if @capacity is too small. */

@@ -80,9 +80,8 @@ int wv_command_fields(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_com
 	return stop;
 }
 
-/* The first field of @kind inside the struct at @bytes. */
-static uint32_t field_value(const struct wv_attr_row *known, const uint8_t *bytes, size_t len,
-			    enum wv_kind kind)
+uint32_t wv_field_of(const struct wv_attr_row *known, const uint8_t *bytes, size_t len,
+		     enum wv_kind kind)
 {
 	uint32_t value;
 
@@ -107,7 +106,7 @@ uint32_t wv_command_target(const struct ib_uverbs_ioctl_hdr *cmd, const struct w
 		if (known && known->kind == WV_HANDLE)
 			handle = (uint32_t)attr->data;
 		else if (known && known->kind == WV_EQUAL && known->n_fields)
-			handle = field_value(known, wv_attr_input(attr), attr->len, WV_HANDLE);
+			handle = wv_field_of(known, wv_attr_input(attr), attr->len, WV_HANDLE);
 		if (handle != WV_NONE)
 			return handle;
 	}
@@ -125,7 +124,7 @@ uint32_t wv_command_made(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_
 		if (known && known->kind == kind)
 			made = (uint32_t)attr->data;
 		else if (known && known->kind == WV_OUT && known->n_fields)
-			made = field_value(known, (const uint8_t *)(uintptr_t)attr->data, attr->len,
+			made = wv_field_of(known, (const uint8_t *)(uintptr_t)attr->data, attr->len,
 					   kind);
 		if (made != WV_NONE)
 			return made;

@@ -31,6 +31,10 @@ struct ib_uverbs_attr *wv_command_attr(const struct ib_uverbs_ioctl_hdr *cmd, ui
 int wv_command_fields(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row,
 		      wv_visit_field visit, void *data);
 
+/* The first field of @kind, of 4 bytes, inside the struct at @bytes; WV_NONE if there is none. */
+uint32_t wv_field_of(const struct wv_attr_row *known, const uint8_t *bytes, size_t len,
+		     enum wv_kind kind);
+
 /*
  * The handle of the object that @cmd destroys, moves or reads: the first handle in the command, as
  * an attribute or inside CORE_IN. WV_NONE if there is none.

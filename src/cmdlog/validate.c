@@ -3,6 +3,7 @@
 
 #include "abi/bounds.h"
 #include "cmdlog/arena.h"
+#include "cmdlog/command.h"
 #include "cmdlog/pattern.h"
 #include "cmdlog/qp_steps.h"
 
@@ -177,18 +178,10 @@ static int has_an_attribute_twice(struct wv_step *step)
 static uint32_t named_object(struct wv_step *step)
 {
 	struct wv_attr *in = wv_step_attr(step, UVERBS_ATTR_CORE_IN);
-	const struct wv_attr_row *known = wv_abi_attr(wv_step_row(step), UVERBS_ATTR_CORE_IN);
-	uint32_t handle;
 
-	for (unsigned int i = 0; in && i < known->n_fields; i++) {
-		const struct wv_field *f = &known->fields[i];
-
-		if (f->kind != WV_HANDLE || f->offset + sizeof(handle) > in->len)
-			continue;
-		memcpy(&handle, wv_attr_bytes(step, in) + f->offset, sizeof(handle));
-		return handle;
-	}
-	return WV_NONE;
+	return in ? wv_field_of(wv_abi_attr(wv_step_row(step), UVERBS_ATTR_CORE_IN),
+				wv_attr_bytes(step, in), in->len, WV_HANDLE)
+		  : WV_NONE;
 }
 
 static const char *check_shape(const struct wv_cmdlog *recipe, struct wv_step *step)

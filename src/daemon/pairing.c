@@ -29,7 +29,7 @@ int wv_pairing_new(const struct wv_config *config, struct wv_service *service, w
 		      .workers = service->workers,
 		      .catalog = service->catalog,
 		      .scheduler = service->scheduler,
-		      .reaper = service->reaper,
+		      .builders = service->builders,
 		      .closer = service->closer,
 		      .peers = &p->peers,
 		      .with_peers = config->pairs_with_peers,

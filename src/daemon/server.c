@@ -9,7 +9,6 @@
 #include "daemon/loop/loop.h"
 #include "daemon/pairs/making.h"
 #include "daemon/pairs/pairs.h"
-#include "store/load.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -159,17 +158,11 @@ static void compose_planner(struct wv_server *s)
 
 static void compose_pools(struct wv_server *s)
 {
-	s->reaper = (struct wv_reaper){.workers = s->workers, .closed = on_results, .arg = s};
-	s->results = (struct wv_build_results){
-	    .event = s->event,
-	    .planner = &s->planner,
-	    .reaper = &s->reaper,
-	    .constants = &s->constants,
-	};
 	s->builders = (struct wv_builders){
+	    .event = s->event,
 	    .workers = s->workers,
-	    .done = wv_build_result,
-	    .results = &s->results,
+	    .planner = &s->planner,
+	    .constants = &s->constants,
 	    .settled = on_results,
 	    .arg = s,
 	};
@@ -185,7 +178,6 @@ static void compose_pools(struct wv_server *s)
 	    .event = s->event,
 	    .planner = &s->planner,
 	    .builders = &s->builders,
-	    .reaper = &s->reaper,
 	    .saver = &s->saver,
 	    .issue = s->issue ? s->issue : wv_issue,
 	};
@@ -201,7 +193,7 @@ static void compose_service(struct wv_server *s)
 	    .constants = &s->constants,
 	    .planner = &s->planner,
 	    .scheduler = &s->scheduler,
-	    .reaper = &s->reaper,
+	    .builders = &s->builders,
 	    .closer = &s->closer,
 	    .handed_out = &s->handed_out,
 	    .socket = s->listener.socket,
@@ -271,8 +263,6 @@ static int start_threads(struct wv_server *s)
 	if (!err)
 		err = wv_builders_start(&s->builders);
 	if (!err)
-		err = wv_reaper_start(&s->reaper);
-	if (!err)
 		err = wv_saver_start(&s->saver);
 	if (err >= 0)
 		err = wv_closer_start(&s->closer, s->workers);
@@ -280,7 +270,7 @@ static int start_threads(struct wv_server *s)
 		wv_log(WV_ERROR,
 		       "%u threads cannot be started: %s: raise TasksMax= or the limit on "
 		       "processes",
-		       WV_BUILDERS + WV_REAPERS + 3, strerror(-err));
+		       2 * WV_BUILDERS + 3, strerror(-err));
 	return err;
 }
 
@@ -329,12 +319,8 @@ int wv_server_init(struct wv_server *s, int listen_fd)
 
 static void end_leases(struct wv_server *s)
 {
-	struct wv_user *user;
-	struct wv_recipe *recipe;
-
-	wv_each_user (&s->catalog, user)
-		wv_each_recipe (user, recipe)
-			wv_scheduler_drop_recipe(&s->scheduler, recipe);
+	wv_each_recipe_of_all (&s->catalog, recipe)
+		wv_scheduler_drop_recipe(&s->scheduler, recipe);
 }
 
 static void stop_closer(struct wv_server *s)
@@ -359,9 +345,8 @@ void wv_server_finish(struct wv_server *s)
 	wv_lender_stop(&s->handed_out.lender);
 	wv_watch_stop(&s->watch);
 	wv_scheduler_stop(&s->scheduler);
-	wv_builders_stop(&s->builders);
 	end_leases(s);
-	wv_reaper_stop(&s->reaper);
+	wv_builders_stop(&s->builders);
 	wv_saver_stop(&s->saver, LAST_SAVES_US);
 	stop_closer(s);
 	wv_workers_stop(s->workers);

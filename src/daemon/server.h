@@ -18,10 +18,8 @@
 #include "daemon/loop/workers.h"
 #include "daemon/pairing.h"
 #include "daemon/pool/build.h"
-#include "daemon/pool/build_results.h"
 #include "daemon/pool/handed_out.h"
 #include "daemon/pool/plan.h"
-#include "daemon/pool/reaper.h"
 #include "daemon/pool/save.h"
 #include "daemon/pool/scheduler.h"
 #include "daemon/tenants/tenant.h"
@@ -47,9 +45,7 @@ struct wv_server {
 	struct wv_planner planner;
 	struct wv_handed_out handed_out;
 	struct wv_builders builders;
-	struct wv_reaper reaper;
 	struct wv_closer closer;
-	struct wv_build_results results;
 	struct wv_saver saver;
 	struct wv_scheduler scheduler;
 	struct wv_pairing *pairing;

@@ -151,3 +151,9 @@ void wv_catalog_unfit(struct wv_recipe *recipe);
 /* Loops over all users, and over the recipes of one. */
 #define wv_each_user(catalog, user) LIST_FOREACH (user, &(catalog)->users, link)
 #define wv_each_recipe(user, r)	    TAILQ_FOREACH (r, &(user)->recipes, link)
+
+/* Loops over the recipes of all users. These are two loops, so it is not to be left by "break". */
+#define wv_each_recipe_of_all(catalog, r)                                                          \
+	for (struct wv_user *user_ = LIST_FIRST(&(catalog)->users); user_;                         \
+	     user_ = LIST_NEXT(user_, link))                                                       \
+		for (struct wv_recipe *r = TAILQ_FIRST(&user_->recipes); r; r = TAILQ_NEXT(r, link))

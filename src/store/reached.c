@@ -2,7 +2,6 @@
 #include "store/reached.h"
 
 #include "base/base.h"
-#include "cmdlog/shorten.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -19,17 +18,38 @@ static unsigned int wanted_steps(struct wv_recipe *recipe)
 	return recipe->reached[WV_RECIPE_RUNS / 2];
 }
 
+/*
+ * Leaves @recipe its first @n_steps steps, without memory at their end that only later steps name.
+ * No step refers to a later one, so what is left may be carried out if @recipe may.
+ */
+static void shorten(struct wv_cmdlog *recipe, unsigned int n_steps)
+{
+	struct wv_step *end = wv_cmdlog_first(recipe);
+	uint16_t n = 0, left = 0;
+
+	wv_each_step (recipe, step) {
+		if (n++ == n_steps)
+			break;
+		if (step->class_ != WV_MEMORY) {
+			end = wv_step_next(step);
+			left = n;
+		}
+	}
+	recipe->n_steps = left;
+	recipe->bytes = (uint32_t)((uint8_t *)end - (uint8_t *)recipe);
+}
+
 /* A recipe of the first @n_steps steps, for the same programs; the caller's. NULL: no memory. */
 static struct wv_recipe *make_shorter(const struct wv_recipe *recipe, unsigned int n_steps)
 {
-	wv_auto_free struct wv_cmdlog *memory = malloc(recipe->cmdlog->bytes);
+	wv_auto_free struct wv_cmdlog *cmdlog = malloc(recipe->cmdlog->bytes);
 	struct wv_recipe *shorter;
 
-	if (!memory)
+	if (!cmdlog)
 		return NULL;
-	wv_shorten(recipe->cmdlog, n_steps, memory);
-	if (!memory->n_steps ||
-	    wv_recipe_new(recipe->uid, &recipe->key, &recipe->provider, memory, &shorter))
+	shorten(memcpy(cmdlog, recipe->cmdlog, recipe->cmdlog->bytes), n_steps);
+	if (!cmdlog->n_steps ||
+	    wv_recipe_new(recipe->uid, &recipe->key, &recipe->provider, cmdlog, &shorter))
 		return NULL;
 	strcpy(shorter->comm, recipe->comm);
 	memcpy(shorter->argv, recipe->argv, sizeof(recipe->argv));

@@ -125,14 +125,6 @@ static int bad(struct reader *r, const char *what)
 	return WV_RECIPE_BAD;
 }
 
-static int copy_text(char *to, size_t capacity, const char *from)
-{
-	if (strlen(from) >= capacity)
-		return -EINVAL;
-	strcpy(to, from);
-	return 0;
-}
-
 static int read_key(struct reader *r, json_t *json)
 {
 	const char *program, *verbs, *provider, *ibdev, *kernel, *name;
@@ -153,9 +145,9 @@ static int read_key(struct reader *r, json_t *json)
 	    wv_unhex(verbs, &key->verbs, sizeof(key->verbs)) ||
 	    wv_unhex(provider, &r->provider, sizeof(r->provider)))
 		return bad(r, "a build-id of the key is not 40 hexadecimal digits");
-	if (copy_text(key->ibdev, sizeof(key->ibdev), ibdev) ||
-	    copy_text(key->kernel, sizeof(key->kernel), kernel) ||
-	    copy_text(key->name, sizeof(key->name), name))
+	if (!wv_copy_string(key->ibdev, sizeof(key->ibdev), ibdev) ||
+	    !wv_copy_string(key->kernel, sizeof(key->kernel), kernel) ||
+	    !wv_copy_string(key->name, sizeof(key->name), name))
 		return bad(r, "a name of the key is too long");
 	return 0;
 }
@@ -224,7 +216,7 @@ static int fill(struct reader *r, const struct document *d, struct wv_recipe *re
 		return bad(r, "the content does not match the id: the file was changed");
 	if (recipe->refused)
 		return bad(r, recipe->refused);
-	if (copy_text(recipe->comm, sizeof(recipe->comm), d->comm))
+	if (!wv_copy_string(recipe->comm, sizeof(recipe->comm), d->comm))
 		return bad(r, "comm is too long");
 	recipe->created = (uint64_t)d->created;
 	recipe->used = (uint64_t)d->used;

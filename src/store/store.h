@@ -6,6 +6,11 @@
 
 #include "store/recipe.h"
 
+/* Names of files in a user's directory. */
+#define WV_SUFFIX     ".json"
+#define WV_BAD_SUFFIX ".bad"
+#define WV_NEW_PREFIX ".new-" /* being written; after a crash such a file stays behind */
+
 struct wv_store {
 	int dir; /* -1: nothing is stored */
 	char path[256];
@@ -25,3 +30,13 @@ int wv_store_save(struct wv_store *store, const struct wv_recipe *recipe);
 
 /* Removes the file of recipe @id of @uid; a file that does not exist is no error. 0 or -errno. */
 int wv_store_remove(struct wv_store *store, uid_t uid, uint64_t id);
+
+/* Receives a recipe that was read; it is the receiver's. */
+typedef void (*wv_store_take_fn)(void *arg, struct wv_recipe *recipe);
+
+/*
+ * Reads all recipes in the store, in which any file may lie, and gives each to @take. A file that is
+ * not a recipe is renamed to *.bad, a file of a newer format is left alone; both are logged. Files
+ * of an interrupted save are removed.
+ */
+void wv_store_load(struct wv_store *store, wv_store_take_fn take, void *arg);

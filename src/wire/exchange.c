@@ -43,14 +43,14 @@ static bool await_message(int sock, int wait_ms)
 	return ppoll(&wait, 1, &limit, &all) > 0;
 }
 
-int wv_receive(int sock, int wait_ms, void *message, size_t capacity, int *fds, unsigned int *n_fds)
+int wv_receive(int sock, int wait_ms, void *message, size_t capacity, struct wv_fds *fds)
 {
-	ssize_t got = wv_recv(sock, message, capacity, fds, WV_WIRE_MAX_FDS, n_fds);
+	ssize_t got = wv_recv(sock, message, capacity, fds->all, WV_FDS_MOST, &fds->n);
 
 	if (got == -EAGAIN) {
 		if (!await_message(sock, wait_ms))
 			return -ETIMEDOUT;
-		got = wv_recv(sock, message, capacity, fds, WV_WIRE_MAX_FDS, n_fds);
+		got = wv_recv(sock, message, capacity, fds->all, WV_FDS_MOST, &fds->n);
 	}
 	if (got <= 0)
 		return got < 0 ? (int)got : -ECONNRESET;
@@ -77,12 +77,9 @@ void wv_describe(struct wv_msg_request *request, const struct wv_build_id *progr
 
 static int receive_state(int sock, struct wv_msg_pool_state *state)
 {
-	int fds[WV_WIRE_MAX_FDS];
-	unsigned int n_fds = 0;
-	int type = wv_receive(sock, WV_WAIT_MS, state, sizeof(*state), fds, &n_fds);
+	wv_auto_fds fds = {.n = 0};
+	int type = wv_receive(sock, WV_WAIT_MS, state, sizeof(*state), &fds);
 
-	for (unsigned int i = 0; i < n_fds; i++)
-		close(fds[i]);
 	if (type == WV_MSG_POOL_STATE)
 		return 0;
 	return type < 0 ? type : -EPROTO;

@@ -16,10 +16,9 @@ int wv_connect(const char *path);
 
 /*
  * Waits up to @wait_ms (below 1000) for the daemon's answer. Returns its message type, or -errno.
- * @fds has room for WV_WIRE_MAX_FDS; the descriptors are the caller's.
+ * Descriptors that came with it are in *@fds, which was empty, also after an error.
  */
-int wv_receive(int sock, int wait_ms, void *message, size_t capacity, int *fds,
-	       unsigned int *n_fds);
+int wv_receive(int sock, int wait_ms, void *message, size_t capacity, struct wv_fds *fds);
 
 /*
  * Describes a program: its build, the hash of its argument vector, its name for people @comm, and

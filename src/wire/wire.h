@@ -28,6 +28,7 @@
 #pragma once
 
 #include "base/build_id.h"
+#include "base/fds.h"
 #include "cmdlog/cmdlog.h"
 
 #include <stdbool.h>
@@ -38,7 +39,7 @@
 #define WV_WIRE_MAGIC	0x42525657u /* "WVRB" */
 #define WV_WIRE_VERSION 7
 #define WV_WIRE_MAX	(WV_CMDLOG_MAX_BYTES + 512)
-#define WV_WIRE_MAX_FDS (WV_CMDLOG_MAX_FDS + 2)
+#define WV_WIRE_MAX_FDS WV_FDS_MOST
 #define WV_WIRE_ANY_FDS 253 /* SCM_MAX_FD: what a message can carry at all (unix(7)) */
 
 #define WV_SOCKET_DEFAULT "/run/warmverbs/socket"
@@ -122,6 +123,8 @@ struct wv_lease_pair {
 	uint8_t peer_gid[16];
 	uint32_t psn, peer_psn; /* the first PSN that it sends, and that of the peer */
 };
+
+_Static_assert(WV_WIRE_MAX_FDS == WV_CMDLOG_MAX_FDS + 2, "see wv_msg_lease");
 
 /*
  * Carries 1 + n_fds descriptors: the command descriptor, then the slots in order; then, if the

@@ -256,7 +256,7 @@ static unsigned int own_fds(struct daemon_bench *b)
 
 	if (pool)
 		SLIST_FOREACH (lease, &pool->leases, link)
-			n -= lease->n_fds;
+			n -= lease->fds.n;
 	return n;
 }
 

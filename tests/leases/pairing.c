@@ -171,19 +171,18 @@ static void please_record(void)
 /* Answers the next program's request. */
 static void serve(uint32_t ignored)
 {
-	int fds[WV_WIRE_MAX_FDS];
-	unsigned int n_fds;
+	struct wv_fds fds;
 
 	(void)ignored;
 	wv_close_fd(&client);
 	client = DONE(accept(listener, NULL, NULL));
-	EXPECT(wv_receive(client, 999, message, sizeof(message), fds, &n_fds) == WV_MSG_REQUEST);
-	EXPECT(n_fds == 1);
+	EXPECT(wv_receive(client, 999, message, sizeof(message), &fds) == WV_MSG_REQUEST);
+	EXPECT(fds.n == 1);
 	if (ufile >= 0)
-		send_lease(fds[0]);
+		send_lease(fds.all[0]);
 	else
 		please_record();
-	close(fds[0]);
+	wv_fds_close(&fds);
 }
 
 /* The type of the program's next message; 0: it has ended. */

@@ -268,7 +268,7 @@ static bool is_settled(struct wv_server *s, unsigned int n)
 				return false;
 		}
 	}
-	return !wv_builders_busy(&s->builders) && !wv_line_busy(s->reaper.line) &&
+	return !wv_builders_busy(&s->builders) && !wv_line_busy(s->builders.closing) &&
 	       !wv_line_busy(s->saver.line);
 }
 
@@ -304,7 +304,7 @@ void bench_rest(struct daemon_bench *b)
 	struct wv_server *s = b->server;
 
 	bench_run(b);
-	while (wv_builders_busy(&s->builders) || wv_line_busy(s->reaper.line) ||
+	while (wv_builders_busy(&s->builders) || wv_line_busy(s->builders.closing) ||
 	       wv_line_busy(s->saver.line)) {
 		sd_event_run(s->event, 1000);
 		bench_run(b);
@@ -323,7 +323,7 @@ void bench_fill(struct daemon_bench *b)
 
 void bench_await_ends(struct daemon_bench *b)
 {
-	while (wv_line_busy(b->server->reaper.line))
+	while (wv_line_busy(b->server->builders.closing))
 		sd_event_run(b->server->event, 1000);
 }
 
@@ -504,7 +504,7 @@ struct wv_recipe *bench_recipe_of(struct daemon_bench *b, uid_t uid, uint32_t n)
 	while (n--)
 		wv_pool_claim(recipe->pool, wv_now(s->event), wv_now(s->event),
 			      wv_idle_us(&s->planner));
-	wv_plan_changed(&s->planner);
+	s->planner.changed = true;
 	return recipe;
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Memory that a recorded program's provider allocated. */
-#include "cmdlog/allocations.h"
+#include "cmdlog/record.h"
 
 #include "fixture.h"
 

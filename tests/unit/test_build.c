@@ -187,7 +187,7 @@ static void test_a_device_removed_and_back_meanwhile(void **state)
 	assert_int_equal(recipe->pool->n_ready, 1);
 }
 
-/* Waits until a builder or the reaper is done, of which the loop has not yet heard. */
+/* Waits until a builder is done, of which the loop has not yet heard. */
 static void await_result(struct daemon_bench *b)
 {
 	struct pollfd done = {.fd = sd_event_get_fd(b->server->event), .events = POLLIN};
@@ -458,7 +458,7 @@ static void test_what_is_being_closed_counts(void **state)
 	bench_settle(b);
 	assert_int_equal(s->tenants.held.leases, 1);
 	assert_int_equal(s->tenants.held.bytes, recipe->cost.bytes);
-	wv_reaper_give(&s->reaper, wv_pool_take(recipe->pool));
+	wv_builders_close(&s->builders, wv_pool_take(recipe->pool));
 	await_result(b);
 	assert_int_equal(tenant_of(recipe)->held.leases, 1);
 	bench_run(b);
@@ -491,7 +491,7 @@ static void test_nothing_is_planned_twice(void **state)
 	p->limits.leases_per_recipe = 1;
 	wv_plan_pools(p);
 	assert_int_equal(recipe->pool->target, 5);
-	wv_plan_changed(p);
+	p->changed = true;
 	p->next_us = wv_now(b->server->event) + 1000000; /* enough time was spent on it */
 	wv_plan_pools(p);
 	assert_int_equal(recipe->pool->target, 5);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The doorbells of a lease: a write() of the program, which is an ioctl where that can say the
  * same. */
-#include "preload/lease/doorbell.h"
+#include "preload/lease/read_write.h"
 
 #include "fake_kernel.h"
 #include "fixture.h"

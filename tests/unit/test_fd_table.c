@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* Which descriptor numbers the preload tracks: few in a small table, others in one made later. */
-#include "preload/core/fd_range.h"
 #include "preload/core/fd_table.h"
 
 #include "base/base.h"

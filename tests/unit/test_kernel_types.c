@@ -3,7 +3,7 @@
 #include "fixture.h"
 
 #include "btf_files.h"
-#include "daemon/devices/kernel_types.h"
+#include "daemon/devices/leasable.h"
 
 #include <stdio.h>
 #include <sys/stat.h>

@@ -2,7 +2,6 @@
 /* A server's ends of pairs, from their reservation to their connection: without any verb. */
 #include "cmdlog/difference.h"
 #include "preload/client/daemon_connection.h"
-#include "preload/pairs/ends.h"
 #include "preload/pairs/partner.h"
 #include "preload/pairs/requests.h"
 
@@ -306,14 +305,15 @@ static void test_the_partner_is_not_named(void **state)
 /* A shape with @n spares that were made, of queue pairs that were moved nowhere. */
 static void stock(unsigned int n)
 {
-	const struct wv_ticket alone = {NULL, 0};
-	const struct wv_order order = {.key = key_of(&cq)};
-	const struct ibv_qp_cap cap = {.max_send_wr = 1};
-	struct wv_shape *shape = wv_stock_ask(&order.key, 0);
+	struct wv_young_qp spare = {
+	    .state = WV_YOUNG_READY, .key = key_of(&cq), .cap.max_send_wr = 1};
+	struct wv_shape *shape = wv_stock_ask(&spare.key, 0);
 
 	shape->wanted = n;
-	for (unsigned int i = 0; i < n; i++)
-		assert_true(wv_stock_add(&order, &qps[i], &cap, &alone));
+	for (unsigned int i = 0; i < n; i++) {
+		spare.qp = &qps[i];
+		assert_true(wv_stock_add(&spare));
+	}
 	wv_shapes_number();
 }
 

@@ -316,11 +316,11 @@ static void test_budgets_are_kept(void **state)
 
 	bench_record(b, 1, "rc_pingpong");
 	b->server->planner.limits.user.leases = 3;
-	wv_plan_changed(&b->server->planner);
+	b->server->planner.changed = true;
 	expect_state(put_size(b, sock, UINT32_MAX), 3, 0);
 	assert_int_equal(settled(b), 3);
 	b->server->planner.limits.leases_per_recipe = 2;
-	wv_plan_changed(&b->server->planner);
+	b->server->planner.changed = true;
 	expect_state(put_size(b, sock, UINT32_MAX), 2, 3);
 	assert_int_equal(settled(b), 2);
 	let_go(b, sock);

@@ -62,15 +62,15 @@ static bool make(const struct wv_qp_key *key, unsigned int access, unsigned int 
 /* Makes what is lacking. Returns how many. */
 static unsigned int fill(uint64_t now_ms)
 {
-	const struct ibv_qp_cap cap = {.max_send_wr = 1};
-	struct wv_ticket ticket;
-	struct wv_order order;
+	struct wv_young_qp spare;
 	unsigned int n = 0;
 
-	while (wv_stock_lacking(&order, now_ms)) {
-		assert_true(wv_ticket_begin(tickets, &order.key, &ticket));
-		wv_ticket_made(&ticket, n);
-		assert_true(wv_stock_add(&order, &qps[n++], &cap, &ticket));
+	while (wv_stock_lacking(&spare, now_ms)) {
+		assert_true(wv_ticket_begin(tickets, &spare.key, &spare.ticket));
+		wv_ticket_made(&spare.ticket, n);
+		spare.cap.max_send_wr = 1;
+		spare.qp = &qps[n++];
+		assert_true(wv_stock_add(&spare));
 	}
 	return n;
 }
@@ -304,41 +304,39 @@ static void test_idle(void **state)
 static void test_refused_by_the_device(void **state)
 {
 	struct wv_qp_key key = key_of(1);
-	struct wv_order order;
+	struct wv_young_qp spare;
 
 	(void)state;
 	make(&key, 0, 5, 0);
 	wv_stock_plan(0);
-	assert_true(wv_stock_lacking(&order, 0));
-	wv_stock_put_off(&order, true, 0);
-	assert_false(wv_stock_lacking(&order, WV_STOCK_PAUSE_MS - 1));
-	assert_true(wv_stock_lacking(&order, WV_STOCK_PAUSE_MS));
+	assert_true(wv_stock_lacking(&spare, 0));
+	wv_stock_put_off(&spare.key, true, 0);
+	assert_false(wv_stock_lacking(&spare, WV_STOCK_PAUSE_MS - 1));
+	assert_true(wv_stock_lacking(&spare, WV_STOCK_PAUSE_MS));
 }
 
 /* Not for longer each time: the device has refused nothing. */
 static void test_put_off(void **state)
 {
 	struct wv_qp_key key = key_of(1);
-	struct wv_order order;
+	struct wv_young_qp spare;
 	uint64_t now_ms = 0;
 
 	(void)state;
 	make(&key, 0, 5, 0);
 	wv_stock_plan(0);
 	for (unsigned int i = 0; i < 10; i++, now_ms += WV_STOCK_SOON_MS) {
-		assert_true(wv_stock_lacking(&order, now_ms));
-		wv_stock_put_off(&order, false, now_ms);
-		assert_false(wv_stock_lacking(&order, now_ms + WV_STOCK_SOON_MS - 1));
+		assert_true(wv_stock_lacking(&spare, now_ms));
+		wv_stock_put_off(&spare.key, false, now_ms);
+		assert_false(wv_stock_lacking(&spare, now_ms + WV_STOCK_SOON_MS - 1));
 	}
 }
 
 /* What is made meanwhile is for a shape that is gone. */
 static void test_withdrawn(void **state)
 {
-	const struct wv_ticket none = {NULL, 0};
 	struct wv_qp_key key = key_of(1);
-	struct wv_order order;
-	const struct ibv_qp_cap cap = {.max_send_wr = 1};
+	struct wv_young_qp spare;
 	unsigned int n = 0;
 
 	(void)state;
@@ -347,14 +345,15 @@ static void test_withdrawn(void **state)
 	fill(0);
 	make(&key, 0, 10, 0);
 	wv_stock_plan(0);
-	assert_true(wv_stock_lacking(&order, 0));
-	wv_stock_withdraw(&order);
+	assert_true(wv_stock_lacking(&spare, 0));
+	wv_stock_withdraw(&spare);
 	assert_null(wv_young_in(WV_YOUNG_BIT(WV_YOUNG_OVER), NULL));
 	wv_stock_withdraw(&cq);
 	for (struct wv_young_qp *y; (y = wv_young_in(WV_YOUNG_BIT(WV_YOUNG_OVER), &cq)); n++)
 		wv_young_enter(y, WV_YOUNG_NONE);
 	assert_int_equal(n, 5);
-	assert_false(wv_stock_add(&order, qps, &cap, &none));
+	spare.qp = qps;
+	assert_false(wv_stock_add(&spare));
 }
 
 static void test_more_shapes_than_room(void **state)

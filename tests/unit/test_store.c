@@ -4,9 +4,7 @@
 
 #include "base/log.h"
 #include "store/catalog.h"
-#include "store/file_names.h"
 #include "store/hex.h"
-#include "store/load.h"
 #include "store/reached.h"
 #include "store/recipe_json.h"
 #include "store/store.h"

@@ -6,7 +6,6 @@
 #include "base/log.h"
 #include "daemon/devices/leasable.h"
 #include "daemon/devices/netlink.h"
-#include "daemon/devices/sysfs.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -20,23 +19,32 @@
 
 #define CLASS "class/infiniband_verbs"
 
-/* Reads the first line of a file of sysfs. 0 or -errno. */
-static int read_line(int dir, const char *name, const char *file, char *text, size_t capacity)
+const char *wv_sysfs(void)
 {
-	char path[128];
-	wv_auto_fd fd = -1;
-	ssize_t got;
+	const char *path = secure_getenv("SYSFS_PATH");
 
-	snprintf(path, sizeof(path), "%s/%s", name, file);
-	fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0)
-		return -errno;
-	got = read(fd, text, capacity - 1);
+	return path && *path ? path : "/sys";
+}
+
+int wv_sysfs_read(int dir, const char *path, char *text, size_t capacity)
+{
+	wv_auto_fd fd = openat(dir, path, O_RDONLY | O_CLOEXEC);
+	ssize_t got = fd < 0 ? -1 : read(fd, text, capacity - 1);
+
 	if (got < 0)
 		return -errno;
 	text[got] = '\0';
 	text[strcspn(text, "\n")] = '\0';
 	return 0;
+}
+
+/* Reads @file of the device @name. */
+static int read_line(int dir, const char *name, const char *file, char *text, size_t capacity)
+{
+	char path[128];
+
+	snprintf(path, sizeof(path), "%s/%s", name, file);
+	return wv_sysfs_read(dir, path, text, capacity);
 }
 
 /* The driver according to the parent device, for devices whose driver netlink does not tell. */

@@ -13,6 +13,16 @@
 
 #define WV_NODE_DIR "/dev/infiniband"
 
+/*
+ * Where sysfs is: the environment variable SYSFS_PATH, where libibverbs looks, too, unless it is
+ * empty or this process was given privileges by its file; or else /sys. Valid as long as the
+ * environment.
+ */
+const char *wv_sysfs(void);
+
+/* Reads the first line of a file of sysfs, of which @path is relative to @dir. 0 or -errno. */
+int wv_sysfs_read(int dir, const char *path, char *text, size_t capacity);
+
 struct wv_device {
 	char name[32];	/* of the node: "uverbs0" */
 	char ibdev[64]; /* name of the RDMA device */
@@ -37,8 +47,7 @@ struct wv_scan_options {
 };
 
 /*
- * Replaces *@devices by the devices that there are now, as sysfs (daemon/devices/sysfs.h) lists
- * them. *@devices is zeroed before the first scan. 0; or -errno, and *@devices is as before. A node
+ * Replaces *@devices by the devices that there are now, as sysfs lists them. *@devices is zeroed before the first scan. 0; or -errno, and *@devices is as before. A node
  * without RDMA has no devices, which is no error.
  */
 int wv_devices_scan(struct wv_devices *devices, const struct wv_scan_options *options);

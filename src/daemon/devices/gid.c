@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/devices/gid.h"
 
-#include "base/base.h"
-#include "daemon/devices/sysfs.h"
+#include "daemon/devices/devices.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -15,15 +14,14 @@
 
 static int read_gid(const char *ibdev, unsigned int port, unsigned int index, uint8_t gid[16])
 {
-	char path[PATH_MAX], text[64] = "";
-	wv_auto_fd fd = -1;
+	char path[PATH_MAX], text[64];
+	int err;
 
 	snprintf(path, sizeof(path), "%s/class/infiniband/%s/ports/%u/gids/%u", wv_sysfs(), ibdev,
 		 port, index);
-	fd = open(path, O_RDONLY | O_CLOEXEC);
-	if (fd < 0 || read(fd, text, sizeof(text) - 1) < 0)
-		return -errno;
-	text[strcspn(text, "\n")] = '\0';
+	err = wv_sysfs_read(AT_FDCWD, path, text, sizeof(text));
+	if (err)
+		return err;
 	/* Written as an IPv6 address without shortening (show_port_gid() of the kernel). */
 	return inet_pton(AF_INET6, text, gid) == 1 ? 0 : -EPROTO;
 }

@@ -78,8 +78,8 @@ static int send_uncharged(struct wv_client *c, struct wv_recipe *recipe,
 	    .head_bytes = sizeof(head),
 	    .tail = lease->cmdlog,
 	    .tail_bytes = lease->cmdlog->bytes,
-	    .fds = lease->fds,
-	    .n_fds = lease->n_fds,
+	    .fds = lease->fds.all,
+	    .n_fds = lease->fds.n,
 	};
 
 	if (wv_pairs_wants_report(c->service->pairs, recipe, lease))
@@ -108,20 +108,22 @@ static int send_lease(struct wv_client *c, struct wv_recipe *recipe,
 
 /* Takes a lease of @device; leases of another device that had its name before are closed. */
 static struct wv_pooled_lease *take_lease(struct wv_pool *pool, const struct wv_device *device,
-					  struct wv_reaper *reaper)
+					  struct wv_builders *builders)
 {
 	struct wv_pooled_lease *lease;
 
 	while ((lease = wv_pool_take(pool)) && lease->rdev != device->rdev)
-		wv_reaper_give(reaper, lease);
+		wv_builders_close(builders, lease);
 	return lease;
 }
 
 /* If the program has ended, these are the last copies, and closing them destroys objects. */
 static void give_up_copies(const struct wv_client *c, struct wv_pooled_lease *lease)
 {
-	while (lease->n_fds)
-		wv_closer_give(c->service->closer, c->tenant, lease->fds[--lease->n_fds]);
+	struct wv_fds *fds = &lease->fds;
+
+	while (fds->n)
+		wv_closer_give(c->service->closer, c->tenant, fds->all[--fds->n]);
 	wv_pooled_lease_free(lease);
 }
 
@@ -175,7 +177,7 @@ static enum wv_client_next serve(struct wv_client *c, struct wv_recipe *recipe,
 	if (recipe->pool) {
 		wv_pool_claim(recipe->pool, now_us, now_us, wv_idle_us(s->planner));
 		lease = wv_pairs_claim(s->pairs, recipe, device->rdev)
-			    ?: take_lease(recipe->pool, device, s->reaper);
+			    ?: take_lease(recipe->pool, device, s->builders);
 	}
 	wv_catalog_touch(s->catalog, recipe, wv_wall_clock());
 	if (lease)

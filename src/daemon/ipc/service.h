@@ -6,9 +6,9 @@
 
 #include "daemon/devices/constants.h"
 #include "daemon/devices/devices.h"
+#include "daemon/pool/build.h"
 #include "daemon/pool/handed_out.h"
 #include "daemon/pool/plan.h"
-#include "daemon/pool/reaper.h"
 #include "daemon/pool/scheduler.h"
 #include "daemon/tenants/closer.h"
 #include "store/catalog.h"
@@ -35,7 +35,7 @@ struct wv_service {
 	struct wv_all_constants *constants;
 	struct wv_planner *planner;
 	struct wv_scheduler *scheduler;
-	struct wv_reaper *reaper;
+	struct wv_builders *builders;
 	struct wv_closer *closer;
 	struct wv_handed_out *handed_out;
 	struct wv_pairs *pairs;	      /* NULL: there are none */

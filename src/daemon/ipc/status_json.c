@@ -21,15 +21,11 @@ static json_t *text_or_null(const char *text)
 
 static uint32_t leases_on(const struct wv_service *s, const struct wv_device *device, uid_t who)
 {
-	struct wv_user *user;
-	struct wv_recipe *r;
 	uint32_t n = 0;
 
-	wv_each_user (s->catalog, user)
-		wv_each_recipe (user, r)
-			if (wv_may_see(who, user->uid) && r->pool &&
-			    !strcmp(r->key.ibdev, device->ibdev))
-				n += r->pool->n_ready;
+	wv_each_recipe_of_all (s->catalog, r)
+		if (wv_may_see(who, r->uid) && r->pool && !strcmp(r->key.ibdev, device->ibdev))
+			n += r->pool->n_ready;
 	return n;
 }
 
@@ -70,12 +66,12 @@ static json_t *budgets(const struct wv_service *s)
 
 static json_t *use(const struct wv_service *s, const struct wv_user *only)
 {
-	struct wv_use use = wv_use_of(s->planner, only);
+	const struct wv_use *held = only ? &only->tenant->held : &s->planner->tenants->held;
 	const struct wv_use *out = only ? &only->tenant->out : &s->handed_out->lender.use;
 
-	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "leases", wv_json_number(use.leases),
-			 "memory", wv_json_number(use.bytes), "descriptors",
-			 wv_json_number(use.fds), "leases_out", wv_json_number(out->leases),
+	return json_pack("{s:o, s:o, s:o, s:o, s:o}", "leases", wv_json_number(held->leases),
+			 "memory", wv_json_number(held->bytes), "descriptors",
+			 wv_json_number(held->fds), "leases_out", wv_json_number(out->leases),
 			 "memory_out", wv_json_number(out->bytes));
 }
 

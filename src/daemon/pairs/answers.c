@@ -53,7 +53,7 @@ static void run(struct wv_work *work)
 	job->err = grow(lease)
 		       ?: wv_replay_moves(lease->cmdlog, capacity, pair->create,
 					  (struct wv_cmdlog *)job->moves, &peer, job->issue,
-					  &lease->fds[0]);
+					  &lease->fds.all[0]);
 }
 
 static void on_done(struct wv_work *work)

@@ -60,7 +60,7 @@ void wv_pairs_return(struct wv_pairs *p, struct wv_pooled_lease *lease)
 	struct wv_pair *pair = wv_pair_find(p, lease->pair.pair);
 
 	if (!pair) {
-		wv_reaper_give(p->reaper, lease);
+		wv_builders_close(p->builders, lease);
 		return;
 	}
 	pair->lease = lease;

@@ -20,8 +20,8 @@
 #include "daemon/pairs/edges.h"
 #include "daemon/pairs/user_names.h"
 #include "daemon/peers/peers.h"
+#include "daemon/pool/build.h"
 #include "daemon/pool/pool.h"
-#include "daemon/pool/reaper.h"
 #include "daemon/pool/scheduler.h"
 #include "daemon/tenants/closer.h"
 #include "store/catalog.h"
@@ -125,7 +125,7 @@ struct wv_pairs {
 	struct wv_workers *workers;
 	struct wv_catalog *catalog;
 	struct wv_scheduler *scheduler;
-	struct wv_reaper *reaper;
+	struct wv_builders *builders;
 	struct wv_closer *closer;
 	struct wv_peers *peers;
 	bool with_peers; /* else there are pairs on this node only */

@@ -63,7 +63,7 @@ static const struct wv_cost reserved = {.fds = 1};
 
 bool wv_pair_keep_number(struct wv_pair *pair)
 {
-	pair->fd = fcntl(pair->lease->fds[0], F_DUPFD_CLOEXEC, 3);
+	pair->fd = fcntl(pair->lease->fds.all[0], F_DUPFD_CLOEXEC, 3);
 	if (pair->fd >= 0)
 		wv_tenant_hold(pair->tenant, &reserved);
 	return pair->fd >= 0;
@@ -85,7 +85,7 @@ void wv_pair_forget(struct wv_pairs *p, struct wv_pair *pair)
 	if (pair->held)
 		*pair->held = NULL;
 	if (pair->lease)
-		wv_reaper_give(p->reaper, pair->lease);
+		wv_builders_close(p->builders, pair->lease);
 	wv_pair_let_number_go(p, pair);
 	pair->edge->n_pairs--;
 	wv_tenant_put(pair->tenant);

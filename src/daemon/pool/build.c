@@ -1,11 +1,74 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "daemon/pool/build.h"
 
+#include "base/backoff.h"
 #include "base/base.h"
+#include "base/log.h"
 #include "daemon/loop/loop.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
+
+#define FIRST_RETRY_US	   100000
+#define LAST_RETRY_US	   60000000
+#define MAX_CONTRADICTIONS 4
+
+void wv_build_failed(struct wv_pool *pool, int64_t now_us, int err, const char *why)
+{
+	struct wv_recipe *recipe = pool->recipe;
+
+	snprintf(pool->error, sizeof(pool->error), "%s", why);
+	pool->failures++;
+	pool->n_failed++;
+	pool->retry_us =
+	    now_us + (int64_t)wv_backoff(FIRST_RETRY_US, LAST_RETRY_US, pool->failures);
+	wv_log(pool->failures == 1 ? WV_NOTICE : WV_DEBUG,
+	       "%s of user %u, recipe %016llx: no lease could be made: %s", recipe->comm,
+	       recipe->uid, (unsigned long long)recipe->id, pool->error);
+	if (err != -EPROTO || ++pool->contradictions < MAX_CONTRADICTIONS)
+		return;
+	wv_catalog_unfit(recipe);
+	wv_log(WV_WARNING,
+	       "%s of user %u, recipe %016llx: no longer prepared, since %s; it is tried again "
+	       "when the program records again or the device comes back",
+	       recipe->comm, recipe->uid, (unsigned long long)recipe->id, pool->error);
+}
+
+/*
+ * Builders that failed at the same time count as one failure: what counts is that attempts fail one
+ * after another.
+ */
+static bool counts(const struct wv_job *job)
+{
+	return job->failed_before == job->pool->n_failed;
+}
+
+/* The device that the lease was made on is still the one that programs open. */
+static bool is_current(const struct wv_builders *b, const struct wv_job *job)
+{
+	const struct wv_device *device = wv_device_of(b->planner, job->pool->recipe);
+
+	return device && device->rdev == job->device.rdev;
+}
+
+/* False: nobody wants @lease, the result, any more. */
+static bool take_result(struct wv_builders *b, struct wv_job *job, struct wv_pooled_lease *lease)
+{
+	struct wv_pool *pool = job->pool;
+
+	if (!pool || atomic_load(&job->cancelled) || !is_current(b, job))
+		return false;
+	if (job->err) {
+		if (counts(job))
+			wv_build_failed(pool, wv_now(b->event), job->err, job->why);
+		return true;
+	}
+	wv_constants_learn(b->constants, lease->rdev, pool->tenant, lease->cmdlog);
+	wv_pool_add(pool, lease, job->build_us);
+	pool->failures = pool->contradictions = 0;
+	return true;
+}
 
 static void carry_out(struct wv_work *work)
 {
@@ -13,34 +76,38 @@ static void carry_out(struct wv_work *work)
 	const struct wv_issuer issuer = {.issue = job->issue, .cancelled = &job->cancelled};
 	int64_t start = wv_steady_clock();
 
-	job->err = wv_pooled_lease_make(job->recipe, &job->device, &issuer, &job->lease, job->why,
-					sizeof(job->why));
+	job->err = wv_pooled_lease_make(job->recipe, &job->device, &issuer, &job->lease, job->why);
 	job->build_us = (uint32_t)(wv_steady_clock() - start);
 }
 
-/* Makes a job that is done idle again, and closes a lease that is still in it. */
+/* Makes a job that is done idle again. */
 static void clear(struct wv_job *job)
 {
 	if (job->pool)
 		job->pool->n_building--;
-	if (job->lease)
-		wv_pooled_lease_free(job->lease);
-	if (job->held)
-		wv_tenant_release(job->tenant, &job->cost);
 	job->tenant->builds.used_us += (int64_t)job->build_us - job->expected_us;
 	job->tenant->n_builds--;
 	wv_tenant_put(job->tenant);
 	free(job->recipe);
 	job->recipe = NULL;
-	job->lease = NULL;
 	job->pool = NULL;
 }
 
+/* What the tenant holds by the job is held by the lease from now on, if there is one. */
 static void done(struct wv_work *work)
 {
 	struct wv_job *job = (struct wv_job *)work;
+	struct wv_pooled_lease *lease = job->lease;
 
-	job->builders->done(job->builders->results, job);
+	job->lease = NULL;
+	if (lease) {
+		lease->tenant = job->tenant;
+		lease->cost = job->cost;
+	} else {
+		wv_tenant_release(job->tenant, &job->cost);
+	}
+	if (!take_result(job->builders, job, lease) && lease)
+		wv_builders_close(job->builders, lease);
 	clear(job);
 }
 
@@ -53,15 +120,17 @@ int wv_builders_start(struct wv_builders *b)
 	    .settled = b->settled,
 	    .arg = b->arg,
 	};
+	int err = wv_line_open(b->workers, &options, &b->making);
 
-	return wv_line_open(b->workers, &options, &b->line);
+	return err ? err : wv_line_open(b->workers, &options, &b->closing);
 }
 
 void wv_builders_stop(struct wv_builders *b)
 {
 	wv_each_job (b, job)
 		wv_job_cancel(job);
-	wv_line_close(&b->line, INT64_MAX);
+	wv_line_close(&b->making, INT64_MAX);
+	wv_line_close(&b->closing, INT64_MAX);
 }
 
 struct wv_job *wv_builders_idle(struct wv_builders *b)
@@ -99,11 +168,10 @@ int wv_job_give(struct wv_builders *b, struct wv_job *job, struct wv_pool *pool,
 	job->tenant->n_builds++;
 	job->cost = pool->recipe->cost;
 	wv_tenant_hold(job->tenant, &job->cost);
-	job->held = true;
 	job->failed_before = pool->n_failed;
 	job->expected_us = expected_us;
 	pool->n_building++;
-	wv_line_give(b->line, &job->work);
+	wv_line_give(b->making, &job->work);
 	return 0;
 }
 
@@ -112,15 +180,23 @@ void wv_job_cancel(struct wv_job *job)
 	atomic_store(&job->cancelled, true);
 }
 
-struct wv_pooled_lease *wv_job_take(struct wv_job *job)
+static struct wv_pooled_lease *lease_of(struct wv_work *work)
 {
-	struct wv_pooled_lease *lease = job->lease;
+	return (void *)((char *)work - offsetof(struct wv_pooled_lease, end));
+}
 
-	if (!lease)
-		return NULL;
-	lease->tenant = job->tenant;
-	lease->cost = job->cost;
-	job->held = false;
-	job->lease = NULL;
-	return lease;
+static void end(struct wv_work *work)
+{
+	wv_fds_close(&lease_of(work)->fds);
+}
+
+static void ended(struct wv_work *work)
+{
+	wv_pooled_lease_free(lease_of(work));
+}
+
+void wv_builders_close(struct wv_builders *b, struct wv_pooled_lease *lease)
+{
+	lease->end = (struct wv_work){.run = end, .done = ended};
+	wv_line_give(b->closing, &lease->end);
 }

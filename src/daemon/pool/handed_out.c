@@ -3,31 +3,14 @@
 
 #include "base/base.h"
 #include "daemon/loop/loop.h"
+#include "daemon/tenants/pidfd.h"
 
 #include <errno.h>
-#include <poll.h>
 #include <sys/socket.h>
-#include <sys/syscall.h>
-
-#ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD 77 /* Linux 6.5 */
-#endif
-
-static struct wv_loan *take(struct wv_holder *h)
-{
-	struct wv_loan *loan = SLIST_FIRST(&h->loans);
-
-	if (loan)
-		SLIST_REMOVE_HEAD(&h->loans, link);
-	return loan;
-}
 
 static void free_holder(struct wv_holder *h)
 {
-	struct wv_loan *loan;
-
-	while ((loan = take(h)))
-		wv_loan_leave(loan);
+	wv_loans_leave(&h->loans);
 	if (h->pid) {
 		LIST_REMOVE(h, link);
 		wv_lender_charge_fd(&h->all->lender, h->tenant, -1);
@@ -47,13 +30,6 @@ static int on_ended(sd_event_source *source, int fd, uint32_t events, void *data
 	return 0;
 }
 
-static bool has_ended(int pidfd)
-{
-	struct pollfd ended = {.fd = pidfd, .events = POLLIN};
-
-	return poll(&ended, 1, 0) > 0;
-}
-
 /* While the process lives, nobody else has its number. */
 static struct wv_holder *find(struct wv_handed_out *o, const struct wv_tenant *tenant, pid_t pid)
 {
@@ -62,25 +38,10 @@ static struct wv_holder *find(struct wv_handed_out *o, const struct wv_tenant *t
 	LIST_FOREACH (h, &o->buckets[(unsigned int)pid % WV_OUT_BUCKETS], link)
 		if (h->pid == pid && h->tenant == tenant)
 			break;
-	if (!h || !has_ended(h->pidfd))
+	if (!h || !wv_pidfd_has_ended(h->pidfd))
 		return h;
 	free_holder(h);
 	return NULL;
-}
-
-/* A descriptor that stands for the process that connected @peer, or -errno. */
-static int pidfd_of(struct wv_handed_out *o, int peer, pid_t pid)
-{
-	int pidfd = -1;
-	socklen_t bytes = sizeof(pidfd);
-
-	if (!o->old_kernel && !getsockopt(peer, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &bytes))
-		return pidfd;
-	if (!o->old_kernel && errno != ENOPROTOOPT)
-		return -errno;
-	o->old_kernel = true;
-	pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
-	return pidfd < 0 ? -errno : pidfd;
 }
 
 static int watch(struct wv_holder *h, int peer)
@@ -89,10 +50,10 @@ static int watch(struct wv_holder *h, int peer)
 
 	if (!wv_lender_has_fd(&h->all->lender, h->tenant))
 		return -EDQUOT;
-	h->pidfd = pidfd_of(h->all, peer, h->pid);
+	h->pidfd = wv_pidfd_of(peer, h->pid);
 	if (h->pidfd < 0)
 		return h->pidfd;
-	if (has_ended(h->pidfd))
+	if (wv_pidfd_has_ended(h->pidfd))
 		return -ESRCH;
 	err = sd_event_add_io(h->all->lender.event, &h->source, h->pidfd, EPOLLIN, on_ended, h);
 	return err < 0 ? err : sd_event_source_set_priority(h->source, WV_PRIORITY_RESULTS);

@@ -24,7 +24,6 @@ struct wv_holder {
 
 struct wv_handed_out {
 	struct wv_lender lender;
-	bool old_kernel; /* it has no SO_PEERPIDFD */
 	LIST_HEAD(, wv_holder) buckets[WV_OUT_BUCKETS];
 };
 

@@ -175,19 +175,10 @@ static int make_borrower(struct wv_lender *lender, const struct wv_tenant *tenan
 static int find_borrower(struct wv_lender *lender, const struct wv_tenant *tenant,
 			 struct wv_borrower **borrower)
 {
-	struct wv_borrower *b;
-	int err = 0;
-
-	LIST_FOREACH (b, &lender->borrowers, link)
-		if (b->tenant == tenant)
-			break;
-	if (!b)
-		err = make_borrower(lender, tenant, &b);
-	if (err)
-		return err;
-	b->n_loans++;
-	*borrower = b;
-	return 0;
+	LIST_FOREACH (*borrower, &lender->borrowers, link)
+		if ((*borrower)->tenant == tenant)
+			return 0;
+	return make_borrower(lender, tenant, borrower);
 }
 
 static int watch_memory(struct wv_loan *loan, int memory)
@@ -200,11 +191,13 @@ static int watch_memory(struct wv_loan *loan, int memory)
 	if (loan->memory < 0)
 		return loan->memory;
 	err = find_borrower(loan->lender, loan->tenant, &loan->borrower);
-	if (err)
+	if (err) {
 		close(loan->memory);
-	else
-		wv_lender_charge_fd(loan->lender, loan->tenant, 1);
-	return err;
+		return err;
+	}
+	loan->borrower->n_loans++;
+	wv_lender_charge_fd(loan->lender, loan->tenant, 1);
+	return 0;
 }
 
 static bool has_share(const struct wv_lender *lender, const struct wv_tenant *tenant,
@@ -239,7 +232,7 @@ int wv_loan_make(struct wv_lender *lender, struct wv_tenant *tenant, const struc
 	return 0;
 }
 
-void wv_loan_leave(struct wv_loan *loan)
+static void leave(struct wv_loan *loan)
 {
 	struct wv_borrower *b = loan->borrower;
 
@@ -251,4 +244,12 @@ void wv_loan_leave(struct wv_loan *loan)
 	b->wait_us = FIRST_WAIT_US;
 	if (!b->asking)
 		await_question(b);
+}
+
+void wv_loans_leave(struct wv_loans *loans)
+{
+	struct wv_loan *loan;
+
+	while ((loan = take(loans)))
+		leave(loan);
 }

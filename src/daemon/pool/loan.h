@@ -60,5 +60,5 @@ int wv_loan_make(struct wv_lender *lender, struct wv_tenant *tenant, const struc
 /* Ends @loan at once: the lease was not handed out after all. */
 void wv_loan_end(struct wv_loan *loan);
 
-/* The process that got the lease has ended. @loan ends when its memory is no longer used. */
-void wv_loan_leave(struct wv_loan *loan);
+/* The process that got the leases has ended. Each loan ends when its memory is no longer used. */
+void wv_loans_leave(struct wv_loans *loans);

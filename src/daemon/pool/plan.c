@@ -68,13 +68,10 @@ static struct wv_want want_of(const struct wv_planner *p, struct wv_pool *pool)
 static unsigned int list_wants(const struct wv_planner *p, struct wv_want *wants)
 {
 	unsigned int n = 0;
-	struct wv_user *user;
-	struct wv_recipe *recipe;
 
-	wv_each_user (p->catalog, user)
-		wv_each_recipe (user, recipe)
-			if (recipe->pool)
-				wants[n++] = want_of(p, recipe->pool);
+	wv_each_recipe_of_all (p->catalog, recipe)
+		if (recipe->pool)
+			wants[n++] = want_of(p, recipe->pool);
 	wv_wants_sort(wants, n);
 	return n;
 }
@@ -100,11 +97,6 @@ static void plan(struct wv_planner *p)
 	set_targets(wants, n, wv_now(p->event));
 }
 
-void wv_plan_changed(struct wv_planner *p)
-{
-	p->changed = true;
-}
-
 void wv_plan_pools(struct wv_planner *p)
 {
 	int64_t now = wv_now(p->event), start;
@@ -117,9 +109,4 @@ void wv_plan_pools(struct wv_planner *p)
 	if (p->next_us < now - BURST_US)
 		p->next_us = now - BURST_US;
 	p->next_us += PART * (wv_cpu_clock() - start);
-}
-
-struct wv_use wv_use_of(const struct wv_planner *p, const struct wv_user *only)
-{
-	return only ? only->tenant->held : p->tenants->held;
 }

@@ -25,15 +25,13 @@ struct wv_planner {
 	uint32_t (*requested)(void *arg, const struct wv_recipe *recipe);
 	void *arg;
 
-	bool changed;	 /* the targets may be out of date */
+	/* The targets may be out of date: demand, pools, recipes or devices changed, or time passed. */
+	bool changed;
 	int64_t next_us; /* no plan before this time of the loop's clock */
 };
 
 /* After so many microseconds without use a pool is halved. */
 int64_t wv_idle_us(const struct wv_planner *p);
-
-/* Something changed that targets depend on: demand, pools, recipes, devices, or time passed. */
-void wv_plan_changed(struct wv_planner *p);
 
 /*
  * Sets the target of each pool, if something changed. Planning takes at most a part of the loop's
@@ -44,9 +42,3 @@ void wv_plan_pools(struct wv_planner *p);
 
 /* The device on which @recipe can be carried out now, or NULL. Valid until the next scan. */
 const struct wv_device *wv_device_of(const struct wv_planner *p, const struct wv_recipe *recipe);
-
-/*
- * What leases that are made, wait or are closed take up: those of the tenant of @only, or of all if
- * @only is NULL.
- */
-struct wv_use wv_use_of(const struct wv_planner *p, const struct wv_user *only);

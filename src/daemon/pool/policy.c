@@ -157,15 +157,10 @@ static bool grant(struct plan *p, struct wv_want *w, uint32_t round)
 	return true;
 }
 
-static bool exists(const struct wv_want *w, uint32_t round)
-{
-	return w->held >= round;
-}
-
 /* The first entry from @w on whose lease number @round exists, or does not, as @held says. */
 static struct wv_want *next(const struct plan *p, struct wv_want *w, uint32_t round, bool held)
 {
-	while (w < p->wants + p->n && exists(w, round) != held)
+	while (w < p->wants + p->n && (w->held >= round) != held)
 		w++;
 	return w;
 }

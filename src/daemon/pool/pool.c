@@ -18,11 +18,6 @@ struct wv_pool *wv_pool_new(struct wv_recipe *recipe, struct wv_tenant *tenant, 
 	return pool;
 }
 
-void wv_pool_free(struct wv_pool *pool)
-{
-	free(pool);
-}
-
 void wv_pool_add(struct wv_pool *pool, struct wv_pooled_lease *lease, uint32_t build_us)
 {
 	pool->build_us[pool->n_built++ % WV_BUILD_TIMES] = build_us;

@@ -29,12 +29,9 @@ struct wv_pool {
 
 /*
  * A new, empty pool for @recipe of @tenant, which was last used at @last_us of the loop's clock.
- * The caller's; NULL if memory is short.
+ * The caller's, who frees it once it is empty; NULL if memory is short.
  */
 struct wv_pool *wv_pool_new(struct wv_recipe *recipe, struct wv_tenant *tenant, int64_t last_us);
-
-/* Frees @pool, which must be empty. */
-void wv_pool_free(struct wv_pool *pool);
 
 /* How many leases wait or are being made. */
 static inline uint32_t wv_pool_held(const struct wv_pool *pool)

@@ -44,15 +44,9 @@ static int open_node(const struct wv_device *device)
 	return wv_steal_fd(&fd);
 }
 
-void wv_pooled_lease_close(struct wv_pooled_lease *lease)
-{
-	while (lease->n_fds)
-		close(lease->fds[--lease->n_fds]);
-}
-
 void wv_pooled_lease_free(struct wv_pooled_lease *lease)
 {
-	wv_pooled_lease_close(lease);
+	wv_fds_close(&lease->fds);
 	if (lease->tenant)
 		wv_tenant_release(lease->tenant, &lease->cost);
 	free(lease->cmdlog);
@@ -67,17 +61,17 @@ static const char *step_name(struct wv_cmdlog *cmdlog, unsigned int index)
 	return step ? wv_step_row(step)->name : "?";
 }
 
-static void explain(struct wv_cmdlog *recipe, const struct wv_replay *replay, int err, char *why,
-		    size_t capacity)
+static void explain(struct wv_cmdlog *recipe, const struct wv_replay *replay, int err,
+		    char why[static WV_WHY_BYTES])
 {
 	unsigned int i = replay->failed_step;
 
 	if (err == -EPROTO)
-		snprintf(why, capacity, "step %u, %s: the kernel answers %s", i,
+		snprintf(why, WV_WHY_BYTES, "step %u, %s: the kernel answers %s", i,
 			 step_name(recipe, i),
 			 replay->failed_errno ? strerror(replay->failed_errno) : "success");
 	else
-		snprintf(why, capacity, "%s", strerror(-err));
+		snprintf(why, WV_WHY_BYTES, "%s", strerror(-err));
 }
 
 /*
@@ -113,35 +107,35 @@ static int take_memory(struct wv_pooled_lease *lease, int fd)
 	if (again < 0)
 		return again;
 	lease->has_memory = true;
-	lease->fds[lease->n_fds++] = again;
+	lease->fds.all[lease->fds.n++] = again;
 	return 0;
 }
 
 int wv_pooled_lease_memory(const struct wv_pooled_lease *lease)
 {
-	return lease->has_memory ? lease->fds[lease->n_fds - 1] : -1;
+	return lease->has_memory ? lease->fds.all[lease->fds.n - 1] : -1;
 }
 
 /* The descriptors that the replay made become the lease's, on failure too. */
 static int play(struct wv_pooled_lease *lease, struct wv_cmdlog *recipe,
-		const struct wv_issuer *issuer, char *why, size_t capacity)
+		const struct wv_issuer *issuer, char why[static WV_WHY_BYTES])
 {
-	struct target target = {.issuer = issuer, .fd = &lease->fds[0]};
+	struct target target = {.issuer = issuer, .fd = &lease->fds.all[0]};
 	struct wv_replay replay;
 	int err = wv_replay(recipe, issue_unless_cancelled, &target, lease->cmdlog,
 			    WV_CMDLOG_MAX_BYTES, &replay);
 	struct wv_cmdlog *small;
 	int no_memory;
 
-	memcpy(&lease->fds[1], replay.fds, replay.n_fds * sizeof(replay.fds[0]));
-	lease->n_fds = 1 + replay.n_fds;
+	memcpy(&lease->fds.all[1], replay.fds, replay.n_fds * sizeof(replay.fds[0]));
+	lease->fds.n = 1 + replay.n_fds;
 	no_memory = take_memory(lease, replay.memory);
 	if (err) {
-		explain(recipe, &replay, err, why, capacity);
+		explain(recipe, &replay, err, why);
 		return classify(err, replay.failed_errno);
 	}
 	if (no_memory) {
-		snprintf(why, capacity, "its memory: %s", strerror(-no_memory));
+		snprintf(why, WV_WHY_BYTES, "its memory: %s", strerror(-no_memory));
 		return no_memory;
 	}
 	small = realloc(lease->cmdlog, lease->cmdlog->bytes);
@@ -152,24 +146,23 @@ static int play(struct wv_pooled_lease *lease, struct wv_cmdlog *recipe,
 
 /* Opens the device and carries out the recipe in the new ufile. */
 static int fill(struct wv_pooled_lease *lease, struct wv_cmdlog *recipe,
-		const struct wv_device *device, const struct wv_issuer *issuer, char *why,
-		size_t capacity)
+		const struct wv_device *device, const struct wv_issuer *issuer,
+		char why[static WV_WHY_BYTES])
 {
 	int fd = open_node(device);
 
 	if (fd < 0) {
-		snprintf(why, capacity, "%s: %s", device->node, strerror(-fd));
+		snprintf(why, WV_WHY_BYTES, "%s: %s", device->node, strerror(-fd));
 		return fd;
 	}
-	lease->fds[0] = fd;
-	lease->n_fds = 1;
+	lease->fds = (struct wv_fds){.n = 1, .all = {fd}};
 	lease->rdev = device->rdev;
-	return play(lease, recipe, issuer, why, capacity);
+	return play(lease, recipe, issuer, why);
 }
 
 int wv_pooled_lease_make(struct wv_cmdlog *recipe, const struct wv_device *device,
-			 const struct wv_issuer *issuer, struct wv_pooled_lease **lease, char *why,
-			 size_t capacity)
+			 const struct wv_issuer *issuer, struct wv_pooled_lease **lease,
+			 char why[static WV_WHY_BYTES])
 {
 	struct wv_pooled_lease *r = calloc(1, sizeof(*r));
 	int err;
@@ -178,10 +171,10 @@ int wv_pooled_lease_make(struct wv_cmdlog *recipe, const struct wv_device *devic
 		r->cmdlog = malloc(WV_CMDLOG_MAX_BYTES);
 	if (!r || !r->cmdlog) {
 		free(r);
-		snprintf(why, capacity, "%s", strerror(ENOMEM));
+		snprintf(why, WV_WHY_BYTES, "%s", strerror(ENOMEM));
 		return -ENOMEM;
 	}
-	err = fill(r, recipe, device, issuer, why, capacity);
+	err = fill(r, recipe, device, issuer, why);
 	if (err)
 		wv_pooled_lease_free(r);
 	else

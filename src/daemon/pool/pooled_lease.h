@@ -4,6 +4,7 @@
  */
 #pragma once
 
+#include "base/fds.h"
 #include "cmdlog/replay.h"
 #include "daemon/devices/devices.h"
 #include "daemon/loop/workers.h"
@@ -18,12 +19,11 @@
 struct wv_pooled_lease {
 	SLIST_ENTRY(wv_pooled_lease) link;
 	struct wv_cmdlog *cmdlog; /* WV_LEASE */
-	unsigned int n_fds; /* the command descriptor, the slots, the memory if there is any */
-	int fds[2 + WV_CMDLOG_MAX_FDS];
+	struct wv_fds fds; /* the command descriptor, the slots, the memory if there is any */
 	bool has_memory;
 	dev_t rdev;
 	struct wv_lease_pair pair;
-	struct wv_work end; /* the reaper's */
+	struct wv_work end; /* of the builders */
 	/* The loop's: */
 	struct wv_tenant *tenant; /* who holds it; NULL: nobody */
 	struct wv_cost cost;
@@ -41,18 +41,18 @@ int wv_issue(void *kernel, struct ib_uverbs_ioctl_hdr *cmd);
 /*
  * Carries out @recipe, a command log that passed wv_validate(), on @device. This takes as long as
  * the device takes. 0 and *@lease, which is the caller's; -EPROTO if the kernel's answers
- * contradict the recipe; -ECANCELED; or -errno if the recipe could not be tried. On failure @why,
- * of @capacity bytes, says what happened.
+ * contradict the recipe; -ECANCELED; or -errno if the recipe could not be tried. On failure @why
+ * says what happened.
  */
 int wv_pooled_lease_make(struct wv_cmdlog *recipe, const struct wv_device *device,
-			 const struct wv_issuer *issuer, struct wv_pooled_lease **lease, char *why,
-			 size_t capacity);
+			 const struct wv_issuer *issuer, struct wv_pooled_lease **lease,
+			 char why[static WV_WHY_BYTES]);
 
 /* The memory of @lease, which has its descriptors yet, or -1: there is none. */
 int wv_pooled_lease_memory(const struct wv_pooled_lease *lease);
 
-/* Closes the descriptors of @lease, which takes as long as the device takes. Any thread may. */
-void wv_pooled_lease_close(struct wv_pooled_lease *lease);
-
-/* Closes @lease if that was not done, releases it and frees it. */
+/*
+ * Closes the descriptors of @lease, which takes as long as the device takes, if that was not done;
+ * releases the lease and frees it.
+ */
 void wv_pooled_lease_free(struct wv_pooled_lease *lease);

@@ -13,16 +13,11 @@
 #define SAVE_RETRY_US	 MINUTE_US
 #define SAVE_COUNTERS_US (5 * MINUTE_US)
 
-/* What a worker uses, which may outlive the saver. */
-struct wv_disk {
-	struct wv_store store; /* with a descriptor of its own */
-};
-
 /* To write a recipe, or to remove its file. */
 struct order {
 	struct wv_work work; /* first */
 	struct wv_saver *saver;
-	struct wv_disk *disk;
+	struct wv_store *disk;
 	struct wv_recipe *copy; /* to be written; NULL: the file is to be removed */
 	uid_t uid;
 	uint64_t id;
@@ -36,9 +31,9 @@ static void free_order(struct order *order)
 	free(order);
 }
 
-static void free_disk(struct wv_disk *disk)
+static void free_disk(struct wv_store *disk)
 {
-	wv_store_close(&disk->store);
+	wv_store_close(disk);
 	free(disk);
 }
 
@@ -46,10 +41,9 @@ static void free_disk(struct wv_disk *disk)
 static void carry_out(struct wv_work *work)
 {
 	struct order *order = (struct order *)work;
-	struct wv_store *store = &order->disk->store;
 
-	order->err = order->copy ? wv_store_save(store, order->copy)
-				 : wv_store_remove(store, order->uid, order->id);
+	order->err = order->copy ? wv_store_save(order->disk, order->copy)
+				 : wv_store_remove(order->disk, order->uid, order->id);
 }
 
 /* Runs in a worker: the saver did not wait for it. */
@@ -92,16 +86,16 @@ static void done(struct wv_work *work)
 	free_order(order);
 }
 
-static int make_disk(const struct wv_store *store, struct wv_disk **disk)
+static int make_disk(const struct wv_store *store, struct wv_store **disk)
 {
-	struct wv_disk *d = malloc(sizeof(*d));
+	struct wv_store *d = malloc(sizeof(*d));
 
 	if (!d)
 		return -ENOMEM;
-	d->store = *store;
+	*d = *store;
 	if (store->dir >= 0)
-		d->store.dir = fcntl(store->dir, F_DUPFD_CLOEXEC, 0);
-	if (store->dir >= 0 && d->store.dir < 0) {
+		d->dir = fcntl(store->dir, F_DUPFD_CLOEXEC, 0);
+	if (store->dir >= 0 && d->dir < 0) {
 		free(d);
 		return -errno;
 	}
@@ -171,13 +165,9 @@ static bool is_unsaved(const struct wv_recipe *recipe, bool also_stale)
 
 static struct wv_recipe *find_unsaved(struct wv_saver *s, bool also_stale)
 {
-	struct wv_user *user;
-	struct wv_recipe *recipe;
-
-	wv_each_user (s->catalog, user)
-		wv_each_recipe (user, recipe)
-			if (is_unsaved(recipe, also_stale))
-				return recipe;
+	wv_each_recipe_of_all (s->catalog, recipe)
+		if (is_unsaved(recipe, also_stale))
+			return recipe;
 	return NULL;
 }
 
@@ -224,13 +214,10 @@ void wv_save_drop(struct wv_saver *s, const struct wv_recipe *recipe)
 
 static unsigned int count_unsaved(const struct wv_saver *s)
 {
-	struct wv_user *user;
-	struct wv_recipe *recipe;
 	unsigned int n = 0;
 
-	wv_each_user (s->catalog, user)
-		wv_each_recipe (user, recipe)
-			n += is_unsaved(recipe, false);
+	wv_each_recipe_of_all (s->catalog, recipe)
+		n += is_unsaved(recipe, false);
 	return n;
 }
 

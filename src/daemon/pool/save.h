@@ -14,8 +14,6 @@
 /* So many orders may wait before no further recipe is taken. Each holds a copy of its recipe. */
 #define WV_MAX_SAVES 16
 
-struct wv_disk;
-
 struct wv_saver {
 	/* Set by the owner before wv_saver_start(); all of it outlives the saver. */
 	sd_event *event;
@@ -27,9 +25,10 @@ struct wv_saver {
 	void *arg;
 
 	struct wv_line *line; /* NULL: not started */
-	struct wv_disk *disk; /* the line's, if that is left behind */
-	int64_t retry_us;     /* saving failed: no attempt before this time */
-	int64_t counters_us;  /* counters are saved next at this time */
+	/* The workers' store, with a descriptor of its own. It may outlive the saver. */
+	struct wv_store *disk;
+	int64_t retry_us;    /* saving failed: no attempt before this time */
+	int64_t counters_us; /* counters are saved next at this time */
 };
 
 /* 0 or -errno. */

@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "daemon/loop/loop.h"
-#include "daemon/pool/build_results.h"
 #include "daemon/pool/pool.h"
 
 #include <errno.h>
@@ -92,17 +91,13 @@ static bool comes_before(const struct wv_pool *a, const struct wv_pool *b)
 static struct wv_pool *neediest(struct wv_scheduler *s)
 {
 	struct wv_pool *best = NULL;
-	struct wv_user *user;
-	struct wv_recipe *recipe;
 
-	wv_each_user (s->planner->catalog, user) {
-		wv_each_recipe (user, recipe) {
-			if (!may_start(s, recipe))
-				continue;
-			wv_share_join(&recipe->pool->tenant->builds, &s->builds);
-			if (!best || comes_before(recipe->pool, best))
-				best = recipe->pool;
-		}
+	wv_each_recipe_of_all (s->planner->catalog, recipe) {
+		if (!may_start(s, recipe))
+			continue;
+		wv_share_join(&recipe->pool->tenant->builds, &s->builds);
+		if (!best || comes_before(recipe->pool, best))
+			best = recipe->pool;
 	}
 	return best;
 }
@@ -127,18 +122,13 @@ static bool start_one(struct wv_scheduler *s)
 
 static bool shrink_one(struct wv_scheduler *s)
 {
-	struct wv_user *user;
-	struct wv_recipe *recipe;
+	wv_each_recipe_of_all (s->planner->catalog, recipe) {
+		struct wv_pool *pool = recipe->pool;
 
-	wv_each_user (s->planner->catalog, user) {
-		wv_each_recipe (user, recipe) {
-			struct wv_pool *pool = recipe->pool;
-
-			if (!pool || pool->n_ready <= pool->target || !is_quiet(s, pool->tenant))
-				continue;
-			wv_reaper_give(s->reaper, wv_pool_take(pool));
-			return true;
-		}
+		if (!pool || pool->n_ready <= pool->target || !is_quiet(s, pool->tenant))
+			continue;
+		wv_builders_close(s->builders, wv_pool_take(pool));
+		return true;
 	}
 	return false;
 }
@@ -154,26 +144,16 @@ static bool save_one(struct wv_scheduler *s)
 	return wv_now(s->event) >= saving_from(s) && wv_save_one(s->saver);
 }
 
-static bool is_on(sd_event_source *source)
-{
-	int enabled = SD_EVENT_OFF;
-
-	sd_event_source_get_enabled(source, &enabled);
-	return enabled != SD_EVENT_OFF;
-}
-
 /* Notes which tenants lack leases. */
 static void note_who_lacks(struct wv_scheduler *s)
 {
 	struct wv_user *user;
-	struct wv_recipe *recipe;
 
 	wv_each_user (s->planner->catalog, user)
 		user->tenant->lacks = user->tenant->n_builds;
-	wv_each_user (s->planner->catalog, user)
-		wv_each_recipe (user, recipe)
-			if (lacks_leases(s, recipe))
-				user->tenant->lacks = true;
+	wv_each_recipe_of_all (s->planner->catalog, recipe)
+		if (lacks_leases(s, recipe))
+			recipe->pool->tenant->lacks = true;
 	wv_each_user (s->planner->catalog, user)
 		if (!user->tenant->lacks)
 			user->tenant->behind_us = 0;
@@ -256,7 +236,7 @@ static int on_timer(sd_event_source *source, uint64_t now, void *data)
 
 	(void)source;
 	(void)now;
-	wv_plan_changed(s->planner);
+	s->planner->changed = true;
 	wv_timer_arm(s->timer, wv_now(s->event) + STEP_US);
 	sd_event_source_set_enabled(s->work_source, SD_EVENT_ON);
 	step(s);
@@ -267,7 +247,7 @@ static void look_by(struct wv_scheduler *s, int64_t due_us)
 {
 	uint64_t due = UINT64_MAX;
 
-	if (is_on(s->timer))
+	if (sd_event_source_get_enabled(s->timer, NULL) > 0)
 		sd_event_source_get_time(s->timer, &due);
 	if (due > (uint64_t)due_us)
 		wv_timer_arm(s->timer, due_us);
@@ -275,7 +255,7 @@ static void look_by(struct wv_scheduler *s, int64_t due_us)
 
 void wv_scheduler_go_on(struct wv_scheduler *s)
 {
-	wv_plan_changed(s->planner);
+	s->planner->changed = true;
 	look_by(s, wv_now(s->event) + STEP_US);
 	sd_event_source_set_enabled(s->work_source, SD_EVENT_ON);
 }
@@ -284,7 +264,7 @@ void wv_scheduler_poke(struct wv_scheduler *s, struct wv_tenant *tenant)
 {
 	int64_t now = wv_now(s->event);
 
-	wv_plan_changed(s->planner);
+	s->planner->changed = true;
 	s->request_us = now;
 	if (!s->behind_us)
 		s->behind_us = now;
@@ -311,18 +291,14 @@ int wv_scheduler_adopt(struct wv_scheduler *s, struct wv_recipe *recipe)
 static void empty(struct wv_scheduler *s, struct wv_pool *pool)
 {
 	while (pool->n_ready)
-		wv_reaper_give(s->reaper, wv_pool_take(pool));
+		wv_builders_close(s->builders, wv_pool_take(pool));
 }
 
 void wv_scheduler_drop_device(struct wv_scheduler *s, const char *ibdev)
 {
-	struct wv_user *user;
-	struct wv_recipe *recipe;
-
-	wv_each_user (s->planner->catalog, user)
-		wv_each_recipe (user, recipe)
-			if (recipe->pool && !strcmp(recipe->key.ibdev, ibdev))
-				empty(s, recipe->pool);
+	wv_each_recipe_of_all (s->planner->catalog, recipe)
+		if (recipe->pool && !strcmp(recipe->key.ibdev, ibdev))
+			empty(s, recipe->pool);
 	wv_each_job (s->builders, job)
 		if (!strcmp(job->device.ibdev, ibdev))
 			wv_job_cancel(job);
@@ -338,22 +314,17 @@ void wv_scheduler_drop_recipe(struct wv_scheduler *s, struct wv_recipe *recipe)
 			job->pool = NULL;
 		}
 	empty(s, recipe->pool);
-	wv_plan_changed(s->planner);
-	wv_pool_free(recipe->pool);
+	s->planner->changed = true;
+	free(recipe->pool);
 	recipe->pool = NULL;
 }
 
 void wv_scheduler_retry(struct wv_scheduler *s)
 {
-	struct wv_user *user;
-	struct wv_recipe *recipe;
-
-	wv_each_user (s->planner->catalog, user) {
-		wv_each_recipe (user, recipe) {
-			recipe->unfit = false;
-			if (recipe->pool)
-				wv_pool_forgive(recipe->pool);
-		}
+	wv_each_recipe_of_all (s->planner->catalog, recipe) {
+		recipe->unfit = false;
+		if (recipe->pool)
+			wv_pool_forgive(recipe->pool);
 	}
 	wv_scheduler_poke(s, NULL);
 }

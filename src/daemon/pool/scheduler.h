@@ -8,7 +8,6 @@
 
 #include "daemon/pool/build.h"
 #include "daemon/pool/plan.h"
-#include "daemon/pool/reaper.h"
 #include "daemon/pool/save.h"
 
 struct wv_scheduler {
@@ -16,7 +15,6 @@ struct wv_scheduler {
 	sd_event *event;
 	struct wv_planner *planner;
 	struct wv_builders *builders; /* started */
-	struct wv_reaper *reaper;     /* started */
 	struct wv_saver *saver;
 	wv_issue_fn issue; /* how commands reach the kernel; called by several threads at once */
 

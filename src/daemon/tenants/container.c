@@ -2,20 +2,13 @@
 #include "daemon/tenants/container.h"
 
 #include "base/base.h"
+#include "daemon/tenants/pidfd.h"
 
 #include <ctype.h>
-#include <poll.h>
-#include <stdio.h>
 #include <string.h>
-#include <sys/socket.h>
-#include <sys/syscall.h>
 
 #define RUNTIME_ID_DIGITS 32
 #define UNIFIED		  "0::" /* cgroup version 2 (cgroups(7)) */
-
-#ifndef SO_PEERPIDFD
-#define SO_PEERPIDFD 77 /* Linux 6.5 */
-#endif
 
 static bool ends_in(const char *name, size_t bytes, const char *suffix)
 {
@@ -93,33 +86,9 @@ size_t wv_container_path(const char *path)
 	return first;
 }
 
-/* A descriptor that stands for the process, whatever becomes of its number; or -1. */
-static int pidfd_of(int peer, pid_t pid)
-{
-	int pidfd = -1;
-	socklen_t bytes = sizeof(pidfd);
-
-	if (!getsockopt(peer, SOL_SOCKET, SO_PEERPIDFD, &pidfd, &bytes))
-		return pidfd;
-	return (int)syscall(SYS_pidfd_open, pid, 0);
-}
-
-static bool is_alive(int pidfd)
-{
-	struct pollfd ended = {.fd = pidfd, .events = POLLIN};
-
-	return !poll(&ended, 1, 0);
-}
-
-static void close_file(FILE **file)
-{
-	if (*file)
-		fclose(*file);
-}
-
 uint64_t wv_container_in(const char *path)
 {
-	wv_cleanup(close_file) FILE *file = fopen(path, "re");
+	wv_auto_file file = fopen(path, "re");
 	wv_auto_free char *line = NULL;
 	size_t capacity = 0;
 
@@ -136,11 +105,11 @@ uint64_t wv_container_in(const char *path)
 
 uint64_t wv_container_of(int peer, pid_t pid)
 {
-	wv_auto_fd pidfd = pidfd_of(peer, pid);
+	wv_auto_fd pidfd = wv_pidfd_of(peer, pid);
 	char path[64];
 	uint64_t container;
 
 	snprintf(path, sizeof(path), "/proc/%d/cgroup", pid);
 	container = pidfd < 0 ? 0 : wv_container_in(path);
-	return container && is_alive(pidfd) ? container : 0;
+	return container && !wv_pidfd_has_ended(pidfd) ? container : 0;
 }

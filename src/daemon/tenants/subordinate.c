@@ -5,14 +5,7 @@
 
 #include <errno.h>
 #include <pwd.h>
-#include <stdio.h>
 #include <string.h>
-
-static void close_file(FILE **file)
-{
-	if (*file)
-		fclose(*file);
-}
 
 /* A user's name or number. */
 static bool parse_owner(const char *text, uid_t *uid)
@@ -57,7 +50,7 @@ static int add(struct wv_subordinates *s, const struct wv_subordinate_range *ran
 
 int wv_subordinates_read(struct wv_subordinates *s, const char *path)
 {
-	wv_cleanup(close_file) FILE *file = fopen(path, "re");
+	wv_auto_file file = fopen(path, "re");
 	wv_auto_free char *line = NULL;
 	size_t capacity = 0;
 	int err = 0;

@@ -4,7 +4,6 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "preload/client/daemon_connection.h"
-#include "preload/core/fd_room.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/lock.h"
 #include "preload/core/process.h"
@@ -12,8 +11,10 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/capability.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 /* An open made ahead is not urgent, but a fork may be waiting for the thread that makes it. */
@@ -202,11 +203,10 @@ static bool is_put_off(int type, const struct wv_msg_no_lease *answer)
 	return type == WV_MSG_NO_LEASE && answer->reason == WV_NO_LEASE_LATER;
 }
 
-/* Asks anew, after an answer that came with @n_fds descriptors, whatever they are. */
-static bool ask_again(struct wv_lease_request *r, const int *fds, unsigned int *n_fds)
+/* Asks anew, after an answer that came with @fds, whatever they are. */
+static bool ask_again(struct wv_lease_request *r, struct wv_fds *fds)
 {
-	while (*n_fds)
-		close(fds[--*n_fds]);
+	wv_fds_close(fds);
 	wv_close_fd(&r->sock);
 	r->sock = ask_for_lease(r->node, r->open_number, 0);
 	return r->sock >= 0;
@@ -219,15 +219,15 @@ static uint32_t flags_of(int type, const void *answer)
 	return type == WV_MSG_NO_LEASE ? ((const struct wv_msg_no_lease *)answer)->flags : 0;
 }
 
-int wv_lease_request_answer(struct wv_lease_request *r, void *message, size_t capacity, int *fds,
-			    unsigned int *n_fds)
+int wv_lease_request_answer(struct wv_lease_request *r, void *message, size_t capacity,
+			    struct wv_fds *fds)
 {
 	int64_t end = (int64_t)wv_clock_ms() + wait_ms(r), left;
-	int type = wv_receive(r->sock, (int)wait_ms(r), message, capacity, fds, n_fds);
+	int type = wv_receive(r->sock, (int)wait_ms(r), message, capacity, fds);
 
-	if (is_put_off(type, message) && ask_again(r, fds, n_fds)) {
+	if (is_put_off(type, message) && ask_again(r, fds)) {
 		left = end - (int64_t)wv_clock_ms();
-		type = wv_receive(r->sock, left > 0 ? (int)left : 0, message, capacity, fds, n_fds);
+		type = wv_receive(r->sock, left > 0 ? (int)left : 0, message, capacity, fds);
 	}
 	if (type >= 0)
 		wv_client_note_answer(flags_of(type, message));
@@ -241,6 +241,17 @@ void wv_lease_request_retract(int ufile, uint32_t open_number)
 	wv_auto_fd sock = should_ask() ? wv_client_ask(ufile, open_number, WV_REQUEST_UNFIT) : -1;
 
 	(void)sock; /* there is no answer */
+}
+
+bool wv_has_raw_capabilities(void)
+{
+	struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+	struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{0}};
+
+	if (syscall(SYS_capget, &header, data))
+		return false;
+	return data[CAP_TO_INDEX(CAP_NET_RAW)].effective & CAP_TO_MASK(CAP_NET_RAW) ||
+	       data[CAP_TO_INDEX(CAP_SYS_RAWIO)].effective & CAP_TO_MASK(CAP_SYS_RAWIO);
 }
 
 void wv_lease_request_forked(void)

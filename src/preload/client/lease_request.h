@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "base/fds.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -48,14 +50,21 @@ struct wv_lease_request wv_lease_request_make(const char *path, bool ask, uint32
  * Waits for the daemon's answer to @r, for as long as suits the request. If the daemon put off what
  * was asked in advance, asks again, over another socket. Returns what wv_receive() does.
  */
-int wv_lease_request_answer(struct wv_lease_request *r, void *message, size_t capacity, int *fds,
-			    unsigned int *n_fds);
+int wv_lease_request_answer(struct wv_lease_request *r, void *message, size_t capacity,
+			    struct wv_fds *fds);
 
 /*
  * Tells the daemon to give no more leases to programs like this one, because they need capabilities
  * that a lease does not have. @ufile proves that this process may use the device.
  */
 void wv_lease_request_retract(int ufile, uint32_t open_number);
+
+/*
+ * Whether this thread has CAP_NET_RAW or CAP_SYS_RAWIO, which the daemon has given up. With them,
+ * some drivers give extra capabilities to the contexts that it opens (Linux, drivers/infiniband/hw,
+ * devx.c, devx_create()).
+ */
+bool wv_has_raw_capabilities(void);
 
 /* In a forked child: the pending request is the parent's. */
 void wv_lease_request_forked(void);

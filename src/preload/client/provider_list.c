@@ -3,11 +3,12 @@
 
 #include "base/base.h"
 #include "base/build_id.h"
-#include "preload/client/provider_list_file.h"
 #include "preload/core/lock.h"
 #include "preload/core/settings.h"
+#include "wire/wire.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <glob.h>
 #include <link.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #include <unistd.h>
 
 #define LINE_BYTES    80  /* "uverbs63 ", 63 bytes of a provider's name and the end fit */
+#define LIST_CAPACITY 128 /* of the path of the list */
 #define PATH_CAPACITY 512 /* longer paths of providers are left to libibverbs */
 #define DEVICE_DIR    "/dev/infiniband/"
 
@@ -30,6 +32,49 @@ struct device {
 static struct device *devices; /* most nodes have one: a table would cost a page fault */
 static unsigned int n_devices, n_allocated;
 static bool known;
+
+/* The file's path, and where in @path its name begins. NULL: the path of the socket is no good. */
+static char *file_path(char *path)
+{
+	char *slash, *name;
+
+	if (!wv_copy_string(path, LIST_CAPACITY, wv_settings()->socket))
+		return NULL;
+	slash = strrchr(path, '/');
+	name = slash ? slash + 1 : path;
+	if (!slash ||
+	    !wv_copy_string(name, LIST_CAPACITY - (size_t)(name - path), WV_PROVIDERS_FILE))
+		return NULL;
+	return name;
+}
+
+/* Does not wait for whoever would write to a FIFO. */
+static int open_file(void)
+{
+	char path[LIST_CAPACITY], *name = file_path(path);
+	int fd = name ? open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK) : -1;
+
+	if (fd < 0)
+		return -1;
+	*name = '\0';
+	if (!wv_provider_list_is_trusted(fd, path))
+		wv_close_fd(&fd);
+	return fd;
+}
+
+/*
+ * Reads the providers file, which the daemon leaves next to its socket, into @text, with a final
+ * zero; what does not fit is left out. False: there is none, or somebody could have written it whom
+ * this program does not trust. Never waits.
+ */
+static bool read_file(char *text, size_t capacity)
+{
+	wv_auto_fd fd = open_file();
+	ssize_t got = fd < 0 ? -1 : read(fd, text, capacity - 1);
+
+	text[got > 0 ? got : 0] = '\0';
+	return got > 0;
+}
 
 /* Makes room for one more device, and keeps the others. */
 static bool make_room(void)
@@ -80,7 +125,7 @@ void wv_provider_list_read(void)
 
 	wv_lock();
 	n_devices = 0;
-	found = wv_settings()->providers && wv_provider_list_file_read(text, sizeof(text));
+	found = wv_settings()->providers && read_file(text, sizeof(text));
 	__atomic_store_n(&known, found, __ATOMIC_RELAXED);
 	if (found)
 		parse_list(text);

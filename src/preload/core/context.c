@@ -64,31 +64,20 @@ struct wv_context *wv_context_new(const struct wv_scope *scope, void (*end)(stru
 
 	if (!c)
 		return NULL;
-	c->mode = WV_PLAIN;
+	drop_constants(c);
+	memset(c, 0, offsetof(struct wv_context, index));
 	c->stopped = true;
 	c->birth = wv_births;
 	c->opening = scope->opening;
-	c->connected = c->due = c->removed = c->many_threads = c->uses_tickets = false;
 	c->owner = scope->maker ? scope->maker->owner : NULL;
 	c->end = end;
-	c->lease.memory = NULL;
-	c->tickets = NULL;
-	drop_constants(c);
+	c->ufile = c->sock = c->node = c->pair.sock = -1;
+	c->qps = &c->own_qps;
+	__atomic_store_n(&c->spares, 0, __ATOMIC_RELAXED);
 	if (c->allocations)
 		c->allocations->n = 0;
-	c->verbs = NULL;
-	c->commands = 0;
-	c->ufile = c->sock = c->node = c->pair.sock = -1;
-	c->pair.id = 0;
-	c->pair.came = false;
 	c->connecting.untold = 0;
 	c->connecting.qp = WV_NONE;
-	c->no_lease = c->driver_id = c->unsent = c->late_objects = 0;
-	__atomic_store_n(&c->spares, 0, __ATOMIC_RELAXED);
-	memset(&c->report, 0, sizeof(c->report));
-	c->qps = &c->own_qps;
-	memset(c->qps, 0, sizeof(*c->qps));
-	memset(c->moved, 0, sizeof(c->moved));
 	return c;
 }
 
@@ -201,28 +190,19 @@ void wv_context_abandon(int fd)
 	wv_unlock();
 }
 
-bool wv_context_is_seen(int fd)
+struct wv_context_facts wv_context_facts(int fd)
 {
+	struct wv_context_facts facts = {.is_seen = false};
 	const struct wv_context *c;
-	bool seen;
 
 	wv_lock();
 	c = wv_context_of(fd);
-	seen = c && c->driver_id;
+	if (c)
+		facts = (struct wv_context_facts){.is_seen = c->driver_id,
+						  .is_own = !wv_context_is_inherited(c),
+						  .open_number = c->open_number};
 	wv_unlock();
-	return seen;
-}
-
-bool wv_context_is_own(int fd)
-{
-	const struct wv_context *c;
-	bool own;
-
-	wv_lock();
-	c = wv_context_of(fd);
-	own = c && !wv_context_is_inherited(c);
-	wv_unlock();
-	return own;
+	return facts;
 }
 
 uint32_t wv_context_driver(int fd)
@@ -230,18 +210,6 @@ uint32_t wv_context_driver(int fd)
 	const struct wv_context *c = wv_context_of(fd);
 
 	return c ? __atomic_load_n(&c->driver_id, __ATOMIC_RELAXED) : 0;
-}
-
-uint32_t wv_context_open_number(int fd)
-{
-	const struct wv_context *c;
-	uint32_t number;
-
-	wv_lock();
-	c = wv_context_of(fd);
-	number = c ? c->open_number : 0;
-	wv_unlock();
-	return number;
 }
 
 void wv_contexts_forked(void)

@@ -7,9 +7,8 @@
 
 #include "abi/qp.h"
 #include "cmdlog/adopt.h"
-#include "cmdlog/allocations.h"
+#include "cmdlog/record.h"
 #include "cmdlog/validate.h"
-#include "cmdlog/writer.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/lock.h"
 #include "preload/core/provider.h"
@@ -80,7 +79,6 @@ struct wv_context {
 	bool connected;	   /* a QP has a peer */
 	bool uses_tickets; /* other than for its children (stock/tickets.h) */
 	bool due;	   /* the daemon is to be told as soon as no peer waits (lease/news.h) */
-	uint16_t index;	   /* in the table of contexts */
 	uint16_t files;	   /* tracked descriptors of this context */
 	uint16_t commands; /* how many of these are the ufile */
 	uint32_t birth;	   /* wv_births of the process that opened it */
@@ -104,14 +102,17 @@ struct wv_context {
 	uint64_t moved[WV_CMDLOG_MAX_STEPS / 64]; /* bit per handle: the kernel moved the QP */
 	unsigned int unsent;	   /* steps of the recording, or divergences, that were not sent */
 	unsigned int late_objects; /* while recording: created since the first connection */
-	uint32_t spares;    /* queue pairs of it that came from spares. Written without the lock */
-	time_t connected_s; /* while recording: CLOCK_MONOTONIC then */
+	time_t connected_s;	   /* while recording: CLOCK_MONOTONIC then */
 	struct wv_cmdlog_writer record;
-	struct wv_allocations *allocations; /* of queues, while recording */
-	struct ibv_context *verbs;	    /* while the program has it open, if known */
-	struct wv_tickets *tickets;	    /* of its spares (stock/tickets.h); or NULL */
+	struct ibv_context *verbs;  /* while the program has it open, if known */
+	struct wv_tickets *tickets; /* of its spares (stock/tickets.h); or NULL */
 	struct wv_context_pair pair;
 	struct wv_msg_report report;
+
+	/* All before this is zeroed for a new context in the same place (wv_context_new()). */
+	uint16_t index;	 /* in the table of contexts */
+	uint32_t spares; /* queue pairs of it that came from spares. Written without the lock */
+	struct wv_allocations *allocations;	  /* of queues, while recording */
 	struct wv_connecting connecting;	  /* in pages that are in use */
 	_Alignas(8) uint8_t message[WV_WIRE_MAX]; /* the lease as received, or the recording */
 };
@@ -192,20 +193,19 @@ void wv_context_opened(struct wv_context *context);
  */
 void wv_context_abandon(int fd);
 
-/*
- * Whether this library sees the commands of @fd. It does not if another library interposes ioctl()
- * in front of it. Takes the lock.
- */
-bool wv_context_is_seen(int fd);
+/* What is known of the context of a command descriptor; all zero: it is none. */
+struct wv_context_facts {
+	bool
+	    is_seen; /* this library sees its commands: no other one interposes ioctl() before it */
+	bool is_own; /* this process opened it */
+	uint32_t open_number; /* which open of a device it was in its process, from 0 */
+};
 
-/* Whether this process opened the context of @fd. Takes the lock. */
-bool wv_context_is_own(int fd);
+/* Takes the lock. */
+struct wv_context_facts wv_context_facts(int fd);
 
 /* The driver of @fd's context; RDMA_DRIVER_UNKNOWN if it is not known. */
 uint32_t wv_context_driver(int fd);
-
-/* The context of @fd was which open of a device in its process, counted from 0. Takes the lock. */
-uint32_t wv_context_open_number(int fd);
 
 /*
  * In a forked child, with the lock held. The child has its parent's descriptors and may use them,

@@ -4,9 +4,14 @@
 #include "base/base.h"
 
 #include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+/* A lease request has two open, and libibverbs at most four at a time while it lists devices. */
+#define PLENTY	   8
 #define MAX_OWNERS 16 /* each owner is a static object of a module */
 
 uint32_t wv_few_fds[WV_FEW_FDS];
@@ -14,6 +19,7 @@ uint32_t *wv_more_fds;
 uint32_t wv_n_fds WV_HOT;
 
 static const struct wv_fd_owner *owners[MAX_OWNERS];
+static rlim_t end; /* the limit on numbers when it was last looked at */
 
 union word {
 	uint32_t word;
@@ -109,4 +115,47 @@ void wv_fd_close_private(int *fd)
 	wv_fd_untrack(*fd);
 	close(*fd);
 	*fd = -1;
+}
+
+void wv_fd_range_flush(const struct wv_fd_range *range)
+{
+	if (range->first > range->last || !close_range(range->first, range->last, 0))
+		return;
+	for (unsigned int fd = range->first; fd <= range->last; fd++)
+		close((int)fd);
+}
+
+void wv_fd_range_close(struct wv_fd_range *range, int fd)
+{
+	if (fd < 0)
+		return;
+	wv_fd_untrack(fd);
+	if ((unsigned int)fd == range->last + 1) {
+		range->last++;
+		return;
+	}
+	wv_fd_range_flush(range);
+	*range = (struct wv_fd_range){(unsigned int)fd, (unsigned int)fd};
+}
+
+bool wv_fds_are_plenty(void)
+{
+	struct pollfd fds[PLENTY];
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur < PLENTY)
+		return false;
+	end = limit.rlim_cur < INT_MAX ? limit.rlim_cur : INT_MAX;
+	for (int i = 0; i < PLENTY; i++)
+		fds[i] = (struct pollfd){.fd = (int)end - 1 - i};
+	poll(fds, PLENTY, 0); /* tells of all numbers at once which are not open */
+	for (int i = 0; i < PLENTY; i++)
+		if (fds[i].revents != POLLNVAL)
+			return false;
+	return true;
+}
+
+bool wv_fd_is_far_from_limit(int fd)
+{
+	return (rlim_t)fd + PLENTY < end;
 }

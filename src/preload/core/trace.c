@@ -50,10 +50,13 @@ uint64_t wv_trace_now(void)
 	return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
+/* Does nothing if @start is 0: nothing is traced. */
 static void put(uint64_t start, struct wv_trace *record)
 {
 	int saved = errno;
 
+	if (!start)
+		return;
 	record->magic = WV_TRACE_MAGIC;
 	record->pid = (uint32_t)getpid();
 	record->tid = (uint32_t)syscall(SYS_gettid);
@@ -69,10 +72,7 @@ static void put(uint64_t start, struct wv_trace *record)
 
 void wv_trace_list(uint64_t start)
 {
-	struct wv_trace record = {.kind = WV_TRACE_LIST};
-
-	if (start)
-		put(start, &record);
+	put(start, &(struct wv_trace){.kind = WV_TRACE_LIST});
 }
 
 void wv_trace_open(uint64_t start, int fd)
@@ -95,10 +95,7 @@ void wv_trace_open(uint64_t start, int fd)
 
 void wv_trace_preforked(uint64_t start)
 {
-	struct wv_trace record = {.kind = WV_TRACE_OPEN, .how = WV_HOW_PREFORKED};
-
-	if (start)
-		put(start, &record);
+	put(start, &(struct wv_trace){.kind = WV_TRACE_OPEN, .how = WV_HOW_PREFORKED});
 }
 
 static uint16_t qp_state_asked(const struct ib_uverbs_ioctl_hdr *cmd, uint32_t write_cmd)
@@ -145,8 +142,7 @@ void wv_trace_ahead(uint64_t start, enum wv_trace_how how, uint16_t state)
 		record.write_cmd = IB_USER_VERBS_CMD_MODIFY_QP;
 		record.qp_state = state;
 	}
-	if (start)
-		put(start, &record);
+	put(start, &record);
 }
 
 void wv_trace_rollback(uint64_t start, enum wv_trace_kind kind, uint16_t object, int error)
@@ -158,8 +154,7 @@ void wv_trace_rollback(uint64_t start, enum wv_trace_kind kind, uint16_t object,
 	    .error = error,
 	};
 
-	if (start)
-		put(start, &record);
+	put(start, &record);
 }
 
 void wv_trace_copied(uint32_t lkey)
@@ -169,8 +164,6 @@ void wv_trace_copied(uint32_t lkey)
 	    .write_cmd = WV_NO_WRITE_CMD,
 	    .why = {.offset = lkey},
 	};
-	uint64_t start = wv_trace_now();
 
-	if (start)
-		put(start, &record);
+	put(wv_trace_now(), &record);
 }

@@ -10,8 +10,7 @@
 #include "preload/core/scope.h"
 #include "preload/lease/aside.h"
 #include "preload/lease/control_path.h"
-#include "preload/lease/doorbell.h"
-#include "preload/lease/event_handles.h"
+#include "preload/lease/read_write.h"
 
 #include <stdarg.h>
 #include <sys/ioctl.h>

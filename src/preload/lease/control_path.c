@@ -14,7 +14,6 @@
 #include "preload/core/passage.h"
 #include "preload/core/scope.h"
 #include "preload/core/trace.h"
-#include "preload/lease/capabilities.h"
 #include "preload/lease/lease_end.h"
 #include "preload/lease/news.h"
 #include "preload/lease/rollback.h"
@@ -58,7 +57,7 @@ static void take(const struct wv_passage *p, struct wv_step *step)
 
 	c->report.adopted++;
 	if (wv_abi_creates(wv_step_row(step), UVERBS_OBJECT_DEVICE))
-		wv_lease_keep(c);
+		wv_fd_close_private(&c->node); /* the program uses the context of the lease */
 	if (p->used)
 		connected_as_it_was(c);
 }

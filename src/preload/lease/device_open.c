@@ -6,7 +6,6 @@
 #include "preload/client/lease_request.h"
 #include "preload/client/provider_list.h"
 #include "preload/core/context.h"
-#include "preload/core/fd_room.h"
 #include "preload/core/trace.h"
 #include "preload/lease/lease_end.h"
 #include "preload/lease/open_outcome.h"
@@ -31,16 +30,16 @@ static bool is_ufile(int fd)
 	return ioctl(fd, RDMA_VERBS_IOCTL, &empty) < 0 && errno == EINVAL;
 }
 
-static bool lease_fits(const struct wv_context *c, struct wv_msg_lease *msg, const int *fds,
-		       unsigned int n_fds, dev_t rdev)
+static bool lease_fits(const struct wv_context *c, struct wv_msg_lease *msg,
+		       const struct wv_fds *fds, dev_t rdev)
 {
 	struct wv_cmdlog *cmdlog = (struct wv_cmdlog *)(msg + 1);
 
 	if (wv_cmdlog_check(msg + 1, msg->msg.bytes - sizeof(*msg), WV_LEASE) ||
-	    msg->n_fds != cmdlog->n_fds || n_fds != 1u + cmdlog->n_fds + !!cmdlog->memory ||
+	    msg->n_fds != cmdlog->n_fds || fds->n != 1u + cmdlog->n_fds + !!cmdlog->memory ||
 	    !wv_paired_fits(cmdlog, &msg->pair))
 		return false;
-	return rdev && msg->rdev == rdev && is_ufile(fds[0]) &&
+	return rdev && msg->rdev == rdev && is_ufile(fds->all[0]) &&
 	       !memcmp(&c->provider, &msg->provider, sizeof(c->provider));
 }
 
@@ -89,21 +88,22 @@ static bool place_memory(struct wv_context *c, const struct wv_scope *scope, int
  * Makes the lease in @c->message the program's, and its descriptors the context's. False: the lease
  * cannot be used, and the descriptors stay the caller's.
  */
-static bool take_lease(struct wv_context *c, const struct wv_scope *scope, const int *fds)
+static bool take_lease(struct wv_context *c, const struct wv_scope *scope, struct wv_fds *fds)
 {
 	const struct wv_msg_lease *message = (const void *)c->message;
 	struct wv_cmdlog *cmdlog = (struct wv_cmdlog *)(message + 1);
 
 	for (unsigned int i = 0; i <= cmdlog->n_fds; i++)
-		if (!wv_fd_can_be_tracked(fds[i]))
+		if (!wv_fd_can_be_tracked(fds->all[i]))
 			return false;
-	if (!wv_fd_is_far_from_limit(fds[cmdlog->n_fds]))
+	if (!wv_fd_is_far_from_limit(fds->all[cmdlog->n_fds]))
 		return false;
 	wv_lease_init(&c->lease, cmdlog);
 	c->lease.opening = c->opening;
-	if (cmdlog->memory && !place_memory(c, scope, fds[1 + cmdlog->n_fds]))
+	if (cmdlog->memory && !place_memory(c, scope, fds->all[1 + cmdlog->n_fds]))
 		return false;
-	track_lease(c, fds);
+	track_lease(c, fds->all);
+	fds->n = 0;
 	wv_connections_begin(c, message->flags);
 	if (message->pair.pair)
 		wv_paired_begin(c, &message->pair);
@@ -154,18 +154,15 @@ static enum wv_no_lease why_no_lease(int type, const struct wv_msg_no_lease *non
  */
 static int collect(struct wv_context *c, const struct wv_scope *scope, struct wv_lease_request *r)
 {
-	int fds[WV_WIRE_MAX_FDS];
-	unsigned int n_fds = 0;
-	int type = wv_lease_request_answer(r, c->message, sizeof(c->message), fds, &n_fds);
+	wv_auto_fds fds = {.n = 0};
+	int type = wv_lease_request_answer(r, c->message, sizeof(c->message), &fds);
 	struct wv_msg_no_lease *none = (void *)c->message;
 
-	for (unsigned int i = 0; i < n_fds; i++)
-		fds[i] = wv_fd_off_standard(fds[i]);
-	if (type == WV_MSG_LEASE && lease_fits(c, (void *)c->message, fds, n_fds, r->rdev) &&
-	    take_lease(c, scope, fds))
-		return fds[0];
-	for (unsigned int i = 0; i < n_fds; i++)
-		close(fds[i]);
+	for (unsigned int i = 0; i < fds.n; i++)
+		fds.all[i] = wv_fd_off_standard(fds.all[i]);
+	if (type == WV_MSG_LEASE && lease_fits(c, (void *)c->message, &fds, r->rdev) &&
+	    take_lease(c, scope, &fds))
+		return c->ufile;
 	c->no_lease = why_no_lease(type, none);
 	if (type == WV_MSG_NO_LEASE)
 		keep_constants(c, none);

@@ -69,11 +69,6 @@ void wv_lease_complete(int fd)
 	wv_unlock();
 }
 
-void wv_lease_keep(struct wv_context *c)
-{
-	wv_fd_close_private(&c->node);
-}
-
 void wv_lease_give_back(struct wv_context *c, int fd)
 {
 	if (c->node < 0 || dup3(c->node, fd, O_CLOEXEC) < 0)

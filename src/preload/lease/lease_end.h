@@ -12,9 +12,6 @@
  */
 void wv_lease_end(struct wv_context *c);
 
-/* The program uses the context of the lease, so the node that it opened itself is closed. */
-void wv_lease_keep(struct wv_context *c);
-
 /*
  * The program wants a context that differs from the lease's, and a ufile can have only one. So @fd
  * becomes the node that the program opened itself, and the lease ends.

@@ -6,7 +6,6 @@
 #include "cmdlog/qp_steps.h"
 #include "cmdlog/rivals.h"
 #include "preload/core/trace.h"
-#include "preload/lease/put_back.h"
 #include "preload/providers.h"
 
 #include <errno.h>
@@ -104,6 +103,19 @@ static int remake(int ufile, struct wv_lease *lease, struct wv_step *create)
 	while (n)
 		destroy(ufile, driver_id, create, plugs[--n]);
 	return err || handle == create->new_handle ? err : ENFILE;
+}
+
+bool wv_put_back(const struct wv_put_back *how, int *error)
+{
+	bool moved = false;
+	int err = how->reset(how->qp);
+
+	while (!err) {
+		err = how->repeat(how->qp);
+		moved = moved || !err;
+	}
+	*error = err == WV_NO_MOVE ? 0 : err;
+	return !moved;
 }
 
 /* A queue pair of a lease that is put back. */

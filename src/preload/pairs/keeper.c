@@ -4,10 +4,10 @@
 #include "base/backoff.h"
 #include "preload/client/daemon_connection.h"
 #include "preload/core/worker.h"
-#include "preload/pairs/ends.h"
 #include "preload/pairs/keeper_sock.h"
+#include "preload/pairs/partner.h"
 #include "preload/pairs/server_end.h"
-#include "preload/stock/locks.h"
+#include "preload/stock/stock.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "preload/client/daemon_connection.h"
-#include "preload/core/fd_room.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/lock.h"
 #include "wire/exchange.h"

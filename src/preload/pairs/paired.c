@@ -6,7 +6,7 @@
 #include "cmdlog/command.h"
 #include "cmdlog/qp_steps.h"
 #include "preload/core/scope.h"
-#include "preload/pairs/rule.h"
+#include "preload/pairs/partner.h"
 #include "preload/providers.h"
 #include "wire/pair.h"
 

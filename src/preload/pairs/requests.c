@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "preload/client/daemon_connection.h"
 #include "preload/pairs/partner.h"
-#include "preload/stock/locks.h"
+#include "preload/stock/stock.h"
 
 #include <rdma/rdma_cma.h>
 

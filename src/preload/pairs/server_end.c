@@ -4,11 +4,10 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "preload/core/counters.h"
-#include "preload/pairs/ends.h"
 #include "preload/pairs/keeper_sock.h"
 #include "preload/pairs/partner.h"
 #include "preload/stock/aside_qp.h"
-#include "preload/stock/locks.h"
+#include "preload/stock/stock.h"
 
 #include <errno.h>
 
@@ -211,11 +210,11 @@ static bool tell_one_connected(void)
 	struct wv_young_qp y;
 	bool found;
 
-	wv_making_lock_last();
+	wv_worker_lock_last(&wv_making);
 	found = next_connected(&y);
 	if (found && is_at(y.shape, NULL))
 		say_connected(&y);
-	wv_making_unlock();
+	wv_worker_unlock(&wv_making);
 	return found;
 }
 

@@ -163,7 +163,7 @@ static void learn(struct ibv_context *context, const struct wv_verb *open,
 
 	if (!t.set)
 		return;
-	t.set->script->open_number = wv_context_open_number(context->cmd_fd);
+	t.set->script->open_number = wv_context_facts(context->cmd_fd).open_number;
 	wv_set_append(t.set, open, context);
 	wv_context_ops_take_over(context, &t.set->ops);
 	wv_tracked_add(&t);

@@ -4,7 +4,7 @@
 #include "abi/qp.h"
 #include "base/bits.h"
 #include "preload/core/real.h"
-#include "preload/lease/put_back.h"
+#include "preload/lease/rollback.h"
 #include "preload/prefork/set_make.h"
 #include "preload/prefork/tracked_context.h"
 

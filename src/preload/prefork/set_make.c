@@ -48,7 +48,7 @@ static void *make_open(struct wv_set *set, const struct wv_verb *verb, struct ib
 		context = wv_open_device(*devices);
 	if (!context)
 		return NULL;
-	if (!wv_context_is_seen(context->cmd_fd)) {
+	if (!wv_context_facts(context->cmd_fd).is_seen) {
 		/*
 		 * Commands that this library does not see cannot be held back, so abandoning the
 		 * set would destroy objects that a child uses.

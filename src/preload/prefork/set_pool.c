@@ -4,7 +4,7 @@
 #include "base/backoff.h"
 #include "base/base.h"
 #include "preload/core/counters.h"
-#include "preload/core/fd_range.h"
+#include "preload/core/fd_table.h"
 #include "preload/prefork/set_make.h"
 
 #include <errno.h>

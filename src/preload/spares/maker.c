@@ -13,7 +13,6 @@
 #include "preload/pairs/server_end.h"
 #include "preload/spares/room.h"
 #include "preload/stock/aside_qp.h"
-#include "preload/stock/locks.h"
 #include "preload/stock/stock.h"
 #include "preload/stock/young.h"
 
@@ -25,112 +24,108 @@ static struct wv_worker maker = {.work = work};
 static bool due; /* to be woken once the program has connected a queue pair */
 
 /* The program has not moved the queue pair yet, so it must see the state RESET. */
-static int move(struct ibv_qp *qp, const struct wv_init_moves *moves)
+static int move(const struct wv_young_qp *spare)
 {
 	int error = 0;
 
-	for (unsigned int i = 0; i < moves->n && !error; i++)
-		error = wv_aside_make_move(qp, &moves->all[i]);
-	qp->state = IBV_QPS_RESET;
+	for (unsigned int i = 0; i < spare->moves.n && !error; i++)
+		error = wv_aside_make_move(spare->qp, &spare->moves.all[i]);
+	spare->qp->state = IBV_QPS_RESET;
 	return error;
 }
 
-/* Destroys @qp, which nobody has, unless another process did (wv_ticket_begin_end()). */
-static void destroy(struct ibv_qp *qp, struct wv_ticket *ticket, unsigned int *patience_ms)
+/* Destroys @spare, which nobody has, unless another process did (wv_ticket_begin_end()). */
+static void destroy(struct wv_young_qp *spare, unsigned int *patience_ms)
 {
-	if (!wv_ticket_begin_end(ticket, patience_ms))
+	if (!wv_ticket_begin_end(&spare->ticket, patience_ms))
 		return;
-	wv_aside_destroy_qp(qp);
-	wv_ticket_end(ticket);
+	wv_aside_destroy_qp(spare->qp);
+	wv_ticket_end(&spare->ticket);
 }
 
-/* The ticket is good as soon as there is something that another process can destroy. */
-static struct ibv_qp *make(const struct wv_order *order, struct ibv_qp_cap *cap,
-			   struct wv_ticket *ticket)
+/*
+ * The ticket is good as soon as there is something that another process can destroy. False: a verb
+ * has failed.
+ */
+static bool make(struct wv_young_qp *spare)
 {
-	struct ibv_qp *qp;
-
-	wv_room_enter(order->key.context);
-	qp = wv_aside_create_qp(&order->key, cap);
-	if (!qp) {
-		wv_ticket_end(ticket);
-		return NULL;
+	wv_room_enter(spare->key.context);
+	spare->qp = wv_aside_create_qp(&spare->key, &spare->cap);
+	if (!spare->qp) {
+		wv_ticket_end(&spare->ticket);
+		return false;
 	}
-	wv_ticket_made(ticket, qp->handle);
-	if (!move(qp, &order->moves))
-		return qp;
-	destroy(qp, ticket, NULL);
-	return NULL;
+	wv_ticket_made(&spare->ticket, spare->qp->handle);
+	if (!move(spare))
+		return true;
+	destroy(spare, NULL);
+	return false;
 }
 
-static bool add(const struct wv_order *order, struct ibv_qp *qp, const struct ibv_qp_cap *cap,
-		const struct wv_ticket *ticket)
+static bool add(const struct wv_young_qp *spare)
 {
 	bool wanted;
 
 	wv_stock_lock();
-	wanted = wv_stock_add(order, qp, cap, ticket);
+	wanted = wv_stock_add(spare);
 	wv_stock_unlock();
 	return wanted;
 }
 
-static void put_off(const struct wv_order *order, bool failed)
+static void put_off(const struct wv_young_qp *spare, bool failed)
 {
 	wv_stock_lock();
-	wv_stock_put_off(order, failed, wv_clock_ms());
+	wv_stock_put_off(&spare->key, failed, wv_clock_ms());
 	wv_stock_unlock();
 }
 
-static bool is_lacking(struct wv_order *order)
+static bool is_lacking(struct wv_young_qp *spare)
 {
 	bool lacking;
 
 	wv_stock_lock();
-	lacking = !wv_worker_is_to_end(&maker) && wv_stock_lacking(order, wv_clock_ms());
+	lacking = !wv_worker_is_to_end(&maker) && wv_stock_lacking(spare, wv_clock_ms());
 	wv_stock_unlock();
 	return lacking;
 }
 
 /* False: no further one is to be made now. */
-static bool make_with(struct wv_ticket *ticket, const struct wv_order *order)
+static bool make_and_add(struct wv_young_qp *spare)
 {
-	struct ibv_qp_cap cap;
-	struct ibv_qp *qp = make(order, &cap, ticket);
-
-	if (!qp) {
-		put_off(order, true);
+	if (!make(spare)) {
+		put_off(spare, true);
 		return true;
 	}
-	if (add(order, qp, &cap, ticket)) {
+	if (add(spare)) {
 		wv_count(&wv_counters.spares_made);
 		return true;
 	}
-	destroy(qp, ticket, NULL);
+	destroy(spare, NULL);
 	return false;
 }
 
-static bool may_make(const struct wv_order *order, struct wv_ticket *ticket)
+/* Gives @spare a ticket. */
+static bool may_make(struct wv_young_qp *spare)
 {
-	struct wv_tickets *tickets = wv_tickets_make(order->key.context);
+	struct wv_tickets *tickets = wv_tickets_make(spare->key.context);
 
-	return wv_aside_may_add_qps(order->key.context->cmd_fd) && tickets &&
-	       wv_ticket_begin(tickets, &order->key, ticket);
+	return wv_aside_may_add_qps(spare->key.context->cmd_fd) && tickets &&
+	       wv_ticket_begin(tickets, &spare->key, &spare->ticket);
 }
 
 /* Returns whether there may be more to make. */
 static bool make_one(void)
 {
-	struct wv_ticket ticket;
-	struct wv_order order;
+	struct wv_young_qp spare;
 	bool more;
 
-	wv_making_lock_last();
-	more = is_lacking(&order);
-	if (more && !may_make(&order, &ticket))
-		put_off(&order, false);
+	wv_worker_lock_last(&wv_making);
+	more = is_lacking(&spare);
+	if (more && !may_make(&spare))
+		put_off(&spare, false);
 	else if (more)
-		more = make_with(&ticket, &order);
-	wv_making_unlock();
+		more = make_and_add(&spare);
+	wv_worker_unlock(&wv_making);
 	if (more)
 		wv_keeper_start(&maker);
 	return more;
@@ -139,14 +134,15 @@ static bool make_one(void)
 /* Destroys @y (NULL: nothing). Call with both locks held; gives that of the stock back. */
 static void destroy_unlock(struct wv_young_qp *y, unsigned int *patience_ms)
 {
-	struct wv_ticket ticket = y ? y->ticket : (struct wv_ticket){NULL, 0};
-	struct ibv_qp *qp = y ? y->qp : NULL;
+	struct wv_young_qp spare;
 
-	if (y)
+	if (y) {
+		spare = *y;
 		wv_young_enter(y, WV_YOUNG_NONE);
+	}
 	wv_stock_unlock();
-	if (qp)
-		destroy(qp, &ticket, patience_ms);
+	if (y)
+		destroy(&spare, patience_ms);
 }
 
 /* Returns whether there was anything to destroy. */
@@ -154,12 +150,12 @@ static bool destroy_surplus(void)
 {
 	struct wv_young_qp *y = NULL;
 
-	wv_making_lock_last();
+	wv_worker_lock_last(&wv_making);
 	wv_stock_lock();
 	if (!wv_worker_is_to_end(&maker))
 		y = wv_young_in(WV_YOUNG_BIT(WV_YOUNG_OVER), NULL) ?: wv_stock_surplus();
 	destroy_unlock(y, NULL);
-	wv_making_unlock();
+	wv_worker_unlock(&wv_making);
 	return y;
 }
 
@@ -232,13 +228,13 @@ static bool destroy_all(uint32_t states, const void *object)
 	unsigned int patience_ms = WV_TICKET_PATIENCE_MS;
 	bool any = false;
 
-	wv_making_lock();
+	wv_worker_lock(&wv_making);
 	wv_stock_lock();
 	wv_stock_withdraw(object);
 	wv_stock_unlock();
 	while (destroy_one(states | WV_YOUNG_BIT(WV_YOUNG_OVER), object, &patience_ms))
 		any = true;
-	wv_making_unlock();
+	wv_worker_unlock(&wv_making);
 	return any;
 }
 
@@ -265,10 +261,10 @@ static bool destroy_parents(int fd, const void *object)
 /* Children keep the ufile, and what they know of it. */
 static void leave(const struct ibv_context *context)
 {
-	wv_making_lock();
+	wv_worker_lock(&wv_making);
 	wv_room_leave(context);
 	wv_tickets_leave(context);
-	wv_making_unlock();
+	wv_worker_unlock(&wv_making);
 }
 
 /* Spares first: the keeper might reserve further ones. */
@@ -287,9 +283,9 @@ static bool withdraw_parents(const struct ibv_context *context, const void *obje
 {
 	bool any;
 
-	wv_making_lock();
+	wv_worker_lock(&wv_making);
 	any = destroy_parents(context->cmd_fd, object);
-	wv_making_unlock();
+	wv_worker_unlock(&wv_making);
 	return any;
 }
 
@@ -316,7 +312,7 @@ bool wv_maker_withdraw_unseen(const struct ibv_context *context, const void *obj
 
 bool wv_maker_before_fork(void)
 {
-	if (!wv_making_lock_in_time())
+	if (!wv_worker_lock_in_time(&wv_making))
 		return false;
 	wv_stock_lock();
 	return true;
@@ -325,7 +321,7 @@ bool wv_maker_before_fork(void)
 void wv_maker_after_fork(void)
 {
 	wv_stock_unlock();
-	wv_making_unlock();
+	wv_worker_unlock(&wv_making);
 }
 
 /* The spares are the parent's, and so is the thread. */
@@ -334,6 +330,6 @@ void wv_maker_in_child(void)
 	wv_stock_forked();
 	wv_young_forked();
 	wv_requests_forget();
-	wv_spare_locks_forked();
+	wv_worker_lock_forked(&wv_making);
 	wv_maker_after_fork();
 }

@@ -9,7 +9,6 @@
 #include "preload/pairs/partner.h"
 #include "preload/spares/maker.h"
 #include "preload/stock/aside_qp.h"
-#include "preload/stock/locks.h"
 #include "preload/stock/stock.h"
 #include "preload/stock/young.h"
 
@@ -226,7 +225,7 @@ static bool leave(struct ibv_qp *qp)
 	struct wv_young_qp *y;
 	bool leaves;
 
-	wv_making_lock();
+	wv_worker_lock(&wv_making);
 	tickets = wv_tickets_make(qp->context);
 	wv_stock_lock();
 	y = wv_young_find(qp);
@@ -239,7 +238,7 @@ static bool leave(struct ibv_qp *qp)
 	wv_stock_unlock();
 	if (leaves)
 		wv_aside_modify_qp(qp, &attr, IBV_QP_STATE);
-	wv_making_unlock();
+	wv_worker_unlock(&wv_making);
 	if (leaves)
 		wv_maker_wake();
 	return leaves;

@@ -13,7 +13,6 @@
 #include "preload/lease/one_thread.h"
 #include "preload/pairs/requests.h"
 #include "preload/spares/maker.h"
-#include "preload/stock/locks.h"
 #include "preload/stock/stock.h"
 #include "preload/stock/tickets.h"
 #include "preload/stock/young.h"
@@ -39,7 +38,7 @@ static bool may_have_spares(int fd, const struct ibv_qp_init_attr *attr)
 	return is_active() && wv_settings()->spares &&
 	       (!__libc_single_threaded || wv_settings()->wants_spares) &&
 	       wv_client_allows_spares() && wv_one_thread_is_not_told(fd) &&
-	       wv_context_is_own(fd) && wv_qp_is_ahead(attr->qp_type, IBV_QPS_INIT);
+	       wv_context_facts(fd).is_own && wv_qp_is_ahead(attr->qp_type, IBV_QPS_INIT);
 }
 
 /* The spare for the next queue pair of @shape, which is young from then on. NULL: there is none. */

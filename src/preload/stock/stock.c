@@ -3,10 +3,25 @@
 
 #include "base/backoff.h"
 #include "base/base.h"
+#include "preload/core/guard.h"
 
 #include <string.h>
 
+struct wv_worker_lock wv_making WV_HOT = {.mutex = PTHREAD_MUTEX_INITIALIZER};
+static pthread_mutex_t lock WV_HOT = PTHREAD_MUTEX_INITIALIZER;
 static struct wv_shape shapes[WV_STOCK_SHAPES] WV_COLD(1);
+
+void wv_stock_lock(void)
+{
+	wv_guard_begin();
+	pthread_mutex_lock(&lock);
+}
+
+void wv_stock_unlock(void)
+{
+	pthread_mutex_unlock(&lock);
+	wv_guard_end();
+}
 
 struct wv_shape *wv_stock_after(const struct wv_shape *shape)
 {
@@ -146,31 +161,25 @@ void wv_stock_plan(uint64_t now_ms)
 	}
 }
 
-bool wv_stock_lacking(struct wv_order *order, uint64_t now_ms)
+bool wv_stock_lacking(struct wv_young_qp *spare, uint64_t now_ms)
 {
 	wv_each_shape (shape) {
 		if (shape->n >= shape->wanted || now_ms < shape->pause_until_ms)
 			continue;
-		*order = (struct wv_order){shape->key, shape->moves};
+		*spare = (struct wv_young_qp){
+		    .state = WV_YOUNG_READY, .key = shape->key, .moves = shape->moves};
 		return true;
 	}
 	return false;
 }
 
-bool wv_stock_add(const struct wv_order *order, struct ibv_qp *qp, const struct ibv_qp_cap *cap,
-		  const struct wv_ticket *ticket)
+bool wv_stock_add(const struct wv_young_qp *spare)
 {
-	struct wv_shape *shape = wv_stock_find(&order->key);
-	const struct wv_young_qp spare = {.state = WV_YOUNG_READY,
-					  .qp = qp,
-					  .key = order->key,
-					  .cap = *cap,
-					  .ticket = *ticket,
-					  .moves = order->moves};
+	struct wv_shape *shape = wv_stock_find(&spare->key);
 
-	if (!shape || shape->n >= shape->wanted || !is_moved_alike(shape, &order->moves))
+	if (!shape || shape->n >= shape->wanted || !is_moved_alike(shape, &spare->moves))
 		return false;
-	if (!wv_young_add(&spare))
+	if (!wv_young_add(spare))
 		return false;
 	shape->failures = 0;
 	shape->is_stocked = true;
@@ -178,9 +187,9 @@ bool wv_stock_add(const struct wv_order *order, struct ibv_qp *qp, const struct 
 	return true;
 }
 
-void wv_stock_put_off(const struct wv_order *order, bool failed, uint64_t now_ms)
+void wv_stock_put_off(const struct wv_qp_key *key, bool failed, uint64_t now_ms)
 {
-	struct wv_shape *shape = wv_stock_find(&order->key);
+	struct wv_shape *shape = wv_stock_find(key);
 	uint64_t pause_ms = WV_STOCK_SOON_MS;
 
 	if (!shape)

@@ -9,6 +9,7 @@
  */
 #pragma once
 
+#include "preload/core/worker_lock.h"
 #include "preload/stock/shape.h"
 #include "preload/stock/young.h"
 
@@ -24,6 +25,17 @@
 #define WV_STOCK_LONGEST_MS 64000
 #define WV_STOCK_SOON_MS    100 /* while the program is recorded, or takes those of its lease */
 
+/*
+ * Two locks, taken in this order, and before that of the control path. A fork takes both.
+ *
+ * The maker's lock is held for one spare at a time, while verbs are called for it, and by whoever
+ * destroys what spares use: then no spare is half made. The lock of the stock is held for moments
+ * only; it guards the stock and the young queue pairs.
+ */
+extern struct wv_worker_lock wv_making;
+void wv_stock_lock(void);
+void wv_stock_unlock(void);
+
 struct wv_shape {
 	bool is_used;
 	struct wv_qp_key key;
@@ -35,7 +47,7 @@ struct wv_shape {
 	bool is_stocked;   /* a spare was made at some time */
 	uint32_t failures; /* of verbs, in a row */
 	uint64_t pause_until_ms, asked_ms;
-	/* For pairs (pairs/ends.h): */
+	/* For pairs (pairs/partner.h): */
 	uint64_t number;    /* of this shape and of none after it, at random; 0: none yet */
 	uint32_t connected; /* queue pairs in a row that were connected to a GID, and created so: */
 	bool by_request;
@@ -80,23 +92,14 @@ void wv_stock_differ(const struct wv_qp_key *key);
 /* Looks how many spares each shape should have. */
 void wv_stock_plan(uint64_t now_ms);
 
-/* What a spare is made by. */
-struct wv_order {
-	struct wv_qp_key key;
-	struct wv_init_moves moves;
-};
+/* Says in @spare what a spare that is lacking is made by: its key and moves. False: none is. */
+bool wv_stock_lacking(struct wv_young_qp *spare, uint64_t now_ms);
 
-/* Fills in the order of a spare that is lacking. False: none is. */
-bool wv_stock_lacking(struct wv_order *order, uint64_t now_ms);
+/* Adds @spare, which was made, and has a ticket that is good. False: it is not wanted any more. */
+bool wv_stock_add(const struct wv_young_qp *spare);
 
-/*
- * Adds the spare @qp of @order, which has a ticket that is good. False: it is not wanted any more.
- */
-bool wv_stock_add(const struct wv_order *order, struct ibv_qp *qp, const struct ibv_qp_cap *cap,
-		  const struct wv_ticket *ticket);
-
-/* A spare of @order cannot be made yet; @failed: since a verb has failed. */
-void wv_stock_put_off(const struct wv_order *order, bool failed, uint64_t now_ms);
+/* A spare of @key cannot be made yet; @failed: since a verb has failed. */
+void wv_stock_put_off(const struct wv_qp_key *key, bool failed, uint64_t now_ms);
 
 /* Takes back a spare that is not wanted any more. NULL: there is none. */
 struct wv_young_qp *wv_stock_surplus(void);
