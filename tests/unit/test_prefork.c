@@ -151,10 +151,10 @@ static void test_what_keeps_an_object_busy(void **state)
 {
 	(void)state;
 	learn_all();
-	assert_int_equal(wv_set_dependent(&set, &claims, 2), 4);
+	assert_int_equal(wv_set_last_unclaimed(&set, &claims, 2), 4);
 	assert_non_null(claim(qp(1, 2, 3)));
-	assert_int_equal(wv_set_dependent(&set, &claims, 2), WV_NO_OBJECT);
-	assert_int_equal(wv_set_last_unclaimed(&set, &claims), 3);
+	assert_int_equal(wv_set_last_unclaimed(&set, &claims, 2), WV_NO_OBJECT);
+	assert_int_equal(wv_set_last_unclaimed(&set, &claims, WV_NO_OBJECT), 3);
 }
 
 static void test_a_full_script_and_foreign_objects(void **state)
@@ -237,16 +237,16 @@ static void test_scripts_are_taught_once(void **state)
 
 	(void)state;
 	learn_all();
-	assert_false(wv_scripts_are_there(&shm->scripts));
-	assert_true(wv_scripts_publish(&shm->scripts, &script, false));
-	assert_true(wv_scripts_are_there(&shm->scripts));
-	assert_true(wv_scripts_know(&shm->scripts, &script.verbs[0]));
+	assert_false(wv_scripts_know(shm, NULL));
+	assert_true(wv_scripts_publish(shm, &script, false));
+	assert_true(wv_scripts_know(shm, NULL));
+	assert_true(wv_scripts_know(shm, &script.verbs[0]));
 	other = script;
 	other.n--;
-	assert_false(wv_scripts_publish(&shm->scripts, &other, false));
-	assert_true(wv_scripts_publish(&shm->scripts, &other, true));
-	assert_int_equal(shm->scripts.all[1].script.n, other.n);
-	assert_true(shm->scripts.all[0].misses >= WV_SCRIPT_MISSES);
+	assert_false(wv_scripts_publish(shm, &other, false));
+	assert_true(wv_scripts_publish(shm, &other, true));
+	assert_int_equal(shm->scripts[1].script.n, other.n);
+	assert_true(shm->scripts[0].misses >= WV_SCRIPT_MISSES);
 }
 
 /* Misses count only in a row; then the script is not known any more. */
@@ -254,15 +254,15 @@ static void test_a_script_that_does_not_fit(void **state)
 {
 	(void)state;
 	learn_all();
-	assert_true(wv_scripts_publish(&shm->scripts, &script, false));
+	assert_true(wv_scripts_publish(shm, &script, false));
 	for (int i = 1; i < WV_SCRIPT_MISSES; i++)
-		wv_scripts_judge(&shm->scripts, &script.verbs[0], false);
-	wv_scripts_judge(&shm->scripts, &script.verbs[0], true);
+		wv_scripts_judge(shm, &script.verbs[0], false);
+	wv_scripts_judge(shm, &script.verbs[0], true);
 	for (int i = 1; i < WV_SCRIPT_MISSES; i++)
-		wv_scripts_judge(&shm->scripts, &script.verbs[0], false);
-	assert_true(wv_scripts_know(&shm->scripts, &script.verbs[0]));
-	wv_scripts_judge(&shm->scripts, &script.verbs[0], false);
-	assert_false(wv_scripts_know(&shm->scripts, &script.verbs[0]));
+		wv_scripts_judge(shm, &script.verbs[0], false);
+	assert_true(wv_scripts_know(shm, &script.verbs[0]));
+	wv_scripts_judge(shm, &script.verbs[0], false);
+	assert_false(wv_scripts_know(shm, &script.verbs[0]));
 }
 
 static void test_no_room_for_scripts(void **state)
@@ -271,10 +271,10 @@ static void test_no_room_for_scripts(void **state)
 	learn_all();
 	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++) {
 		script.verbs[0].open.ordinal = i;
-		assert_true(wv_scripts_publish(&shm->scripts, &script, false));
+		assert_true(wv_scripts_publish(shm, &script, false));
 	}
 	script.verbs[0].open.ordinal = WV_PUBLISHED_SCRIPTS;
-	assert_false(wv_scripts_publish(&shm->scripts, &script, false));
+	assert_false(wv_scripts_publish(shm, &script, false));
 }
 
 /* Forks a child that calls @act on @slot and then waits until it is killed. */
@@ -324,7 +324,7 @@ static void hold_and_claim(struct wv_claim_slot *slot, uint64_t state)
 static void test_a_child_that_dies_lets_go(void **state)
 {
 	uint64_t offered;
-	struct wv_claim_slot *slot = wv_claim_slot_issue(&shm->slots, &offered);
+	struct wv_claim_slot *slot = wv_claim_slot_issue(shm, &offered);
 	pid_t pid = child_with(slot, offered, hold);
 
 	(void)state;
@@ -337,7 +337,7 @@ static void test_a_child_that_dies_lets_go(void **state)
 static void test_a_claim_is_seen(void **state)
 {
 	uint64_t offered;
-	struct wv_claim_slot *slot = wv_claim_slot_issue(&shm->slots, &offered);
+	struct wv_claim_slot *slot = wv_claim_slot_issue(shm, &offered);
 	pid_t pid = child_with(slot, offered, hold_and_claim);
 
 	(void)state;
@@ -350,13 +350,12 @@ static void test_a_claim_is_seen(void **state)
 static void test_a_late_child(void **state)
 {
 	uint64_t first, second, now;
-	struct wv_claim_slot *slot = wv_claim_slot_issue(&shm->slots, &first);
+	struct wv_claim_slot *slot = wv_claim_slot_issue(shm, &first);
 
 	(void)state;
 	now = first;
 	assert_true(wv_claim_slot_advance(slot, &now, WV_CLAIM_SLOT_RETIRED));
-	wv_claim_slots_collect(&shm->slots);
-	assert_ptr_equal(wv_claim_slot_issue(&shm->slots, &second), slot);
+	assert_ptr_equal(wv_claim_slot_issue(shm, &second), slot);
 	assert_true(first != second);
 	assert_false(wv_claim_slot_hold(slot, &first));
 	assert_true(wv_claim_slot_is_unheld(slot));
@@ -370,8 +369,8 @@ static void test_no_more_claim_slots(void **state)
 
 	(void)state;
 	for (unsigned int i = 0; i < WV_CLAIM_SLOTS; i++)
-		assert_non_null(wv_claim_slot_issue(&shm->slots, &offered));
-	assert_null(wv_claim_slot_issue(&shm->slots, &offered));
+		assert_non_null(wv_claim_slot_issue(shm, &offered));
+	assert_null(wv_claim_slot_issue(shm, &offered));
 }
 
 int main(void)

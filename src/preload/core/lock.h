@@ -4,7 +4,7 @@
  * never takes it. A thread that holds it is guarded (core/guard.h), as one with another of our
  * locks.
  *
- * Locks are taken in this order: prefork/tracked_context.c, prefork/zygote.c, this one (see
+ * Locks are taken in this order: prefork/child.c, prefork/zygote.c, this one (see
  * interpose/fork_handlers.c).
  */
 #pragma once

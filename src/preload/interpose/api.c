@@ -89,17 +89,17 @@ WV_PUBLIC int wv_request_pool(unsigned int leases)
 /* Learns from a rehearsal what children will do. Returns 0 or an errno value. */
 static int learn(int (*rehearse)(void *arg), void *arg)
 {
-	struct wv_published_scripts *scripts = wv_zygote_scripts();
+	struct wv_prefork_shm *shm = wv_zygote_shm();
 	int error;
 
-	if (!scripts)
+	if (!shm)
 		return ENOMEM;
-	wv_child_rehearse(scripts);
+	wv_child_rehearse(shm);
 	error = rehearse(arg);
 	wv_child_end_rehearsal();
 	if (error)
 		return error;
-	return wv_scripts_are_there(scripts) ? 0 : ENODATA;
+	return wv_scripts_know(shm, NULL) ? 0 : ENODATA;
 }
 
 WV_PUBLIC int wv_prefork(unsigned int sets, int (*rehearse)(void *arg), void *arg)

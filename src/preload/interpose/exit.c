@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Interposes the end of the process, to send the daemon what was not sent yet: some programs never
- * close their device.
+ * close their device. And the end of main() by pthread_exit(): the process ends with its last
+ * thread, which must not be one of this library.
  */
 #include "base/base.h"
 #include "preload/core/context.h"
 #include "preload/core/process.h"
+#include "preload/core/real.h"
 #include "preload/core/worker.h"
 #include "preload/lease/lease_end.h"
 #include "preload/prefork/child.h"
@@ -42,4 +44,27 @@ WV_PUBLIC void _exit(int status)
 WV_PUBLIC void _Exit(int status)
 {
 	end_at_once(status);
+}
+
+static void before_thread_exit(void)
+{
+	if (gettid() != getpid())
+		return;
+	wv_workers_forbid();
+	if (wv_process_is_mine())
+		wv_workers_end();
+}
+
+WV_PUBLIC _Noreturn void pthread_exit(void *result)
+{
+	before_thread_exit();
+	REAL(pthread_exit)(result);
+	__builtin_unreachable();
+}
+
+WV_PUBLIC _Noreturn void thrd_exit(int result)
+{
+	before_thread_exit();
+	REAL(thrd_exit)(result);
+	__builtin_unreachable();
 }

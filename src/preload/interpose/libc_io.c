@@ -1,11 +1,16 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The calls that libibverbs and its providers make on an open ufile. */
+/*
+ * The calls that libibverbs and its providers make on an open ufile. mmap() is interposed for a
+ * thread that makes objects ahead, since what a provider maps belongs to their set, and to learn
+ * where a provider maps the receives of a queue pair.
+ */
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
 #include "base/base.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/process.h"
+#include "preload/core/provider.h"
 #include "preload/core/real.h"
 #include "preload/core/scope.h"
 #include "preload/lease/aside.h"
@@ -56,4 +61,33 @@ WV_PUBLIC ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room)
 {
 	return bytes <= room && is_a(WV_FD_EVENTS, fd) ? wv_read_event(fd, buffer, bytes)
 						       : REAL(__read_chk)(fd, buffer, bytes, room);
+}
+
+WV_UNSANITIZED static void *map_any(void *hint, size_t bytes, int protection, int flags, int fd,
+				    off64_t offset)
+{
+	const struct wv_maker *maker = wv_scope.maker;
+	struct wv_ring *ring = wv_scope.ring;
+	void *at = REAL(mmap64)(hint, bytes, protection, flags, fd, offset);
+
+	if (maker && at != MAP_FAILED && flags & MAP_SHARED)
+		maker->mapped(maker->data, at, wv_whole_pages(bytes), fd);
+	if (ring && at != MAP_FAILED && flags & MAP_SHARED && ring->bytes == bytes &&
+	    ring->offset == (uint64_t)offset && wv_fd_get(fd).kind == WV_FD_COMMAND) {
+		ring->at = at;
+		wv_scope.ring = NULL;
+	}
+	return at;
+}
+
+WV_UNSANITIZED WV_PUBLIC void *mmap(void *hint, size_t bytes, int protection, int flags, int fd,
+				    off_t offset)
+{
+	return map_any(hint, bytes, protection, flags, fd, offset);
+}
+
+WV_UNSANITIZED WV_PUBLIC void *mmap64(void *hint, size_t bytes, int protection, int flags, int fd,
+				      off64_t offset)
+{
+	return map_any(hint, bytes, protection, flags, fd, offset);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * open() and its variants. libibverbs opens /dev/infiniband/uverbsN for reading and writing
- * (util/open_cdev.c); all other opens are passed on.
+ * (util/open_cdev.c); all other opens are passed on. And fopen(), for files that a provider reads at
+ * every open of a device without need.
  *
  * The functions have libc's own names, so the headers must neither rename nor inline them.
  */
@@ -14,6 +15,7 @@
 #include "preload/core/settings.h"
 #include "preload/interpose/prepare.h"
 #include "preload/lease/device_open.h"
+#include "preload/providers.h"
 #include "preload/stock/tickets.h"
 
 #include <errno.h>
@@ -112,4 +114,23 @@ WV_PUBLIC int __openat_2(int dir, const char *path, int flags)
 WV_PUBLIC int __openat64_2(int dir, const char *path, int flags)
 {
 	return is_node(path, flags) ? open64(path, flags) : REAL(__openat64_2)(dir, path, flags);
+}
+
+static FILE *fopen_any(const char *path, const char *mode)
+{
+	if (wv_scope.opening && path && wv_provider_hides_file(path)) {
+		errno = ENOENT;
+		return NULL;
+	}
+	return REAL(fopen64)(path, mode);
+}
+
+WV_PUBLIC FILE *fopen(const char *path, const char *mode)
+{
+	return fopen_any(path, mode);
+}
+
+WV_PUBLIC FILE *fopen64(const char *path, const char *mode)
+{
+	return fopen_any(path, mode);
 }

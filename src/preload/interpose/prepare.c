@@ -6,7 +6,7 @@
 #include "preload/core/real.h"
 #include "preload/core/trace.h"
 #include "preload/interpose/fork_handlers.h"
-#include "preload/interpose/verbs_ex.h"
+#include "preload/interpose/verbs_objects.h"
 #include "preload/prefork/context_ops.h"
 
 #include <pthread.h>

@@ -72,15 +72,21 @@ static void place_queues(struct ibv_context *verbs, struct wv_context *c)
 		c->stopped = true;
 }
 
-/* Ends the scope of the open: from now on the provider creates what the program wants. */
-static struct ibv_context *opened(struct ibv_context *verbs)
+void wv_open_begin(void)
 {
+	wv_scope.opening = is_of_use();
+}
+
+/* Ends the scope of the open: from now on the provider creates what the program wants. */
+struct ibv_context *wv_open_end(struct ibv_context *verbs)
+{
+	bool is_ours = wv_scope.opening;
 	struct wv_context *c;
 	int saved = errno;
 
 	wv_scope.opening = false;
-	if (!verbs)
-		return NULL;
+	if (!verbs || !is_ours)
+		return verbs;
 	wv_lock();
 	c = wv_context_of(verbs->cmd_fd);
 	if (c)
@@ -94,24 +100,14 @@ static struct ibv_context *opened(struct ibv_context *verbs)
 	return verbs;
 }
 
-struct ibv_context *wv_open_device_by(wv_open_fn open, struct ibv_device *device, void *arg)
-{
-	if (!is_of_use())
-		return open(device, arg);
-	wv_scope.opening = true;
-	return opened(open(device, arg));
-}
-
-static struct ibv_context *open_plainly(struct ibv_device *device, void *unused)
-{
-	(void)unused;
-	return wv_real_usual_verbs()->open_device(device);
-}
-
 struct ibv_context *wv_open_device(struct ibv_device *device)
 {
-	if (wv_real_usual_verbs())
-		return wv_open_device_by(open_plainly, device, NULL);
-	errno = ENOSYS;
-	return NULL;
+	const struct wv_real *real = wv_real_usual_verbs();
+
+	if (!real) {
+		errno = ENOSYS;
+		return NULL;
+	}
+	wv_open_begin();
+	return wv_open_end(real->open_device(device));
 }

@@ -14,6 +14,9 @@ struct ibv_device **wv_list_devices(int *n, bool ask);
 /* ibv_open_device(). */
 struct ibv_context *wv_open_device(struct ibv_device *device);
 
-/* The same with a provider's own function to open @device: @open, with @arg. */
-typedef struct ibv_context *(*wv_open_fn)(struct ibv_device *device, void *arg);
-struct ibv_context *wv_open_device_by(wv_open_fn open, struct ibv_device *device, void *arg);
+/*
+ * Around a provider's own function that opens a device, and @verbs, which it has returned. Returns
+ * @verbs, and keeps errno.
+ */
+void wv_open_begin(void);
+struct ibv_context *wv_open_end(struct ibv_context *verbs);

@@ -105,25 +105,11 @@ static int remake(int ufile, struct wv_lease *lease, struct wv_step *create)
 	return err || handle == create->new_handle ? err : ENFILE;
 }
 
-bool wv_put_back(const struct wv_put_back *how, int *error)
-{
-	bool moved = false;
-	int err = how->reset(how->qp);
-
-	while (!err) {
-		err = how->repeat(how->qp);
-		moved = moved || !err;
-	}
-	*error = err == WV_NO_MOVE ? 0 : err;
-	return !moved;
-}
-
 /* A queue pair of a lease that is put back. */
 struct leased_qp {
 	int ufile;
 	struct wv_lease *lease;
 	uint32_t handle;
-	struct wv_step *next; /* from which to look for moves */
 	const struct wv_receives *receives;
 	const struct wv_ring *ring;
 	void *saved; /* receives, until the QP is in INIT again */
@@ -144,9 +130,9 @@ static void restore_receives(struct leased_qp *qp)
 	qp->saved = NULL;
 }
 
-static int take_to_reset(void *arg)
+/* Moves the QP to RESET, or creates it again. */
+static int take_to_reset(struct leased_qp *qp)
 {
-	struct leased_qp *qp = arg;
 	const struct wv_ahead_row *ahead = wv_cmdlog_ahead(qp->lease->cmdlog, qp->handle);
 	struct wv_step *create = wv_lease_creator(qp->lease, qp->handle);
 
@@ -156,40 +142,33 @@ static int take_to_reset(void *arg)
 	return reset(qp->ufile, qp->lease->cmdlog->driver_id, qp->handle);
 }
 
-static int repeat_move(void *arg)
+/* Repeats the program's own moves, until one fails. Sets *@moved if one was made. */
+static int repeat_moves(struct leased_qp *qp, bool *moved)
 {
-	struct leased_qp *qp = arg;
-	int err;
+	int err = 0;
 
-	while (qp->next < wv_cmdlog_end(qp->lease->cmdlog)) {
-		struct wv_step *step = qp->next;
-
-		qp->next = wv_step_next(step);
-		if (step->class_ == WV_MODIFY && step->state == WV_TAKEN &&
-		    step->target == qp->handle) {
-			err = again(qp->ufile, qp->lease, step, NULL);
-			restore_receives(qp);
-			return err;
-		}
+	wv_each_step (qp->lease->cmdlog, step) {
+		if (err || step->class_ != WV_MODIFY || step->state != WV_TAKEN ||
+		    step->target != qp->handle)
+			continue;
+		err = again(qp->ufile, qp->lease, step, NULL);
+		restore_receives(qp);
+		*moved = *moved || !err;
 	}
-	return WV_NO_MOVE;
+	return err;
 }
 
 bool wv_rollback_moves(int ufile, struct wv_lease *lease, uint32_t qp_handle,
 		       const struct wv_ring *ring)
 {
-	struct leased_qp qp = {
-	    .ufile = ufile,
-	    .lease = lease,
-	    .handle = qp_handle,
-	    .next = wv_cmdlog_first(lease->cmdlog),
-	    .ring = ring,
-	};
+	struct leased_qp qp = {.ufile = ufile, .lease = lease, .handle = qp_handle, .ring = ring};
 	uint64_t start = wv_trace_now();
-	int error;
-	bool is_reset = wv_put_back(&(struct wv_put_back){&qp, take_to_reset, repeat_move}, &error);
+	bool moved = false;
+	int err = take_to_reset(&qp);
 
+	if (!err)
+		err = repeat_moves(&qp, &moved);
 	restore_receives(&qp); /* if there was no move */
-	wv_trace_rollback(start, WV_TRACE_ROLLBACK, UVERBS_OBJECT_QP, error);
-	return is_reset;
+	wv_trace_rollback(start, WV_TRACE_ROLLBACK, UVERBS_OBJECT_QP, err);
+	return !moved;
 }

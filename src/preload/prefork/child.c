@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "preload/core/context.h"
+#include "preload/core/guard.h"
 #include "preload/core/real.h"
 #include "preload/core/trace.h"
 #include "preload/lease/device_verbs.h"
@@ -14,68 +15,144 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Placed next to the data of tracked_context.c: a child writes to both. */
-static uint32_t n_opens WV_HOT; /* of devices, since the fork that made this process */
-static struct wv_device_copies lists WV_HOT;
+#define MOST_TRACKED 16
+_Static_assert(WV_PUBLISHED_SCRIPTS <= MOST_TRACKED, "room for all sets that are offered");
 
-static __thread struct wv_published_scripts *rehearsing;
+bool wv_child_tracks WV_HOT;
+
+/*
+ * A child writes to all of this, so it lies together: each page that a child writes to is copied.
+ */
+static struct {
+	pthread_mutex_t lock;
+	struct wv_prefork_shm *parent_shm; /* NULL: scripts are not taught */
+	uint32_t n;
+	uint32_t rehearsals; /* under way; contexts opened meanwhile are tracked */
+	struct wv_tracked all[MOST_TRACKED];
+	uint32_t n_opens; /* of devices, since the fork that made this process */
+	struct wv_device_copies lists;
+} self WV_HOT = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+static __thread bool locked; /* by this thread */
+static __thread struct wv_prefork_shm *rehearsing;
 static __thread uint32_t rehearsed; /* opens */
 
-static void close_fds(struct wv_set *set)
+void wv_child_lock(void)
 {
-	for (unsigned int i = 0; i < set->resources.n_fds; i++)
-		wv_fd_close_private(&set->resources.fds[i]);
+	wv_guard_begin();
+	pthread_mutex_lock(&self.lock);
+	locked = true;
+}
+
+void wv_child_unlock(void)
+{
+	__atomic_store_n(&wv_child_tracks, self.n || self.parent_shm || self.rehearsals,
+			 __ATOMIC_RELAXED);
+	locked = false;
+	pthread_mutex_unlock(&self.lock);
+	wv_guard_end();
+}
+
+/* Loops over the tracked contexts, the latest first, so that the current one may be removed. */
+#define each_tracked(t) for (struct wv_tracked *t = self.all + self.n; t > self.all && t--;)
+
+/* The last one takes its place. */
+static void untrack(struct wv_tracked *t)
+{
+	*t = self.all[--self.n];
+}
+
+static void end(struct wv_tracked *t)
+{
+	wv_context_ops_restore(wv_set_context(t->set), &t->set->ops);
+	if (t->role == WV_LEARNING)
+		free(t->set->script);
+	wv_set_free(t->set);
+	untrack(t);
+}
+
+struct wv_tracked *wv_tracked_find(const struct ibv_context *context)
+{
+	each_tracked (t)
+		if (t->role != WV_OFFERED && wv_set_context(t->set) == context)
+			return t;
+	return NULL;
+}
+
+void wv_tracked_finish(struct wv_tracked *t)
+{
+	wv_scripts_publish(t->shm, t->set->script, t->shm != self.parent_shm);
+	end(t);
+}
+
+struct wv_tracked *wv_tracked_claimed(const struct ibv_context *context)
+{
+	struct wv_tracked *t = wv_tracked_find(context);
+
+	if (!t || t->role == WV_CLAIMED)
+		return t;
+	wv_tracked_finish(t);
+	return NULL;
 }
 
 /* Drops a set that was offered and not used. Its memory is a small copy and is not freed. */
-static void drop(struct wv_set *set)
+static void drop(const struct wv_set *set)
 {
-	close_fds(set);
-	wv_resources_unmap(&set->resources, WV_RANGE_ALL);
+	struct wv_fd_range range = WV_NO_FDS;
+
+	wv_resources_leave(&set->resources, WV_RANGE_ALL, &range);
+	wv_fd_range_flush(&range);
 }
 
 /* A context that the parent tracked becomes an ordinary opened device in the child. */
 static void part_from_parent(void)
 {
-	wv_each_tracked(t)
-	{
+	each_tracked (t)
 		if (t->role == WV_OFFERED)
 			drop(t->set);
 		else
 			wv_context_ops_restore(wv_set_context(t->set), &t->set->ops);
-	}
-	wv_tracked_clear();
-	n_opens = 0;
+	self.n = self.rehearsals = self.n_opens = 0;
 	rehearsing = NULL;
 }
 
-void wv_child_begin(const struct wv_offer *offers, unsigned int n,
-		    struct wv_published_scripts *scripts)
+void wv_child_begin(const struct wv_offers *offers, struct wv_prefork_shm *shm)
 {
 	part_from_parent();
-	wv_tracked_set_parent_scripts(scripts);
-	for (unsigned int i = 0; i < n; i++) {
+	self.parent_shm = shm;
+	for (unsigned int i = 0; i < offers->n; i++) {
 		struct wv_tracked t = {
 		    .role = WV_OFFERED,
-		    .set = offers[i].set,
-		    .scripts = scripts,
-		    .claim_slot = offers[i].claim_slot,
-		    .state = offers[i].state,
+		    .set = offers->all[i].set,
+		    .shm = shm,
+		    .claim_slot = offers->all[i].claim_slot,
+		    .state = offers->all[i].state,
 		};
 
-		if (!wv_tracked_has_room() || !wv_claim_slot_hold(t.claim_slot, &t.state))
-			drop(t.set);
+		if (wv_claim_slot_hold(t.claim_slot, &t.state))
+			self.all[self.n++] = t;
 		else
-			wv_tracked_add(&t);
+			drop(t.set);
 	}
 }
 
-void wv_child_rehearse(struct wv_published_scripts *scripts)
+void wv_child_rehearse(struct wv_prefork_shm *shm)
 {
 	wv_child_lock();
-	rehearsing = scripts;
+	rehearsing = shm;
 	rehearsed = 0;
-	wv_tracked_count_rehearsals(1);
+	self.rehearsals++;
+	wv_child_unlock();
+}
+
+void wv_child_end_rehearsal(void)
+{
+	wv_child_lock();
+	each_tracked (t)
+		if (t->role == WV_LEARNING && t->shm == rehearsing)
+			wv_tracked_finish(t);
+	rehearsing = NULL;
+	self.rehearsals--;
 	wv_child_unlock();
 }
 
@@ -84,8 +161,9 @@ struct ibv_device **wv_child_list(int *n)
 	struct ibv_device **list = NULL;
 
 	wv_child_lock();
-	wv_each_tracked(t) if (t->role == WV_OFFERED && !list) list =
-	    wv_device_list_copy(&lists, n);
+	each_tracked (t)
+		if (t->role == WV_OFFERED && !list)
+			list = wv_device_list_copy(&self.lists, n);
 	wv_child_unlock();
 	return list;
 }
@@ -95,7 +173,7 @@ bool wv_child_end_list(struct ibv_device **list)
 	bool ended;
 
 	wv_child_lock();
-	ended = wv_device_list_end_copy(&lists, list);
+	ended = wv_device_list_end_copy(&self.lists, list);
 	wv_child_unlock();
 	return ended;
 }
@@ -109,7 +187,7 @@ static struct ibv_context *claim(struct wv_tracked *t, const struct wv_verb *ope
 		return NULL;
 	if (!wv_claim_slot_release(t->claim_slot, &t->state, WV_CLAIM_SLOT_CLAIMED)) {
 		drop(t->set);
-		wv_tracked_remove(t);
+		untrack(t);
 		return NULL;
 	}
 	t->role = WV_CLAIMED;
@@ -119,31 +197,15 @@ static struct ibv_context *claim(struct wv_tracked *t, const struct wv_verb *ope
 
 static struct ibv_context *take(const struct wv_verb *open)
 {
+	struct ibv_context *context = NULL;
+
 	/* A rehearsal uses no sets: those are for children. */
 	if (rehearsing)
 		return NULL;
-	wv_each_tracked(t)
-	{
-		struct ibv_context *context = t->role == WV_OFFERED ? claim(t, open) : NULL;
-
-		if (context)
-			return context;
-	}
-	return NULL;
-}
-
-/*
- * The scripts to which an open should be taught. NULL: none, the script is known, or there is no
- * room.
- */
-static struct wv_published_scripts *scripts_to_teach(const struct wv_verb *open)
-{
-	struct wv_published_scripts *scripts =
-	    rehearsing ? rehearsing : wv_tracked_parent_scripts();
-
-	if (!scripts || !wv_tracked_has_room() || (!rehearsing && wv_scripts_know(scripts, open)))
-		return NULL;
-	return scripts;
+	each_tracked (t)
+		if (t->role == WV_OFFERED && !context)
+			context = claim(t, open);
+	return context;
 }
 
 static struct wv_set *empty_set(void)
@@ -156,32 +218,20 @@ static struct wv_set *empty_set(void)
 	return set;
 }
 
-static void learn(struct ibv_context *context, const struct wv_verb *open,
-		  struct wv_published_scripts *scripts)
+/* Starts a script at a device that was opened without a set, if the script is worth teaching. */
+static void learn(struct ibv_context *context, const struct wv_verb *open)
 {
-	struct wv_tracked t = {.role = WV_LEARNING, .set = empty_set(), .scripts = scripts};
+	struct wv_tracked t = {.role = WV_LEARNING, .shm = rehearsing ?: self.parent_shm};
 
+	if (!t.shm || self.n == MOST_TRACKED || (!rehearsing && wv_scripts_know(t.shm, open)))
+		return;
+	t.set = empty_set();
 	if (!t.set)
 		return;
 	t.set->script->open_number = wv_context_facts(context->cmd_fd).open_number;
 	wv_set_append(t.set, open, context);
 	wv_context_ops_take_over(context, &t.set->ops);
-	wv_tracked_add(&t);
-}
-
-/* Starts a script at a device that was opened without a set, if the script is worth teaching. */
-static struct ibv_context *opened(struct ibv_context *context, const struct wv_verb *open)
-{
-	struct wv_published_scripts *scripts;
-
-	if (!context)
-		return NULL;
-	wv_child_lock();
-	scripts = scripts_to_teach(open);
-	if (scripts)
-		learn(context, open, scripts);
-	wv_child_unlock();
-	return context;
+	self.all[self.n++] = t;
 }
 
 struct ibv_context *wv_child_open(struct ibv_device *device)
@@ -193,32 +243,21 @@ struct ibv_context *wv_child_open(struct ibv_device *device)
 	wv_verb_begin(&open, WV_VERB_OPEN);
 	memcpy(open.open.device, device->name, strnlen(device->name, IBV_SYSFS_NAME_MAX - 1));
 	wv_child_lock();
-	open.open.ordinal = rehearsing ? rehearsed++ : n_opens++;
+	open.open.ordinal = rehearsing ? rehearsed++ : self.n_opens++;
 	context = take(&open);
 	wv_child_unlock();
+	if (context) {
+		wv_open_outcome_note_preforked();
+		wv_trace_preforked(start);
+		return context;
+	}
+	context = wv_open_device(device);
 	if (!context)
-		return opened(wv_open_device(device), &open);
-	wv_open_outcome_note_preforked();
-	wv_trace_preforked(start);
-	return context;
-}
-
-void wv_child_end_rehearsal(void)
-{
+		return NULL;
 	wv_child_lock();
-	wv_each_tracked(t) if (t->role == WV_LEARNING && t->scripts == rehearsing)
-	    wv_tracked_finish(t);
-	rehearsing = NULL;
-	wv_tracked_count_rehearsals(-1);
+	learn(context, &open);
 	wv_child_unlock();
-}
-
-void wv_child_end(void)
-{
-	if (wv_child_try_lock())
-		return;
-	wv_each_tracked(t) if (t->role == WV_LEARNING) wv_tracked_finish(t);
-	wv_child_unlock();
+	return context;
 }
 
 /* Destroys the unclaimed objects, which would keep the context busy. */
@@ -226,9 +265,9 @@ static void end_claimed(struct wv_tracked *t)
 {
 	uint16_t index;
 
-	while ((index = wv_set_last_unclaimed(t->set, &t->claims)) != WV_NO_OBJECT)
+	while ((index = wv_set_last_unclaimed(t->set, &t->claims, WV_NO_OBJECT)) != WV_NO_OBJECT)
 		wv_set_destroy(t->set, index);
-	wv_tracked_end(t);
+	end(t);
 }
 
 int wv_child_close(struct ibv_context *context)
@@ -256,16 +295,29 @@ void wv_child_stop(struct ibv_context *context)
 
 void wv_child_lose_fd(int fd)
 {
-	if (wv_child_is_locked())
+	if (locked)
 		return;
 	wv_child_lock();
-	wv_each_tracked(t)
-	{
+	each_tracked (t) {
 		if (t->role != WV_OFFERED || !wv_resources_lose_fd(&t->set->resources, fd))
 			continue;
 		drop(t->set);
 		wv_claim_slot_release(t->claim_slot, &t->state, WV_CLAIM_SLOT_GIVEN_BACK);
-		wv_tracked_remove(t);
+		untrack(t);
 	}
+	wv_child_unlock();
+}
+
+void wv_child_end(void)
+{
+	wv_guard_begin();
+	if (pthread_mutex_trylock(&self.lock)) {
+		wv_guard_end();
+		return;
+	}
+	locked = true;
+	each_tracked (t)
+		if (t->role == WV_LEARNING)
+			wv_tracked_finish(t);
 	wv_child_unlock();
 }

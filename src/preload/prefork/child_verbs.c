@@ -4,24 +4,14 @@
 #include "abi/qp.h"
 #include "base/bits.h"
 #include "preload/core/real.h"
-#include "preload/lease/rollback.h"
 #include "preload/prefork/set_make.h"
-#include "preload/prefork/tracked_context.h"
 
 /* Each child reports once whether the script fits. */
 static void judge(struct wv_tracked *t, bool fits)
 {
 	if (!t->judged)
-		wv_scripts_judge(t->scripts, &t->set->script->verbs[0], fits);
+		wv_scripts_judge(t->shm, &t->set->script->verbs[0], fits);
 	t->judged = true;
-}
-
-static void note(struct wv_tracked *t, const struct wv_verb *verb, void *object)
-{
-	if (t->role == WV_CLAIMED)
-		judge(t, false);
-	else if (!wv_set_append(t->set, verb, object))
-		wv_tracked_finish(t);
 }
 
 static void name(const struct wv_set *set, struct wv_verb *verb, const void *const on[WV_ON])
@@ -30,12 +20,14 @@ static void name(const struct wv_set *set, struct wv_verb *verb, const void *con
 		verb->on[i] = wv_set_find(set, on[i]);
 }
 
-bool wv_child_has_locked(const struct ibv_context *context)
+bool wv_child_ops(const struct ibv_context *context, struct wv_context_ops *ops)
 {
 	struct wv_tracked *t;
 
 	wv_child_lock();
 	t = wv_tracked_find(context);
+	if (t && ops)
+		*ops = t->set->ops;
 	wv_child_unlock();
 	return t;
 }
@@ -67,66 +59,42 @@ void *wv_child_note(struct ibv_context *context, struct wv_verb *verb, const voi
 		return NULL;
 	wv_child_lock();
 	t = wv_tracked_find(context);
-	if (t) {
+	if (t)
 		name(t->set, verb, on);
-		note(t, verb, object);
-	}
+	if (t && t->role == WV_CLAIMED)
+		judge(t, false);
+	else if (t && !wv_set_append(t->set, verb, object))
+		wv_tracked_finish(t);
 	wv_child_unlock();
 	return object;
 }
 
-/* A queue pair of a set that is put back. */
-struct set_qp {
-	struct wv_tracked *tracked;
-	struct ibv_qp *qp;
-	uint16_t index;
-	uint32_t next; /* verb from which to look for moves */
-};
-
-static int take_to_reset(void *arg)
-{
-	const struct set_qp *q = arg;
-	struct ibv_qp_attr reset = {.qp_state = IBV_QPS_RESET};
-
-	return wv_real_verbs()->modify_qp(q->qp, &reset, IBV_QP_STATE);
-}
-
-static int repeat_move(void *arg)
-{
-	struct set_qp *q = arg;
-	const struct wv_set *set = q->tracked->set;
-	uint32_t i = wv_set_next_move(set, &q->tracked->claims, q->index, q->next);
-	struct ibv_qp_attr attr;
-	int mask;
-
-	if (i == set->n)
-		return WV_NO_MOVE;
-	q->next = i + 1;
-	mask = wv_verb_get_move(&set->script->verbs[i], &attr);
-	return wv_real_verbs()->modify_qp(q->qp, &attr, mask);
-}
-
 /*
  * The owner is about to query the queue pair, or to move it in another way than the script did.
- * Puts it back to the state that its owner has moved it to.
+ * Puts it back to the state that its owner has moved it to: moves it to RESET, and repeats the
+ * owner's own moves. An error is ignored: the owner's next verb will show it.
  */
-static void take_back(struct wv_tracked *t, struct ibv_qp *qp, uint16_t index)
+static void put_back(struct wv_tracked *t, struct ibv_qp *qp, uint16_t index)
 {
-	struct set_qp q = {t, qp, index, 0};
+	const struct wv_set *set = t->set;
+	const struct wv_real *real = wv_real_verbs();
+	struct ibv_qp_attr attr = {.qp_state = IBV_QPS_RESET};
 	enum ibv_qp_state state = qp->state;
-	bool is_reset;
-	int error; /* ignored: the owner's next verb will show it */
+	uint32_t i = 0;
+	bool moved = false;
+	int error;
 
-	if (!wv_set_end_moves(t->set, &t->claims, index))
+	if (!wv_set_end_moves(set, &t->claims, index))
 		return;
-	is_reset = wv_put_back(&(struct wv_put_back){&q, take_to_reset, repeat_move}, &error);
-	qp->state = state;
-	wv_set_bit(t->claims.put_back, index, is_reset);
-}
+	error = real->modify_qp(qp, &attr, IBV_QP_STATE);
+	while (!error && (i = wv_set_next_move(set, &t->claims, index, i)) < set->n) {
+		int mask = wv_verb_get_move(&set->script->verbs[i++], &attr);
 
-static bool is_ahead(const struct wv_set *set, uint16_t index, const struct ibv_qp_attr *attr)
-{
-	return wv_qp_is_ahead(set->script->verbs[index].qp.type, attr->qp_state);
+		error = real->modify_qp(qp, &attr, mask);
+		moved = moved || !error;
+	}
+	qp->state = state;
+	wv_set_bit(t->claims.put_back, index, !moved);
 }
 
 /* Claims a move that was made ahead. False if there is none. */
@@ -143,7 +111,7 @@ static void moved(struct wv_tracked *t, const struct wv_verb *verb, const struct
 		  bool can_be_ahead)
 {
 	uint16_t index = verb->on[WV_ON_QP];
-	bool ahead = is_ahead(t->set, index, attr);
+	bool ahead = wv_qp_is_ahead(t->set->script->verbs[index].qp.type, attr->qp_state);
 
 	if (t->role == WV_CLAIMED && verb->move.mask & IBV_QP_STATE) {
 		wv_set_bit(t->claims.put_back, index,
@@ -171,7 +139,7 @@ int wv_child_move(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask)
 	if (verb.on[WV_ON_QP] < WV_SCRIPT_VERBS && t->role == WV_CLAIMED) {
 		taken = take_move(t, &verb, can_be_ahead);
 		if (!taken)
-			take_back(t, qp, verb.on[WV_ON_QP]);
+			put_back(t, qp, verb.on[WV_ON_QP]);
 	}
 	wv_child_unlock();
 	if (taken) {
@@ -201,7 +169,7 @@ int wv_child_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 	t = wv_tracked_find(qp->context);
 	index = t && t->role == WV_CLAIMED ? wv_set_find(t->set, qp) : WV_FOREIGN_OBJECT;
 	if (index < WV_SCRIPT_VERBS) {
-		take_back(t, qp, index);
+		put_back(t, qp, index);
 		was_put_back = wv_bit(t->claims.put_back, index);
 	}
 	wv_child_unlock();
@@ -216,18 +184,17 @@ static void clear_way(struct wv_tracked *t, uint16_t index)
 {
 	uint16_t user;
 
-	while ((user = wv_set_dependent(t->set, &t->claims, index)) != WV_NO_OBJECT) {
+	while ((user = wv_set_last_unclaimed(t->set, &t->claims, index)) != WV_NO_OBJECT) {
 		wv_set_bit(t->claims.claimed, user, true);
 		clear_way(t, user);
 		wv_set_destroy(t->set, user);
 	}
 }
 
-int wv_child_destroy(struct ibv_context *context, void *object, int (*real)(void *object))
+uint16_t wv_child_forget(const struct ibv_context *context, const void *object)
 {
-	struct wv_tracked *t;
 	uint16_t index = WV_FOREIGN_OBJECT;
-	int error;
+	struct wv_tracked *t;
 
 	wv_child_lock();
 	t = wv_tracked_claimed(context);
@@ -239,25 +206,18 @@ int wv_child_destroy(struct ibv_context *context, void *object, int (*real)(void
 		t->set->made[index].object = NULL;
 	}
 	wv_child_unlock();
-	error = real(object);
-	if (!error || index >= WV_SCRIPT_VERBS)
-		return error;
+	return index;
+}
+
+void wv_child_remember(const struct ibv_context *context, void *object, uint16_t index)
+{
+	struct wv_tracked *t;
+
+	if (index >= WV_SCRIPT_VERBS)
+		return;
 	wv_child_lock();
 	t = wv_tracked_find(context);
 	if (t)
 		t->set->made[index].object = object;
 	wv_child_unlock();
-	return error;
-}
-
-bool wv_child_ops(const struct ibv_context *context, struct wv_context_ops *ops)
-{
-	struct wv_tracked *t;
-
-	wv_child_lock();
-	t = wv_tracked_find(context);
-	if (t)
-		*ops = t->set->ops;
-	wv_child_unlock();
-	return t;
 }

@@ -5,14 +5,18 @@
  */
 #pragma once
 
-#include "preload/prefork/tracked_context.h"
+#include "preload/prefork/child.h"
 
-bool wv_child_has_locked(const struct ibv_context *context);
+/*
+ * Whether @context is tracked. Stores the provider's own functions of a tracked context in *@ops,
+ * which may be NULL.
+ */
+bool wv_child_ops(const struct ibv_context *context, struct wv_context_ops *ops);
 
 /* Whether @context is tracked: its verbs are those below. */
 static inline bool wv_child_has(const struct ibv_context *context)
 {
-	return wv_child_is_tracking() && wv_child_has_locked(context);
+	return wv_child_is_tracking() && wv_child_ops(context, NULL);
 }
 
 /*
@@ -31,8 +35,9 @@ int wv_child_move(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask);
 int wv_child_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		   struct ibv_qp_init_attr *init);
 
-/* Destroys @object of @context with @real, after the unclaimed objects of the set that use it. */
-int wv_child_destroy(struct ibv_context *context, void *object, int (*real)(void *object));
-
-/* The provider's own functions of a tracked context. False: it is not tracked. */
-bool wv_child_ops(const struct ibv_context *context, struct wv_context_ops *ops);
+/*
+ * The caller is about to destroy @object of @context: destroys the unclaimed objects of the set that
+ * use it. Returns the index of @object for the second function, which takes it back after an error.
+ */
+uint16_t wv_child_forget(const struct ibv_context *context, const void *object);
+void wv_child_remember(const struct ibv_context *context, void *object, uint16_t index);

@@ -40,10 +40,10 @@ struct wv_made *wv_set_claim(struct wv_set *set, struct wv_claims *claims,
 	return NULL;
 }
 
-static bool is_foreign(const struct wv_verb *verb)
+static bool names(const struct wv_verb *verb, uint16_t index)
 {
 	for (unsigned int i = 0; i < WV_ON; i++)
-		if (verb->on[i] == WV_FOREIGN_OBJECT)
+		if (verb->on[i] == index)
 			return true;
 	return false;
 }
@@ -52,7 +52,7 @@ struct wv_made *wv_set_append(struct wv_set *set, const struct wv_verb *verb, vo
 {
 	struct wv_made *made = &set->made[set->n];
 
-	if (set->n == WV_SCRIPT_VERBS || is_foreign(verb))
+	if (set->n == WV_SCRIPT_VERBS || names(verb, WV_FOREIGN_OBJECT))
 		return NULL;
 	if (verb != &set->script->verbs[set->n])
 		set->script->verbs[set->script->n++] = *verb;
@@ -86,27 +86,12 @@ uint32_t wv_set_next_move(const struct wv_set *set, const struct wv_claims *clai
 	return i;
 }
 
-static bool names(const struct wv_verb *verb, uint16_t index)
-{
-	for (unsigned int i = 0; i < WV_ON; i++)
-		if (verb->on[i] == index)
-			return true;
-	return false;
-}
-
-uint16_t wv_set_dependent(const struct wv_set *set, const struct wv_claims *claims, uint16_t index)
+uint16_t wv_set_last_unclaimed(const struct wv_set *set, const struct wv_claims *claims,
+			       uint16_t used)
 {
 	for (uint32_t i = set->n; i-- > 0;)
 		if (!wv_bit(claims->claimed, i) && set->made[i].object &&
-		    names(&set->script->verbs[i], index))
-			return (uint16_t)i;
-	return WV_NO_OBJECT;
-}
-
-uint16_t wv_set_last_unclaimed(const struct wv_set *set, const struct wv_claims *claims)
-{
-	for (uint32_t i = set->n; i-- > 0;)
-		if (!wv_bit(claims->claimed, i) && set->made[i].object)
+		    (used == WV_NO_OBJECT || names(&set->script->verbs[i], used)))
 			return (uint16_t)i;
 	return WV_NO_OBJECT;
 }

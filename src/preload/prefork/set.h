@@ -82,8 +82,9 @@ bool wv_set_end_moves(const struct wv_set *set, struct wv_claims *claims, uint16
 uint32_t wv_set_next_move(const struct wv_set *set, const struct wv_claims *claims, uint16_t qp,
 			  uint32_t i);
 
-/* The last unclaimed object that uses the one at @index, or WV_NO_OBJECT. */
-uint16_t wv_set_dependent(const struct wv_set *set, const struct wv_claims *claims, uint16_t index);
-
-/* The last unclaimed object of all, or WV_NO_OBJECT. */
-uint16_t wv_set_last_unclaimed(const struct wv_set *set, const struct wv_claims *claims);
+/*
+ * The last unclaimed object that uses the one at @used (WV_NO_OBJECT: the last of all), or
+ * WV_NO_OBJECT.
+ */
+uint16_t wv_set_last_unclaimed(const struct wv_set *set, const struct wv_claims *claims,
+			       uint16_t used);

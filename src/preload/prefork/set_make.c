@@ -7,6 +7,7 @@
 #include "preload/lease/device_verbs.h"
 #include "preload/lease/lease_end.h"
 #include "preload/prefork/context_ops.h"
+#include "preload/prefork/device_list.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -26,23 +27,22 @@ void wv_set_free(struct wv_set *set)
 	free(set);
 }
 
-static void *object(const struct wv_set *set, uint16_t index)
+static void *on(const struct wv_set *set, const struct wv_verb *verb, unsigned int which)
 {
+	uint16_t index = verb->on[which];
+
 	return index == WV_NO_OBJECT ? NULL : set->made[index].object;
 }
 
-static void *on(const struct wv_set *set, const struct wv_verb *verb, unsigned int which)
+static void *make_open(struct wv_set *set, const struct wv_verb *verb)
 {
-	return object(set, verb->on[which]);
-}
-
-static void *make_open(struct wv_set *set, const struct wv_verb *verb, struct ibv_device **devices)
-{
+	struct ibv_device **devices = wv_device_list();
 	struct ibv_context *context = NULL;
 
-	for (; *devices; devices++)
-		if (!strcmp((*devices)->name, verb->open.device))
-			break;
+	if (!devices)
+		return NULL;
+	while (*devices && strcmp((*devices)->name, verb->open.device) != 0)
+		devices++;
 	errno = ENODEV;
 	if (*devices)
 		context = wv_open_device(*devices);
@@ -152,8 +152,8 @@ static void *make_qp(struct wv_set *set, const struct wv_verb *verb)
 }
 
 static void *(*const makers[])(struct wv_set *, const struct wv_verb *) = {
-    [WV_VERB_CHANNEL] = make_channel, [WV_VERB_PD] = make_pd, [WV_VERB_CQ] = make_cq,
-    [WV_VERB_SRQ] = make_srq,	      [WV_VERB_QP] = make_qp,
+    [WV_VERB_OPEN] = make_open, [WV_VERB_CHANNEL] = make_channel, [WV_VERB_PD] = make_pd,
+    [WV_VERB_CQ] = make_cq,	[WV_VERB_SRQ] = make_srq,	  [WV_VERB_QP] = make_qp,
 };
 
 /* The owner has not moved the queue pair yet, so it must see the state RESET. */
@@ -168,20 +168,18 @@ static int move(struct wv_set *set, const struct wv_verb *verb)
 	return -error;
 }
 
-static int make(struct wv_set *set, const struct wv_verb *verb, struct ibv_device **devices,
-		void **made)
+static int make(struct wv_set *set, const struct wv_verb *verb, void **made)
 {
 	errno = 0;
 	if (verb->kind == WV_VERB_MOVE)
 		return move(set, verb);
-	*made = verb->kind == WV_VERB_OPEN ? make_open(set, verb, devices)
-					   : makers[verb->kind](set, verb);
+	*made = makers[verb->kind](set, verb);
 	if (*made)
 		return 0;
 	return errno ? -errno : -EIO;
 }
 
-int wv_set_make_next(struct wv_set *set, struct ibv_device **devices)
+int wv_set_make_next(struct wv_set *set)
 {
 	const struct wv_verb *verb = &set->script->verbs[set->n];
 	const struct wv_maker maker = {
@@ -194,7 +192,7 @@ int wv_set_make_next(struct wv_set *set, struct ibv_device **devices)
 	int err;
 
 	wv_scope.maker = &maker;
-	err = make(set, verb, devices, &made);
+	err = make(set, verb, &made);
 	wv_scope.maker = NULL;
 	if (err)
 		return err;

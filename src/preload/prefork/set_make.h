@@ -20,10 +20,10 @@ static inline bool wv_set_is_complete(const struct wv_set *set)
 }
 
 /*
- * Carries out the next verb of the set's script. @devices ends with NULL. Returns 0, or -errno of
- * the verb; the caller must then unmake the set.
+ * Carries out the next verb of the set's script. Returns 0, or -errno of the verb; the caller must
+ * then unmake the set.
  */
-int wv_set_make_next(struct wv_set *set, struct ibv_device **devices);
+int wv_set_make_next(struct wv_set *set);
 
 /* Destroys the objects that are left in the set, the latest first, and closes its context. */
 void wv_set_unmake(struct wv_set *set);

@@ -5,6 +5,7 @@
 #include "base/base.h"
 #include "preload/core/counters.h"
 #include "preload/core/fd_table.h"
+#include "preload/prefork/device_list.h"
 #include "preload/prefork/set_make.h"
 
 #include <errno.h>
@@ -14,6 +15,9 @@
 /* After a verb that failed (base/backoff.h). */
 #define PAUSE_MS	 1000
 #define LONGEST_PAUSE_MS 64000
+
+/* An offer ends if the child has not used it within this time. */
+#define PATIENCE_MS 10000
 
 struct slot {
 	struct wv_set *set;		  /* NULL: to be made */
@@ -66,19 +70,19 @@ static void activate(struct pool *pool, struct wv_published_script *published)
 	pool->active = wv_script_check(&pool->script);
 }
 
-/* Ends the sets that are not offered. Returns whether the pool is empty then. */
-static bool empty(struct pool *pool)
+/* Ends the sets beyond @n that are not offered. Returns how many sets are left. */
+static unsigned int trim(struct pool *pool, unsigned int n)
 {
-	bool any = false;
+	unsigned int left = 0;
 
 	for (unsigned int i = 0; i < WV_SET_POOL_SETS; i++) {
 		struct slot *slot = &pool->slots[i];
 
-		if (slot->set && !slot->claim_slot)
+		if (slot->set && left >= n && !slot->claim_slot)
 			end(slot, wv_set_unmake);
-		any = any || slot->set;
+		left += !!slot->set;
 	}
-	return !any;
+	return left;
 }
 
 static bool fits(const struct pool *pool)
@@ -86,28 +90,35 @@ static bool fits(const struct pool *pool)
 	return __atomic_load_n(&pool->published->misses, __ATOMIC_RELAXED) < WV_SCRIPT_MISSES;
 }
 
-void wv_set_pools_learn(struct wv_published_scripts *scripts)
+static bool is_there(const struct wv_published_script *published)
+{
+	return __atomic_load_n(&published->phase, __ATOMIC_ACQUIRE) == WV_SCRIPT_THERE;
+}
+
+void wv_set_pools_update(struct wv_prefork_shm *shm, unsigned int n)
 {
 	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++) {
-		struct wv_published_script *published = &scripts->all[i];
+		struct pool *pool = &pools[i];
+		unsigned int left = 0;
 
-		if (__atomic_load_n(&published->phase, __ATOMIC_ACQUIRE) != WV_SCRIPT_THERE)
+		if (!is_there(&shm->scripts[i]))
 			continue;
-		if (!pools[i].active)
-			activate(&pools[i], published);
+		if (!pool->active)
+			activate(pool, &shm->scripts[i]);
+		if (pool->active)
+			left = trim(pool, fits(pool) ? n : 0);
 		/* Frees the entry: the next child may teach another script. */
-		if (!pools[i].active || (!fits(&pools[i]) && empty(&pools[i]))) {
-			pools[i].active = false;
-			__atomic_store_n(&published->phase, WV_SCRIPT_EMPTY, __ATOMIC_RELEASE);
+		if (!pool->active || (!fits(pool) && !left)) {
+			pool->active = false;
+			__atomic_store_n(&shm->scripts[i].phase, WV_SCRIPT_EMPTY, __ATOMIC_RELEASE);
 		}
 	}
 }
 
-bool wv_set_pools_have_news(const struct wv_published_scripts *scripts)
+bool wv_set_pools_have_news(const struct wv_prefork_shm *shm)
 {
 	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++)
-		if (!pools[i].active &&
-		    __atomic_load_n(&scripts->all[i].phase, __ATOMIC_ACQUIRE) == WV_SCRIPT_THERE)
+		if (!pools[i].active && is_there(&shm->scripts[i]))
 			return true;
 	return false;
 }
@@ -139,48 +150,53 @@ static bool is_unused(const struct slot *slot)
 	}
 }
 
+/* No child has the set any more. False: the child has just claimed it, or given it back. */
+static bool retire(struct slot *slot)
+{
+	if (!wv_claim_slot_advance(slot->claim_slot, &slot->state, WV_CLAIM_SLOT_RETIRED))
+		return false;
+	slot->claim_slot = NULL;
+	return true;
+}
+
 /* Takes the set back, if its child left it unused. */
 static bool take_back(struct slot *slot)
 {
 	if (!slot->claim_slot)
 		return false;
 	slot->state = __atomic_load_n(&slot->claim_slot->state, __ATOMIC_ACQUIRE);
-	if (!is_unused(slot) ||
-	    !wv_claim_slot_advance(slot->claim_slot, &slot->state, WV_CLAIM_SLOT_RETIRED))
-		return false;
-	slot->claim_slot = NULL;
-	return true;
+	return is_unused(slot) && retire(slot);
 }
 
 /* Looks at what the child did with a set that was offered. True if the set ended. */
 static bool settle(struct slot *slot, uint64_t now_ms)
 {
-	slot->state = __atomic_load_n(&slot->claim_slot->state, __ATOMIC_ACQUIRE);
+	if (take_back(slot))
+		return false;
 	if (wv_claim_slot_phase(slot->state) == WV_CLAIM_SLOT_CLAIMED) {
-		wv_claim_slot_advance(slot->claim_slot, &slot->state, WV_CLAIM_SLOT_RETIRED);
+		retire(slot);
 		end(slot, wv_set_abandon);
 		wv_count(&wv_counters.sets_taken);
 		return true;
 	}
-	if (!take_back(slot) && now_ms - slot->since_ms > WV_SET_POOL_PATIENCE_MS &&
-	    wv_claim_slot_advance(slot->claim_slot, &slot->state, WV_CLAIM_SLOT_RETIRED)) {
-		end(slot, wv_set_unmake);
-		return true;
-	}
-	return false;
+	if (now_ms - slot->since_ms <= PATIENCE_MS || !retire(slot))
+		return false;
+	end(slot, wv_set_unmake);
+	return true;
 }
 
-int wv_set_pools_settle(uint64_t now_ms)
+/* Returns whether it ended a set; there may be more. */
+static bool settle_one(uint64_t now_ms)
 {
 	each_set (slot) {
 		if (slot->claim_slot && settle(slot, now_ms))
-			return 1;
+			return true;
 		if (!slot->claim_slot && slot->set->resources.lost) {
 			end(slot, wv_set_unmake);
-			return 1;
+			return true;
 		}
 	}
-	return 0;
+	return false;
 }
 
 /* The slot of an unfinished set, or an empty slot if more sets are needed. */
@@ -201,7 +217,7 @@ static struct slot *unfinished(struct pool *pool, unsigned int n)
 	return sets < n ? place : NULL;
 }
 
-static int make_next(struct pool *pool, struct slot *slot, const struct wv_set_terms *terms,
+static int make_next(struct pool *pool, struct slot *slot, const struct wv_fd_owner *owner,
 		     uint64_t now_ms)
 {
 	int err;
@@ -210,12 +226,8 @@ static int make_next(struct pool *pool, struct slot *slot, const struct wv_set_t
 		slot->set = wv_set_new(&pool->script, pool->script.n);
 	if (!slot->set)
 		return -ENOMEM;
-	slot->set->resources.owner = terms->owner;
-	if (slot->set->resources.closed) {
-		end(slot, wv_set_drop);
-		return 1;
-	}
-	err = wv_set_make_next(slot->set, terms->devices);
+	slot->set->resources.owner = owner;
+	err = wv_set_make_next(slot->set);
 	if (!err && wv_set_is_complete(slot->set)) {
 		wv_count(&wv_counters.sets_made);
 		pool->failures = 0;
@@ -227,41 +239,24 @@ static int make_next(struct pool *pool, struct slot *slot, const struct wv_set_t
 	return err;
 }
 
-int wv_set_pools_make(const struct wv_set_terms *terms, uint64_t now_ms)
+int wv_set_pools_step(unsigned int n, const struct wv_fd_owner *owner, uint64_t now_ms)
 {
 	bool pauses = false;
 
+	if (settle_one(now_ms))
+		return 1;
+	if (!wv_device_list())
+		return -errno;
 	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++) {
 		struct slot *slot = NULL;
 
 		if (pools[i].active && fits(&pools[i]))
-			slot = unfinished(&pools[i], terms->sets);
+			slot = unfinished(&pools[i], n);
 		if (slot && now_ms >= pools[i].pause_until_ms)
-			return make_next(&pools[i], slot, terms, now_ms);
+			return make_next(&pools[i], slot, owner, now_ms);
 		pauses = pauses || slot;
 	}
 	return pauses ? -EAGAIN : 0;
-}
-
-static void trim(struct pool *pool, unsigned int n)
-{
-	for (unsigned int i = 0; i < WV_SET_POOL_SETS; i++) {
-		struct slot *slot = &pool->slots[i];
-
-		if (!slot->set)
-			continue;
-		if (n)
-			n--;
-		else if (!slot->claim_slot)
-			end(slot, wv_set_unmake);
-	}
-}
-
-void wv_set_pools_trim(unsigned int n)
-{
-	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++)
-		if (pools[i].active)
-			trim(&pools[i], n);
 }
 
 void wv_set_pools_retry(void)
@@ -290,30 +285,20 @@ static struct slot *next_ready(struct pool *pool)
 	return NULL;
 }
 
-static bool offer(struct wv_claim_slots *claim_slots, struct slot *slot, struct wv_offer *to,
-		  uint64_t now_ms)
+void wv_set_pools_offer(struct wv_prefork_shm *shm, struct wv_offers *offers, uint64_t now_ms)
 {
-	slot->claim_slot = wv_claim_slot_issue(claim_slots, &slot->state);
-	if (!slot->claim_slot)
-		return false;
-	slot->since_ms = now_ms;
-	wv_resources_offer(&slot->set->resources);
-	*to = (struct wv_offer){slot->set, slot->claim_slot, slot->state};
-	return true;
-}
-
-unsigned int wv_set_pools_offer(struct wv_claim_slots *claim_slots,
-				struct wv_offer offers[WV_CHILD_SETS], uint64_t now_ms)
-{
-	unsigned int n = 0;
-
 	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++) {
 		struct slot *slot = next_ready(&pools[i]);
 
-		if (slot && offer(claim_slots, slot, &offers[n], now_ms))
-			n++;
+		if (slot)
+			slot->claim_slot = wv_claim_slot_issue(shm, &slot->state);
+		if (!slot || !slot->claim_slot)
+			continue;
+		slot->since_ms = now_ms;
+		wv_resources_let_inherit(&slot->set->resources, true);
+		offers->all[offers->n++] =
+		    (struct wv_offer){slot->set, slot->claim_slot, slot->state};
 	}
-	return n;
 }
 
 bool wv_set_pools_wait(void)
@@ -340,27 +325,21 @@ void wv_set_pools_lose_fd(int fd)
 			return;
 }
 
-static bool is_among(const struct wv_set *set, const struct wv_offer *offers, unsigned int n)
+static bool is_among(const struct wv_set *set, const struct wv_offers *offers)
 {
-	for (unsigned int i = 0; i < n; i++)
-		if (offers[i].set == set)
+	for (unsigned int i = 0; i < offers->n; i++)
+		if (offers->all[i].set == set)
 			return true;
 	return false;
 }
 
-void wv_set_pools_leave(const struct wv_offer *offers, unsigned int n)
+void wv_set_pools_leave(const struct wv_offers *offers)
 {
 	struct wv_fd_range range = WV_NO_FDS;
 
-	each_set (slot) {
-		const struct wv_resources *resources = &slot->set->resources;
-
-		if (is_among(slot->set, offers, n))
-			continue;
-		for (unsigned int i = 0; i < resources->n_fds; i++)
-			wv_fd_range_close(&range, resources->fds[i]);
-		wv_resources_unmap(resources, WV_RANGE_IO);
-	}
+	each_set (slot)
+		if (!is_among(slot->set, offers))
+			wv_resources_leave(&slot->set->resources, WV_RANGE_IO, &range);
 	wv_fd_range_flush(&range);
 	/* Nothing is written that need not be: the child copies each page that it writes to. */
 	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++)

@@ -104,16 +104,10 @@ void wv_resources_mapped(void *resources, void *at, size_t bytes, int fd)
 	add_range(resources, at, bytes, kind_of(fd));
 }
 
-void wv_resources_offer(const struct wv_resources *resources)
+void wv_resources_let_inherit(const struct wv_resources *resources, bool inherit)
 {
 	for (unsigned int i = 0; i < resources->n_ranges; i++)
-		advise(&resources->ranges[i], MADV_DOFORK);
-}
-
-void wv_resources_withhold(const struct wv_resources *resources)
-{
-	for (unsigned int i = 0; i < resources->n_ranges; i++)
-		advise(&resources->ranges[i], MADV_DONTFORK);
+		advise(&resources->ranges[i], inherit ? MADV_DOFORK : MADV_DONTFORK);
 }
 
 void wv_resources_give_fds(const struct wv_resources *resources)
@@ -144,7 +138,7 @@ void wv_resources_part_from_queues(const struct wv_resources *resources)
 			     0);
 }
 
-void wv_resources_unmap(const struct wv_resources *resources, unsigned int kinds)
+static void unmap(const struct wv_resources *resources, unsigned int kinds)
 {
 	for (unsigned int i = 0; i < resources->n_ranges; i++)
 		if (resources->ranges[i].kind & kinds)
@@ -162,5 +156,13 @@ void wv_resources_drop(const struct wv_resources *resources)
 		wv_context_close(resources->fds[i]);
 		close(resources->fds[i]);
 	}
-	wv_resources_unmap(resources, WV_RANGE_UFILE);
+	unmap(resources, WV_RANGE_UFILE);
+}
+
+void wv_resources_leave(const struct wv_resources *resources, unsigned int kinds,
+			struct wv_fd_range *range)
+{
+	for (unsigned int i = 0; i < resources->n_fds; i++)
+		wv_fd_range_close(range, resources->fds[i]);
+	unmap(resources, kinds);
 }

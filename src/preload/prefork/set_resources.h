@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "preload/core/fd_table.h"
 #include "preload/core/provider.h"
 
 #include <stddef.h>
@@ -41,8 +42,7 @@ void wv_resources_add_fd(struct wv_resources *resources, int fd);
 void wv_resources_mapped(void *resources, void *at, size_t bytes, int fd);
 
 /* Lets the next child inherit all mappings, or no child from now on. */
-void wv_resources_offer(const struct wv_resources *resources);
-void wv_resources_withhold(const struct wv_resources *resources);
+void wv_resources_let_inherit(const struct wv_resources *resources, bool inherit);
 
 /* Hands the descriptors over to the program; this library tracks them no more. */
 void wv_resources_give_fds(const struct wv_resources *resources);
@@ -60,7 +60,9 @@ void wv_resources_part_from_queues(const struct wv_resources *resources);
 void wv_resources_drop(const struct wv_resources *resources);
 
 /*
- * Unmaps the ranges of these kinds. A child inherits WV_RANGE_IO of every set, and WV_RANGE_ALL of
- * the sets that it was offered.
+ * In a child: stops tracking the descriptors, adds them to @range, which closes them, and unmaps the
+ * mappings of these kinds. A child inherits WV_RANGE_IO of every set, and WV_RANGE_ALL of the sets
+ * that it was offered.
  */
-void wv_resources_unmap(const struct wv_resources *resources, unsigned int kinds);
+void wv_resources_leave(const struct wv_resources *resources, unsigned int kinds,
+			struct wv_fd_range *range);

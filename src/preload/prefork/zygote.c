@@ -8,7 +8,6 @@
 #include "preload/core/worker.h"
 #include "preload/core/worker_lock.h"
 #include "preload/prefork/device_list.h"
-#include "preload/prefork/prefork_shm.h"
 #include "preload/prefork/set_pool.h"
 
 #include <errno.h>
@@ -33,12 +32,8 @@ static unsigned int wanted;
 static int wait_ms = SOON_MS;
 
 /* The offers of the fork that is in progress, and of the last fork of this thread. */
-static struct wv_offer offers[WV_CHILD_SETS] WV_HOT;
-static unsigned int n_offers WV_HOT;
-static __thread struct {
-	unsigned int n;
-	struct wv_offer offers[WV_PUBLISHED_SCRIPTS];
-} last;
+static struct wv_offers offers WV_HOT;
+static __thread struct wv_offers last;
 
 static void take_lock(void)
 {
@@ -65,7 +60,7 @@ static unsigned int how_many(void)
 	return n < WV_SET_POOL_SETS ? n : WV_SET_POOL_SETS;
 }
 
-struct wv_published_scripts *wv_zygote_scripts(void)
+struct wv_prefork_shm *wv_zygote_shm(void)
 {
 	struct wv_prefork_shm *made;
 
@@ -74,17 +69,7 @@ struct wv_published_scripts *wv_zygote_scripts(void)
 		shm = wv_prefork_shm_new();
 	made = shm;
 	give_lock();
-	return made ? &made->scripts : NULL;
-}
-
-static int settle_one(void)
-{
-	int more;
-
-	take_lock_last();
-	more = wv_set_pools_settle(wv_clock_ms());
-	give_lock();
-	return more;
+	return made;
 }
 
 /*
@@ -104,15 +89,12 @@ static void lose_fd(int fd)
 
 static const struct wv_fd_owner set_owner = {.closing = lose_fd};
 
-static int make_one(void)
+static int step(void)
 {
-	struct wv_set_terms terms = {.owner = &set_owner};
 	int result;
 
 	take_lock_last();
-	terms.sets = how_many();
-	terms.devices = wv_device_list();
-	result = terms.devices ? wv_set_pools_make(&terms, wv_clock_ms()) : -errno;
+	result = wv_set_pools_step(how_many(), &set_owner, wv_clock_ms());
 	if (result == -ENODEV)
 		wv_device_list_forget();
 	give_lock();
@@ -134,14 +116,12 @@ static void update(void)
 	struct timespec when;
 
 	take_lock_last();
-	wv_set_pools_learn(&shm->scripts);
-	wv_claim_slots_collect(&shm->slots);
 	if (nodes_differ(&when)) {
 		nodes_changed = when;
 		wv_set_pools_part_from_devices();
 		wv_device_list_forget();
 	}
-	wv_set_pools_trim(how_many());
+	wv_set_pools_update(shm, how_many());
 	give_lock();
 }
 
@@ -156,7 +136,7 @@ static int next_time(bool failed)
 	take_lock_last();
 	if (failed) {
 		ms = LATER_MS;
-	} else if (wv_set_pools_wait() || wv_set_pools_have_news(&shm->scripts)) {
+	} else if (wv_set_pools_wait() || wv_set_pools_have_news(shm)) {
 		ms = wait_ms;
 		wait_ms = wait_ms < LATER_MS ? wait_ms + (wait_ms + 3) / 4 : LATER_MS;
 	} else if (wv_set_pools_ready()) {
@@ -166,29 +146,20 @@ static int next_time(bool failed)
 	return ms;
 }
 
-static int work(void)
+/* Makes all sets that are missing, until a verb fails, or @worker (may be NULL) is to end. */
+static int make_all(const struct wv_worker *worker)
 {
 	int result = 1;
 
 	update();
-	while (!wv_worker_is_to_end(&filler) && settle_one())
-		;
-	while (!wv_worker_is_to_end(&filler) && (result = make_one()) > 0)
-		;
-	return next_time(result < 0);
-}
-
-/* Makes all sets that are missing, until a verb fails. */
-static int make_all(void)
-{
-	int result;
-
-	update();
-	while (settle_one())
-		;
-	while ((result = make_one()) > 0)
+	while (!(worker && wv_worker_is_to_end(worker)) && (result = step()) > 0)
 		;
 	return result;
+}
+
+static int work(void)
+{
+	return next_time(make_all(&filler) < 0);
 }
 
 static int fill(void)
@@ -203,14 +174,14 @@ int wv_zygote_keep(unsigned int n)
 
 	if (n > WV_SET_POOL_SETS)
 		return -EINVAL;
-	if (!wv_zygote_scripts())
+	if (!wv_zygote_shm())
 		return -ENOMEM;
 	take_lock_last();
 	is_set = true;
 	wanted = n;
 	wv_set_pools_retry();
 	give_lock();
-	err = make_all();
+	err = make_all(NULL);
 	take_lock_last();
 	start_err = fill();
 	give_lock();
@@ -238,37 +209,30 @@ uint32_t wv_zygote_ready(void)
 	return n;
 }
 
-/* A child gets no set of a device that may be gone. */
-static unsigned int offer(void)
+void wv_zygote_before_fork(void)
 {
 	struct timespec unused;
 
-	if (!is_filling || !how_many() || nodes_differ(&unused))
-		return 0;
-	return wv_set_pools_offer(&shm->slots, offers, wv_clock_ms());
-}
-
-void wv_zygote_before_fork(void)
-{
 	take_lock();
 	if (!shm && how_many())
 		shm = wv_prefork_shm_new();
-	n_offers = offer();
+	offers.n = 0;
+	/* A child gets no set of a device that may be gone. */
+	if (is_filling && how_many() && !nodes_differ(&unused))
+		wv_set_pools_offer(shm, &offers, wv_clock_ms());
 }
 
 /* The filler is of use only after a child has used RDMA. */
 static bool is_taught(void)
 {
-	return shm && how_many() && wv_set_pools_have_news(&shm->scripts);
+	return shm && how_many() && wv_set_pools_have_news(shm);
 }
 
 void wv_zygote_after_fork(void)
 {
-	last.n = n_offers;
-	for (unsigned int i = 0; i < n_offers; i++) {
-		wv_resources_withhold(&offers[i].set->resources);
-		last.offers[i] = offers[i];
-	}
+	for (unsigned int i = 0; i < offers.n; i++)
+		wv_resources_let_inherit(&offers.all[i].set->resources, false);
+	last = offers;
 	wait_ms = SOON_MS;
 	if (is_filling || is_taught())
 		fill();
@@ -292,16 +256,16 @@ static void note_child(struct wv_offer *offer, pid_t pid)
 void wv_zygote_forked(pid_t pid)
 {
 	while (last.n)
-		note_child(&last.offers[--last.n], pid);
+		note_child(&last.all[--last.n], pid);
 }
 
 void wv_zygote_in_child(void)
 {
-	wv_set_pools_leave(offers, n_offers);
-	wv_child_begin(offers, n_offers, shm && how_many() ? &shm->scripts : NULL);
+	wv_set_pools_leave(&offers);
+	wv_child_begin(&offers, shm && how_many() ? shm : NULL);
 	shm = NULL;
 	is_set = is_filling = false;
-	n_offers = last.n = 0;
+	offers.n = last.n = 0;
 	wv_worker_lock_forked(&lock);
 	give_lock();
 }

@@ -5,7 +5,6 @@
  */
 #pragma once
 
-#include "preload/prefork/published_scripts.h"
 #include "preload/prefork/set_pool.h"
 
 #include <stdbool.h>
@@ -18,8 +17,8 @@
  */
 int wv_zygote_keep(unsigned int n);
 
-/* The scripts that children of this process teach; created at the first call. NULL: no memory. */
-struct wv_published_scripts *wv_zygote_scripts(void);
+/* What this process shares with its children; created at the first call. NULL: no memory. */
+struct wv_prefork_shm *wv_zygote_shm(void);
 
 /* How many sets are ready. */
 uint32_t wv_zygote_ready(void);

@@ -19,30 +19,20 @@ WV_PUBLIC struct ibv_context *mlx5dv_open_device(struct ibv_device *device,
 WV_PUBLIC int mlx5dv_set_context_attr(struct ibv_context *verbs, enum mlx5dv_set_ctx_attr_type type,
 				      void *attr);
 
-struct opening {
-	__typeof__(&mlx5dv_open_device) real;
-	struct mlx5dv_context_attr *attr;
-};
-
-static struct ibv_context *open_by(struct ibv_device *device, void *arg)
-{
-	const struct opening *opening = arg;
-
-	return opening->real(device, opening->attr);
-}
-
 /* libmlx5's variant of ibv_open_device(), for programs that want special attributes. */
 WV_PUBLIC struct ibv_context *mlx5dv_open_device(struct ibv_device *device,
 						 struct mlx5dv_context_attr *attr)
 {
-	struct opening opening = {wv_real_symbol(LIBRARY, "mlx5dv_open_device", "MLX5_1.7"), attr};
+	__typeof__(&mlx5dv_open_device) real =
+	    wv_real_symbol(LIBRARY, "mlx5dv_open_device", "MLX5_1.7");
 
-	if (!opening.real) {
+	if (!real) {
 		errno = ENOSYS;
 		return NULL;
 	}
 	wv_prepare();
-	return wv_open_device_by(open_by, device, &opening);
+	wv_open_begin();
+	return wv_open_end(real(device, attr));
 }
 
 /* Without this, the program would free memory that the provider has from this library. */
