@@ -369,6 +369,19 @@ static void test_parted(void **state)
 	assert_int_equal(y->state, WV_YOUNG_OVER);
 }
 
+/* The partner knows another address of this node than that from which the program connects. */
+static void test_from_elsewhere(void **state)
+{
+	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
+	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 9);
+
+	(void)state;
+	assert_true(wv_partner_is_named(y, &rtr, RTR_MASK));
+	assert_false(wv_partner_is_named(y, &rtr, RTR_MASK & ~IBV_QP_STATE));
+	y->is_elsewhere = true;
+	assert_not_named(y, rtr, RTR_MASK, WV_WHY_OTHER_PEER);
+}
+
 /* Back in INIT, it may meet its partner all the same. */
 static void test_moved_elsewhere(void **state)
 {
@@ -484,6 +497,7 @@ int main(void)
 	    cmocka_unit_test_setup(test_the_partner_is_not_named, begin),
 	    cmocka_unit_test_setup(test_met, begin),
 	    cmocka_unit_test_setup(test_parted, begin),
+	    cmocka_unit_test_setup(test_from_elsewhere, begin),
 	    cmocka_unit_test_setup(test_moved_elsewhere, begin),
 	    cmocka_unit_test_setup(test_context_is_closed, begin),
 	    cmocka_unit_test_setup(test_given_up_before_it_was_taken, begin),

@@ -475,6 +475,22 @@ static void test_refused_and_again(void **state)
 	end();
 }
 
+/* From another address than the one that the peer knows, so that this does not name it. */
+static void test_from_elsewhere(void **state)
+{
+	struct ib_uverbs_modify_qp move;
+
+	(void)state;
+	begin();
+	move = connecting_move(IBV_QPS_RTR, qp, &asked);
+	move.dest.sgid_index = 1;
+	assert_int_equal(issue_move(&move), 0);
+	move_to(IBV_QPS_RTS, &asked);
+	assert_connected(&asked, &asked);
+	assert_told_moves(WV_PAIR_OTHER_PEER, &asked);
+	end();
+}
+
 /* Once it is connected, the pair is past. */
 static void test_reset_and_again(void **state)
 {
@@ -629,6 +645,7 @@ int main(void)
 	    cmocka_unit_test(test_received_and_gone),
 	    cmocka_unit_test(test_received_from_another),
 	    cmocka_unit_test(test_refused_and_again),
+	    cmocka_unit_test(test_from_elsewhere),
 	    cmocka_unit_test(test_reset_and_again),
 	    cmocka_unit_test(test_receives_come_back),
 	    cmocka_unit_test(test_a_ring_is_awaited_until_the_next_command),

@@ -17,7 +17,12 @@ static enum wv_pair_why decide(const struct wv_young_qp *y, const struct ibv_qp_
 {
 	const struct wv_qp_peer named = wv_qp_named_by(attr, mask);
 
-	return wv_pair_decide(&y->partner.peer, y->partner.gone, &named);
+	return wv_pair_decide(&y->partner.peer, y->partner.gone, &named, !y->is_elsewhere);
+}
+
+bool wv_partner_is_named(const struct wv_young_qp *y, const struct ibv_qp_attr *attr, int mask)
+{
+	return is_to(IBV_QPS_RTR, attr, mask) && !decide(y, attr, mask);
 }
 
 uint16_t wv_partner_set_psns(const struct wv_young_qp *y, struct ibv_qp_attr *attr, int mask)

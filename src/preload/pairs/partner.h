@@ -13,6 +13,12 @@
 #include "wire/pair.h"
 
 /*
+ * Whether ibv_modify_qp(@attr, @mask) names the partner. Then it is to be found out whether that is
+ * from the address that the partner knows: y->is_elsewhere.
+ */
+bool wv_partner_is_named(const struct wv_young_qp *y, const struct ibv_qp_attr *attr, int mask);
+
+/*
  * Writes the numbers of the pair into the program's move, ibv_modify_qp(@attr, @mask), if it is for
  * the partner. Returns why it is not (enum wv_why), if it leads elsewhere, or 0.
  */

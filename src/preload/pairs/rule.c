@@ -4,9 +4,9 @@
 #include "cmdlog/difference.h"
 
 enum wv_pair_why wv_pair_decide(const struct wv_qp_peer *partner, bool gone,
-				const struct wv_qp_peer *named)
+				const struct wv_qp_peer *named, bool from_here)
 {
-	if (!partner->qp_num || !wv_qp_peer_is(partner, named))
+	if (!partner->qp_num || !from_here || !wv_qp_peer_is(partner, named))
 		return WV_PAIR_OTHER_PEER;
 	return gone ? WV_PAIR_ENDED : WV_PAIR_NO_REASON;
 }
