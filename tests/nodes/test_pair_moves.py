@@ -9,10 +9,18 @@ import time
 
 from support import bed, cases
 import test_pairs
-from test_pairs import NOTICE_S, ONE, RUNS, client, one
+from test_pairs import MOVE, NOTICE_S, ONE, RUNS, client, one
 
 FEW = 8  # connections of a server before the one that differs
+CLIENT_MOVE = MOVE.format(psn=7, timeout=18, more="")
+SERVER_MOVE = MOVE.format(psn=9, timeout=18, more="")
+BACK = "move:reset move:init,access=6"  # to where the program was before the move
+TO_A_STRANGER = "move:rtr,dest=4711,gid=3"
 
+
+def moved(words, move):
+    """A client, or a server, with other words in the place of its move."""
+    return words.replace(CLIENT_MOVE, move).replace(SERVER_MOVE, move)
 
 
 class Case(test_pairs.Case):
@@ -72,6 +80,22 @@ class OtherAddress(Case):
 
     def test_server(self):
         self.check_server(one().replace("gid=3", "gid=1"), self.server_first)
+
+
+class Stranger(Case):
+    """A program moves its queue pair to RTR towards somebody else, takes it back, and connects it to its partner."""
+
+    def test_client_before_server(self):
+        self.check_client(moved(client(), f"{TO_A_STRANGER} {BACK} {CLIENT_MOVE}"), self.client_first)
+
+    def test_client_after_server(self):
+        self.check_client(moved(client(), f"{TO_A_STRANGER} {BACK} {CLIENT_MOVE}"), self.server_first)
+
+    def test_server_after_client(self):
+        self.check_server(moved(one(), f"{TO_A_STRANGER} {BACK} {SERVER_MOVE}"), self.client_first)
+
+    def test_server_before_client(self):
+        self.check_server(moved(one(), f"{TO_A_STRANGER} {BACK} {SERVER_MOVE}"), self.server_first)
 
 
 if __name__ == "__main__":

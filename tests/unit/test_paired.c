@@ -475,6 +475,22 @@ static void test_refused_and_again(void **state)
 	end();
 }
 
+/* It stops at RTR. The peer has heard nothing of that, and uses the numbers of the pair. */
+static void test_other_peer_and_back(void **state)
+{
+	(void)state;
+	begin();
+	move_to(IBV_QPS_RTR, &other);
+	assert_int_equal(program_move(&program, qp, IBV_QPS_RESET), 0);
+	assert_int_equal(program_move(&program, qp, IBV_QPS_INIT), 0);
+	connect_to(&asked);
+	assert_trail("kkkkk");
+	assert_connected(&asked, &peer);
+	assert_int_equal(next_message(), WV_MSG_REPORT);
+	assert_told_moves(WV_PAIR_ATTRIBUTES, &asked);
+	end();
+}
+
 /* From another address than the one that the peer knows, so that this does not name it. */
 static void test_from_elsewhere(void **state)
 {
@@ -645,6 +661,7 @@ int main(void)
 	    cmocka_unit_test(test_received_and_gone),
 	    cmocka_unit_test(test_received_from_another),
 	    cmocka_unit_test(test_refused_and_again),
+	    cmocka_unit_test(test_other_peer_and_back),
 	    cmocka_unit_test(test_from_elsewhere),
 	    cmocka_unit_test(test_reset_and_again),
 	    cmocka_unit_test(test_receives_come_back),

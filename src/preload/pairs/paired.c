@@ -220,12 +220,13 @@ static struct wv_step *to_elsewhere(const struct wv_passage *p)
 	return step;
 }
 
+/* A program that went its own way may come back, as long as nobody was told: until RTS. */
 static struct wv_step *move(struct wv_passage *p)
 {
-	if (p->context->qps->progress.stage == WV_PAIR_OVER)
-		return from_lease(p);
 	if (p->state == IBV_QPS_RTR)
 		return to_rtr(p);
+	if (p->context->qps->progress.stage == WV_PAIR_OVER)
+		return from_lease(p);
 	return p->state == IBV_QPS_RTS ? to_rts(p) : to_elsewhere(p);
 }
 

@@ -57,8 +57,11 @@ static void note_rtr(struct wv_young_qp *y, bool met, const struct ibv_qp_attr *
 	y->peer = wv_qp_named_by(attr, mask);
 	y->port = attr->ah_attr.port_num;
 	y->sgid_index = attr->ah_attr.grh.sgid_index;
-	if (met || !wv_young_has_partner(y))
-		return;
+}
+
+/* It is connected to somebody else. Before RTS, the program may still turn to the partner. */
+static void part(struct wv_young_qp *y)
+{
 	wv_young_enter(y, WV_YOUNG_PARTED);
 	if (y->partner.pair) {
 		add_news(y, WV_PAIR_DROP);
@@ -68,8 +71,13 @@ static void note_rtr(struct wv_young_qp *y, bool met, const struct ibv_qp_attr *
 
 static void note_rts(struct wv_young_qp *y)
 {
-	uint64_t shape = wv_shape_connected(&y->key, y->peer.qp_num, y->by_request);
+	uint64_t shape;
 
+	if (!y->met && wv_young_has_partner(y)) {
+		part(y);
+		return;
+	}
+	shape = wv_shape_connected(&y->key, y->peer.qp_num, y->by_request);
 	if (y->met)
 		wv_count(&wv_counters.pairs_used);
 	if (y->met && wv_young_has_partner(y) && y->partner.pair)
