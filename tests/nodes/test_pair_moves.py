@@ -98,5 +98,22 @@ class Stranger(Case):
         self.check_server(moved(one(), f"{TO_A_STRANGER} {BACK} {SERVER_MOVE}"), self.server_first)
 
 
+class Destroyed(Case):
+    def make_another(self, meet):
+        """A client destroys its end, and makes another queue pair, which gets that number."""
+        for node in self.nodes:
+            node.ctl("reuse", "on")
+            self.addCleanup(node.ctl, "reuse", "off")
+        words = client().replace(" at:ready", "").replace(
+            "address:", "at:ready destroy:qp qp:rc move:init,access=6 address:")
+        self.check_client(words, meet)
+
+    def test_client_before_server(self):
+        self.make_another(self.client_first)
+
+    def test_client_after_server(self):
+        self.make_another(self.server_first)
+
+
 if __name__ == "__main__":
     bed.main(tsan="spares server ends and leases connected run the same code with ThreadSanitizer, in less time")
