@@ -111,14 +111,12 @@ bool wv_qp_peer_is(const struct wv_qp_peer *peer, const struct wv_qp_peer *other
 	return peer->qp_num == other->qp_num && !memcmp(peer->gid, other->gid, sizeof(peer->gid));
 }
 
-static struct wv_qp_peer named(uint32_t mask, bool by_gid, uint32_t qp_num, const void *gid)
+/* @peer, with @gid, if a move with @mask names it. */
+static struct wv_qp_peer named(uint32_t mask, bool by_gid, struct wv_qp_peer peer, const void *gid)
 {
-	struct wv_qp_peer peer = {.qp_num = 0};
-
-	if (mask & IBV_QP_AV && mask & IBV_QP_DEST_QPN && by_gid) {
-		peer.qp_num = qp_num;
-		memcpy(peer.gid, gid, sizeof(peer.gid));
-	}
+	if (!(mask & IBV_QP_AV && mask & IBV_QP_DEST_QPN && by_gid))
+		return (struct wv_qp_peer){.qp_num = 0};
+	memcpy(peer.gid, gid, sizeof(peer.gid));
 	return peer;
 }
 
@@ -128,13 +126,19 @@ struct wv_qp_peer wv_qp_named(const void *core_in, size_t len)
 
 	if (len < sizeof(*modify))
 		return (struct wv_qp_peer){.qp_num = 0};
-	return named(modify->attr_mask, modify->dest.is_global, modify->dest_qp_num,
+	return named(modify->attr_mask, modify->dest.is_global,
+		     (struct wv_qp_peer){.qp_num = modify->dest_qp_num,
+					 .port = modify->dest.port_num,
+					 .sgid_index = modify->dest.sgid_index},
 		     modify->dest.dgid);
 }
 
 struct wv_qp_peer wv_qp_named_by(const struct ibv_qp_attr *attr, int mask)
 {
-	return named((uint32_t)mask, attr->ah_attr.is_global, attr->dest_qp_num,
+	return named((uint32_t)mask, attr->ah_attr.is_global,
+		     (struct wv_qp_peer){.qp_num = attr->dest_qp_num,
+					 .port = attr->ah_attr.port_num,
+					 .sgid_index = attr->ah_attr.grh.sgid_index},
 		     &attr->ah_attr.grh.dgid);
 }
 

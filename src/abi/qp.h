@@ -42,6 +42,7 @@ struct wv_qp_peer {
 	uint8_t gid[16];
 	uint32_t psn, peer_psn; /* the first that the queue pair sends, and that its peer sends */
 	uint32_t flow_label;
+	uint8_t port, sgid_index; /* from which the queue pair names it */
 };
 
 /* Whether the two are the same queue pair. */

@@ -353,10 +353,12 @@ static void test_met(void **state)
 static void test_parted(void **state)
 {
 	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
-	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 8);
+	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 8), rts = to(IBV_QPS_RTS, 8);
 
 	(void)state;
 	wv_partner_note_move(y, y, &rtr, RTR_MASK);
+	assert_int_equal(y->news, 0); /* the program may still turn to the partner */
+	wv_partner_note_move(y, y, &rts, RTS_MASK);
 	assert_int_equal(y->state, WV_YOUNG_PARTED);
 	assert_int_equal(y->news, NEWS(WV_PAIR_DROP));
 	assert_int_equal(y->why, WV_PAIR_OTHER_PEER);
@@ -367,6 +369,33 @@ static void test_parted(void **state)
 	assert_int_equal(y->state, WV_YOUNG_LEAVING);
 	wv_partner_has_gone(y);
 	assert_int_equal(y->state, WV_YOUNG_OVER);
+}
+
+/* It stops at RTR, and names its partner after that. */
+static void test_turns_to_the_partner(void **state)
+{
+	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
+	struct ibv_qp_attr other = to(IBV_QPS_RTR, 8), reset = to(IBV_QPS_RESET, 0);
+	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 9);
+
+	(void)state;
+	wv_partner_note_move(y, y, &other, RTR_MASK);
+	wv_partner_note_move(y, y, &reset, IBV_QP_STATE);
+	assert_int_equal(wv_partner_set_psns(y, &rtr, RTR_MASK), WV_WHY_NONE);
+	assert_int_equal(rtr.rq_psn, 12);
+}
+
+/* The partner knows another address of this node than that from which the program connects. */
+static void test_from_elsewhere(void **state)
+{
+	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
+	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 9);
+
+	(void)state;
+	assert_true(wv_partner_is_named(y, &rtr, RTR_MASK));
+	assert_false(wv_partner_is_named(y, &rtr, RTR_MASK & ~IBV_QP_STATE));
+	y->is_elsewhere = true;
+	assert_not_named(y, rtr, RTR_MASK, WV_WHY_OTHER_PEER);
 }
 
 /* Back in INIT, it may meet its partner all the same. */
@@ -484,6 +513,8 @@ int main(void)
 	    cmocka_unit_test_setup(test_the_partner_is_not_named, begin),
 	    cmocka_unit_test_setup(test_met, begin),
 	    cmocka_unit_test_setup(test_parted, begin),
+	    cmocka_unit_test_setup(test_turns_to_the_partner, begin),
+	    cmocka_unit_test_setup(test_from_elsewhere, begin),
 	    cmocka_unit_test_setup(test_moved_elsewhere, begin),
 	    cmocka_unit_test_setup(test_context_is_closed, begin),
 	    cmocka_unit_test_setup(test_given_up_before_it_was_taken, begin),

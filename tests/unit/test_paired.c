@@ -194,14 +194,18 @@ static void test_as_it_was(void **state)
 	end();
 }
 
-/* Its moves are no part of the recipe, used or not. */
+/* Its moves are no part of the recipe, used or not. The number may be another queue pair's. */
 static void test_not_connected_at_all(void **state)
 {
 	const struct wv_msg_report *report = (const void *)said;
+	const struct wv_msg_connected *connected = (const void *)said;
 
 	(void)state;
 	begin();
 	assert_int_equal(program_destroy(&program, UVERBS_OBJECT_QP, qp), 0);
+	assert_int_equal(next_message(), WV_MSG_CONNECTED);
+	assert_int_equal(connected->create, pair.create);
+	assert_int_equal(connected->why, WV_PAIR_ENDED);
 	preload_settle();
 	assert_int_equal(next_message(), WV_MSG_REPORT);
 	assert_int_equal(report->unused, 0);
@@ -475,6 +479,38 @@ static void test_refused_and_again(void **state)
 	end();
 }
 
+/* It stops at RTR. The peer has heard nothing of that, and uses the numbers of the pair. */
+static void test_other_peer_and_back(void **state)
+{
+	(void)state;
+	begin();
+	move_to(IBV_QPS_RTR, &other);
+	assert_int_equal(program_move(&program, qp, IBV_QPS_RESET), 0);
+	assert_int_equal(program_move(&program, qp, IBV_QPS_INIT), 0);
+	connect_to(&asked);
+	assert_trail("kkkkk");
+	assert_connected(&asked, &peer);
+	assert_int_equal(next_message(), WV_MSG_REPORT);
+	assert_told_moves(WV_PAIR_ATTRIBUTES, &asked);
+	end();
+}
+
+/* From another address than the one that the peer knows, so that this does not name it. */
+static void test_from_elsewhere(void **state)
+{
+	struct ib_uverbs_modify_qp move;
+
+	(void)state;
+	begin();
+	move = connecting_move(IBV_QPS_RTR, qp, &asked);
+	move.dest.sgid_index = 1;
+	assert_int_equal(issue_move(&move), 0);
+	move_to(IBV_QPS_RTS, &asked);
+	assert_connected(&asked, &asked);
+	assert_told_moves(WV_PAIR_OTHER_PEER, &asked);
+	end();
+}
+
 /* Once it is connected, the pair is past. */
 static void test_reset_and_again(void **state)
 {
@@ -629,6 +665,8 @@ int main(void)
 	    cmocka_unit_test(test_received_and_gone),
 	    cmocka_unit_test(test_received_from_another),
 	    cmocka_unit_test(test_refused_and_again),
+	    cmocka_unit_test(test_other_peer_and_back),
+	    cmocka_unit_test(test_from_elsewhere),
 	    cmocka_unit_test(test_reset_and_again),
 	    cmocka_unit_test(test_receives_come_back),
 	    cmocka_unit_test(test_a_ring_is_awaited_until_the_next_command),

@@ -55,6 +55,14 @@ static void add_move(struct wv_context *c, const struct wv_passage *p)
 		wv_record_answer(&c->connecting.moves, p->cmd, p->row, 0);
 }
 
+void wv_connections_end(struct wv_context *c)
+{
+	if (!c->connecting.untold)
+		return;
+	begin_moves(c);
+	tell(c, c->pair.qp, WV_PAIR_ENDED);
+}
+
 void wv_connections_note(const struct wv_passage *p)
 {
 	struct wv_context *c = p->context;

@@ -6,6 +6,7 @@
 #include "cmdlog/command.h"
 #include "cmdlog/qp_steps.h"
 #include "preload/core/scope.h"
+#include "preload/pairs/connections.h"
 #include "preload/pairs/partner.h"
 #include "preload/providers.h"
 #include "wire/pair.h"
@@ -33,11 +34,16 @@ static bool is_move(struct wv_step *step, uint32_t handle, enum ibv_qp_state to)
 	       wv_step_qp_state(step) == (int)to;
 }
 
-static bool leads_to(struct wv_step *rtr, const struct wv_lease_pair *pair)
+static struct wv_qp_peer named_by(struct wv_step *rtr)
 {
 	struct wv_attr *in = wv_step_attr(rtr, UVERBS_ATTR_CORE_IN);
-	struct wv_qp_peer peer = peer_of(pair),
-			  named = wv_qp_named(wv_attr_bytes(rtr, in), in->len);
+
+	return wv_qp_named(wv_attr_bytes(rtr, in), in->len);
+}
+
+static bool leads_to(struct wv_step *rtr, const struct wv_lease_pair *pair)
+{
+	struct wv_qp_peer peer = peer_of(pair), named = named_by(rtr);
 
 	return wv_qp_peer_is(&peer, &named);
 }
@@ -61,9 +67,14 @@ bool wv_paired_fits(struct wv_cmdlog *lease, const struct wv_lease_pair *pair)
 
 void wv_paired_begin(struct wv_context *c, const struct wv_lease_pair *pair)
 {
+	struct wv_qp_peer named =
+	    named_by(wv_cmdlog_nth(c->lease.cmdlog, c->lease.cmdlog->n_steps - MOVES));
+
 	c->lease.n_recipe -= MOVES;
 	c->pair.id = pair->pair;
 	c->pair.peer = peer_of(pair);
+	c->pair.peer.port = named.port;
+	c->pair.peer.sgid_index = named.sgid_index;
 	c->pair.came = true;
 	c->pair.qp = wv_cmdlog_nth(c->lease.cmdlog, pair->create)->new_handle;
 	c->qps->progress = (struct wv_pair_progress){.stage = WV_PAIR_APART};
@@ -160,9 +171,12 @@ static void differ(struct wv_passage *p, enum wv_pair_why why, enum wv_pair_stag
 static enum wv_pair_why decide(const struct wv_passage *p)
 {
 	const struct ib_uverbs_attr *in = wv_command_attr(p->cmd, UVERBS_ATTR_CORE_IN);
+	const struct wv_qp_peer *peer = &p->context->pair.peer;
 	struct wv_qp_peer named = wv_qp_named(wv_attr_input(in), in->len);
+	/* The connected queue pair keeps its GID at this index. */
+	bool from_here = named.port == peer->port && named.sgid_index == peer->sgid_index;
 
-	return wv_pair_decide(&p->context->pair.peer, is_gone(p->context), &named);
+	return wv_pair_decide(peer, is_gone(p->context), &named, from_here);
 }
 
 static struct wv_step *to_rtr(struct wv_passage *p)
@@ -207,12 +221,13 @@ static struct wv_step *to_elsewhere(const struct wv_passage *p)
 	return step;
 }
 
+/* A program that went its own way may come back, as long as nobody was told: until RTS. */
 static struct wv_step *move(struct wv_passage *p)
 {
-	if (p->context->qps->progress.stage == WV_PAIR_OVER)
-		return from_lease(p);
 	if (p->state == IBV_QPS_RTR)
 		return to_rtr(p);
+	if (p->context->qps->progress.stage == WV_PAIR_OVER)
+		return from_lease(p);
 	return p->state == IBV_QPS_RTS ? to_rts(p) : to_elsewhere(p);
 }
 
@@ -298,6 +313,8 @@ void wv_paired_after_kernel(const struct wv_passage *p, bool failed)
 		wv_qp_hide_moves(p->cmd, p->shown);
 	if (failed && p->state == IBV_QPS_RTR)
 		c->qps->progress.stage = WV_PAIR_APART;
+	if (!failed && p->row->class_ == WV_DESTROY)
+		wv_connections_end(c); /* its number may soon be another queue pair's */
 	if (!failed && (p->state == IBV_QPS_RTS || p->row->class_ == WV_DESTROY))
 		c->pair.id = 0;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A queue pair of a lease that the daemon has connected to a peer before the program asks
- * (wire/pair.h). If the program connects it to the same peer (wv_pair_decide()), it is moved once more only if
- * it is to have other attributes. If not, it is put back, and connected as asked.
+ * (wire/pair.h). If the program connects it to the same peer (wv_pair_decide()), it is moved once
+ * more only if it is to have other attributes. If not, it is put back, and connected as asked.
  *
  * Call all functions with the lock of the control path held.
  */

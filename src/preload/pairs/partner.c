@@ -9,9 +9,9 @@
 #include <string.h>
 
 enum wv_pair_why wv_pair_decide(const struct wv_qp_peer *partner, bool gone,
-				const struct wv_qp_peer *named)
+				const struct wv_qp_peer *named, bool from_here)
 {
-	if (!partner->qp_num || !wv_qp_peer_is(partner, named))
+	if (!partner->qp_num || !from_here || !wv_qp_peer_is(partner, named))
 		return WV_PAIR_OTHER_PEER;
 	return gone ? WV_PAIR_ENDED : WV_PAIR_NO_REASON;
 }
@@ -145,7 +145,12 @@ static enum wv_pair_why decide(const struct wv_young_qp *y, const struct ibv_qp_
 {
 	const struct wv_qp_peer named = wv_qp_named_by(attr, mask);
 
-	return wv_pair_decide(&y->partner.peer, y->partner.gone, &named);
+	return wv_pair_decide(&y->partner.peer, y->partner.gone, &named, !y->is_elsewhere);
+}
+
+bool wv_partner_is_named(const struct wv_young_qp *y, const struct ibv_qp_attr *attr, int mask)
+{
+	return is_to(IBV_QPS_RTR, attr, mask) && !decide(y, attr, mask);
 }
 
 uint16_t wv_partner_set_psns(const struct wv_young_qp *y, struct ibv_qp_attr *attr, int mask)
@@ -180,8 +185,11 @@ static void note_rtr(struct wv_young_qp *y, bool met, const struct ibv_qp_attr *
 	y->peer = wv_qp_named_by(attr, mask);
 	y->port = attr->ah_attr.port_num;
 	y->sgid_index = attr->ah_attr.grh.sgid_index;
-	if (met || !wv_young_has_partner(y))
-		return;
+}
+
+/* It is connected to somebody else. Before RTS, the program may still turn to the partner. */
+static void part(struct wv_young_qp *y)
+{
 	wv_young_enter(y, WV_YOUNG_PARTED);
 	if (y->partner.pair) {
 		add_news(y, WV_PAIR_DROP);
@@ -191,8 +199,13 @@ static void note_rtr(struct wv_young_qp *y, bool met, const struct ibv_qp_attr *
 
 static void note_rts(struct wv_young_qp *y)
 {
-	uint64_t shape = wv_shape_connected(&y->key, y->peer.qp_num, y->by_request);
+	uint64_t shape;
 
+	if (!y->met && wv_young_has_partner(y)) {
+		part(y);
+		return;
+	}
+	shape = wv_shape_connected(&y->key, y->peer.qp_num, y->by_request);
 	if (y->met)
 		wv_count(&wv_counters.pairs_used);
 	if (y->met && wv_young_has_partner(y) && y->partner.pair)

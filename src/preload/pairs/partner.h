@@ -14,14 +14,15 @@
 
 /*
  * The one question that decides about a pair, which both ends ask when their program moves the
- * queue pair to RTR: does the move name the other end, and has nobody said that this is gone? Both
- * get the same answer. If it is yes, the move is made with the packet sequence numbers of the pair,
- * since the other end counts by them. Nothing else may enter, since the other end could not know it.
- * Returns why @named, whom the program names, is not the other end, @partner, which may be @gone; 0:
- * it is.
+ * queue pair to RTR: does the move name the other end, from the address that the other end knows, and
+ * has nobody said that this is gone? Both get the same answer: an end that is at another address is
+ * not whom the other program names. If it is yes, the move is made with the packet sequence numbers
+ * of the pair, since the other end counts by them. Nothing else may enter, since the other end could
+ * not know it. Returns why @named, whom the program names @from_here, is not the other end,
+ * @partner, which may be @gone; 0: it is.
  */
 enum wv_pair_why wv_pair_decide(const struct wv_qp_peer *partner, bool gone,
-				const struct wv_qp_peer *named);
+				const struct wv_qp_peer *named, bool from_here);
 
 /* Why a command is needed that the pair could have spared: enum wv_why. */
 uint16_t wv_pair_why_not(enum wv_pair_why why);
@@ -68,6 +69,12 @@ void wv_ends_lose(bool left, uint64_t now_ms);
 
 /* Ends that were lost for so long are WV_YOUNG_OVER. Returns whether more are to follow. */
 bool wv_ends_end_lost(uint64_t now_ms);
+
+/*
+ * Whether ibv_modify_qp(@attr, @mask) names the partner. Then it is to be found out whether that is
+ * from the address that the partner knows: y->is_elsewhere.
+ */
+bool wv_partner_is_named(const struct wv_young_qp *y, const struct ibv_qp_attr *attr, int mask);
 
 /*
  * Writes the numbers of the pair into the program's move, ibv_modify_qp(@attr, @mask), if it is for

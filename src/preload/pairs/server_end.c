@@ -46,6 +46,7 @@ static enum wv_pair_why reserve(const struct wv_pair_note *ask, uint32_t *qp_num
 	    .pair = ask->pair,
 	    .peer = {.qp_num = ask->qp_num, .psn = ask->psn, .peer_psn = ask->peer_psn}};
 	memcpy(spare->partner.peer.gid, ask->gid, sizeof(ask->gid));
+	memcpy(spare->partner.own_gid, ask->peer_gid, sizeof(ask->peer_gid));
 	*qp_num = spare->qp->qp_num;
 	return WV_PAIR_NO_REASON;
 }

@@ -43,6 +43,11 @@ void wv_connections_note(const struct wv_passage *p)
 {
 }
 
+bool wv_partner_is_named(const struct wv_young_qp *y, const struct ibv_qp_attr *attr, int mask)
+{
+	return false;
+}
+
 uint16_t wv_partner_set_psns(const struct wv_young_qp *y, struct ibv_qp_attr *attr, int mask)
 {
 	return 0;

@@ -12,6 +12,7 @@
 #include "preload/stock/stock.h"
 #include "preload/stock/young.h"
 
+#include <errno.h>
 #include <string.h>
 
 static bool any_young(void)
@@ -128,15 +129,31 @@ static void note(struct wv_young_qp *y, const struct wv_young_qp *was, const str
 	wv_partner_note_move(y, was, attr, mask);
 }
 
+/*
+ * Finds out whether the program names the partner from another address than that which the partner
+ * knows. If the kernel does not say it, it does not make the move either.
+ */
+static void look_from_where(struct wv_young_qp *y, const struct ibv_qp_attr *attr, int mask)
+{
+	const struct ibv_ah_attr *way = &attr->ah_attr;
+	int saved = errno;
+	uint8_t gid[16];
+
+	if (wv_partner_is_named(y, attr, mask) &&
+	    !wv_aside_query_gid(y->key.context, way->port_num, way->grh.sgid_index, gid))
+		y->is_elsewhere = memcmp(gid, y->partner.own_gid, sizeof(gid)) != 0;
+	errno = saved;
+}
+
 /* Has the kernel make the program's move, which may be towards the other end of a pair. */
-static int make_move(struct ibv_qp *qp, const struct wv_young_qp *y, struct ibv_qp_attr *attr,
-		     int mask)
+static int make_move(struct ibv_qp *qp, struct wv_young_qp *y, struct ibv_qp_attr *attr, int mask)
 {
 	struct ibv_qp_attr with_psns;
 	int error;
 
 	if (!y->partner.peer.qp_num)
 		return wv_real_verbs()->modify_qp(qp, attr, mask);
+	look_from_where(y, attr, mask);
 	with_psns = *attr;
 	wv_scope.why = wv_partner_set_psns(y, &with_psns, mask);
 	error = wv_real_verbs()->modify_qp(qp, &with_psns, mask);

@@ -48,6 +48,7 @@ enum wv_young_state {
 struct wv_partner {
 	struct wv_qp_peer peer; /* qp_num 0: the queue pair is no end of a pair */
 	uint64_t pair;		/* 0: nobody is to be told of it */
+	uint8_t own_gid[16];	/* of the queue pair itself, as the other end knows it */
 	bool gone;		/* it is no part of the pair any more: its number means nothing */
 	bool claimed;		/* a program has received it */
 };
@@ -64,6 +65,7 @@ struct wv_young_qp {
 	bool was_reset;	 /* a spare that was put back to RESET, which the program never left */
 	bool by_request; /* the program creates it for a request that names the peer (requests.h) */
 	bool met;	 /* it is moved to RTR, towards its partner */
+	bool is_elsewhere; /* of a copy: its move to RTR is from another GID than partner.own_gid */
 	struct wv_partner partner;
 
 	/* How the program has connected it; qp_num 0: not by a GID. */
