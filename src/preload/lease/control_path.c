@@ -176,7 +176,7 @@ static void note_done(const struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
 
-	if (c->connecting.untold && p->state >= 0)
+	if (c->connecting.untold && (p->state >= 0 || p->row->class_ == WV_DESTROY))
 		wv_connections_note(p);
 	if (!is_put_back(c, p->target))
 		;

@@ -55,14 +55,6 @@ static void add_move(struct wv_context *c, const struct wv_passage *p)
 		wv_record_answer(&c->connecting.moves, p->cmd, p->row, 0);
 }
 
-void wv_connections_end(struct wv_context *c)
-{
-	if (!c->connecting.untold)
-		return;
-	begin_moves(c);
-	tell(c, c->pair.qp, WV_PAIR_ENDED);
-}
-
 void wv_connections_note(const struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
@@ -78,5 +70,8 @@ void wv_connections_note(const struct wv_passage *p)
 		if (p->target != c->connecting.qp)
 			begin_moves(c);
 		tell(c, p->target, is_end ? c->qps->progress.why : 0);
+	} else if (p->row->class_ == WV_DESTROY && is_end) {
+		begin_moves(c);
+		tell(c, p->target, WV_PAIR_ENDED); /* it may soon be another one's number */
 	}
 }

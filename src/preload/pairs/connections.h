@@ -12,8 +12,5 @@
 /* The daemon's answer was a lease with @flags, enum wv_answer_flag. */
 void wv_connections_begin(struct wv_context *c, uint32_t flags);
 
-/* The kernel has executed a WV_MODIFY command on a leased ufile. */
+/* The kernel has executed a WV_MODIFY or WV_DESTROY command on a leased ufile. */
 void wv_connections_note(const struct wv_passage *p);
-
-/* The program has destroyed the pair's queue pair, and had not connected it. */
-void wv_connections_end(struct wv_context *c);

@@ -6,7 +6,6 @@
 #include "cmdlog/command.h"
 #include "cmdlog/qp_steps.h"
 #include "preload/core/scope.h"
-#include "preload/pairs/connections.h"
 #include "preload/pairs/partner.h"
 #include "preload/providers.h"
 #include "wire/pair.h"
@@ -313,8 +312,6 @@ void wv_paired_after_kernel(const struct wv_passage *p, bool failed)
 		wv_qp_hide_moves(p->cmd, p->shown);
 	if (failed && p->state == IBV_QPS_RTR)
 		c->qps->progress.stage = WV_PAIR_APART;
-	if (!failed && p->row->class_ == WV_DESTROY)
-		wv_connections_end(c); /* its number may soon be another queue pair's */
 	if (!failed && (p->state == IBV_QPS_RTS || p->row->class_ == WV_DESTROY))
 		c->pair.id = 0;
 }
