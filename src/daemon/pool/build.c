@@ -52,14 +52,14 @@ static bool is_current(const struct wv_builders *b, const struct wv_job *job)
 	return device && device->rdev == job->device.rdev;
 }
 
-/* False: nobody wants @lease, the result, any more. */
+/* @lease, the result, is NULL if there was an error. False: nobody wants it any more. */
 static bool take_result(struct wv_builders *b, struct wv_job *job, struct wv_pooled_lease *lease)
 {
 	struct wv_pool *pool = job->pool;
 
 	if (!pool || atomic_load(&job->cancelled) || !is_current(b, job))
 		return false;
-	if (job->err) {
+	if (!lease) {
 		if (counts(job))
 			wv_build_failed(pool, wv_now(b->event), job->err, job->why);
 		return true;
