@@ -169,9 +169,9 @@ static int request_leases(struct wv_msg_pool *message, uint32_t tasks,
 	wv_auto_fd sock = wv_connect(settings.socket);
 	int err = sock < 0 ? sock : wv_ask_pool(sock, message, tasks, state);
 
+	/* The request stands until slurmstepd ends, with its one step. */
 	if (!err)
-		wv_steal_fd(
-		    &sock); /* the request stands until slurmstepd ends, with its one step */
+		wv_steal_fd(&sock);
 	return err;
 }
 

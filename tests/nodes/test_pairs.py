@@ -201,7 +201,6 @@ class Pairs(Case):
                 return
         self.fail(f"{self.pairs(self.a)} {result.events}")
 
-
     def serve_otherwise(self, other):
         """A server that asks for other attributes than before, when a client has a pair with it. Its client gets what a
         plain one gets after it, be it an error."""

@@ -195,9 +195,8 @@ void wv_context_abandon(int fd);
 
 /* What is known of the context of a command descriptor; all zero: it is none. */
 struct wv_context_facts {
-	bool
-	    is_seen; /* this library sees its commands: no other one interposes ioctl() before it */
-	bool is_own; /* this process opened it */
+	bool is_seen;	      /* no other library interposes ioctl() before this one */
+	bool is_own;	      /* this process opened it */
 	uint32_t open_number; /* which open of a device it was in its process, from 0 */
 };
 

@@ -2,7 +2,7 @@
 /*
  * A young queue pair that is an end of a pair: its number was told to a partner, which is connected
  * to it already. It is in INIT until the program itself moves it, as any other spare: nothing that
- * the partner sends is received before. And the shapes of which peers may hear.
+ * the partner sends is received before. Peers hear only of the shapes that have numbers here.
  *
  * No verb is called here. Call with the lock of the stock held, or with a copy.
  */
