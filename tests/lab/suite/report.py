@@ -38,11 +38,15 @@ def require_equal(actual, expected, what):
         raise Failure(f"{what}: expected {expected!r}, got {actual!r}")
 
 
-def chosen(cases, patterns):
-    """The cases whose title contains, or as a whole matches, one of the patterns."""
+def chosen(cases, patterns, excepted):
+    """The cases that are like one of the patterns, or all if there are none, but those that are like an excepted one."""
     return [case for case in cases
-            if not patterns or any(pattern in case.title or fnmatch.fnmatch(case.title, pattern)
-                                   for pattern in patterns)]
+            if (not patterns or any(_is_like(case, pattern) for pattern in patterns))
+            and not any(_is_like(case, pattern) for pattern in excepted)]
+
+
+def _is_like(case, pattern):
+    return pattern in case.title or fnmatch.fnmatch(case.title, pattern)
 
 
 def run_all(cases, make_lab):

@@ -109,7 +109,8 @@ def lab(root, short):
     """The tests on soft-RoCE, with the release's kernel."""
     cases = [word for title in SHORT_LAB for word in ("--only", title)] if short else []
     with lab_cache.locked():  # The root's own lab would not wait for that of this machine.
-        command = ("tools/lab", "run", "--quiet", "--timeout", LAB_SECONDS, "--", "tests/lab/run", BUILD, *cases)
+        cpus = ("--cpus", "1") if short else ()
+        command = ("tools/lab", "run", "--quiet", "--timeout", LAB_SECONDS, *cpus, "--", "tests/lab/run", BUILD, *cases)
         return read_lab(*root.attempt(*command))
 
 
