@@ -194,6 +194,15 @@ class Ending(Threads):
         self.assertEqual(program.finish().failures, [])
 
     @unittest.skipIf(bed.TSAN, "ThreadSanitizer has a thread of its own, which stays")
+    def test_main_is_cancelled(self):
+        """`main()` ends before the process, by `pthread_exit()` or because it is cancelled"""
+        words = f"{SERVER} at:shown leave:cancelled"
+        self.assertEqual(self.run_plain(words).status, 0)
+        program = self.start_server(one(), then=" leave:cancelled")
+        program.go_on()
+        self.assertEqual(program.process.wait(timeout=5), 0)
+
+    @unittest.skipIf(bed.TSAN, "ThreadSanitizer has a thread of its own, which stays")
     def test_main_leaves(self):
         """The process ends with its last thread."""
         program = self.start_server(one(), then=" leave")

@@ -27,7 +27,6 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
-#include <threads.h>
 #include <unistd.h>
 
 /* Only libcap declares this function of libc. */
@@ -76,9 +75,7 @@ int capset(cap_user_header_t header, cap_user_data_t data);
 	SYMBOL(setrlimit)                                                                          \
 	SYMBOL(setrlimit64)                                                                        \
 	SYMBOL(prlimit)                                                                            \
-	SYMBOL(prlimit64)                                                                          \
-	SYMBOL(pthread_exit)                                                                       \
-	SYMBOL(thrd_exit)
+	SYMBOL(prlimit64)
 
 /*
  * What the fortified headers call: each ends a program that passes what cannot be right. No lock is
