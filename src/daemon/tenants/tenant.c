@@ -21,6 +21,7 @@ void wv_tenants_init(struct wv_tenants *t)
 static void free_tenant(struct wv_tenant *tenant)
 {
 	LIST_REMOVE(tenant, link);
+	free(tenant->supply);
 	free(tenant);
 }
 

@@ -35,16 +35,10 @@ struct wv_tenant {
 	struct wv_share turns;		/* time of the loop */
 	STAILQ_HEAD(, wv_turn) waiting; /* connections that the loop is to serve */
 	LIST_ENTRY(wv_tenant) turns_link;
-	struct wv_share builds; /* time of builders */
-	unsigned int n_builds;	/* builders at work */
 	struct wv_use held;	/* by leases that are made, wait or are closed */
 	struct wv_use out;	/* by leases that its programs have */
 	uint32_t n_watching;	/* descriptors that watch these */
-	struct wv_use planned;	/* of its pools, in the plan */
-	uint64_t claims;	/* of leases, so far */
-	int64_t asked_us;	/* time of the last request */
-	int64_t behind_us;	/* since when leases of it are missing; 0: none are */
-	bool lacks;		/* the scheduler's: leases are missing now */
+	struct wv_supply *supply; /* of leases (daemon/pool/pool.h); NULL: it has never had a pool */
 };
 
 struct wv_tenants {
