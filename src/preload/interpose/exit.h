@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #pragma once
 
-/* In a forked child: this thread is its first. */
+/* This thread may be the first of its process, as in a forked child. */
 void wv_exit_watch_thread(void);
