@@ -12,8 +12,8 @@ import subprocess
 import sys
 
 POINTER = 8
-# The compiler's own, and the one that remembers the argument vector.
-CONSTRUCTORS = 2
+# The compiler's own, and those that remember the argument vector and watch the first thread.
+CONSTRUCTORS = 3
 
 
 def output(*command):

@@ -288,6 +288,27 @@ class Ending(Case):
         self.assertIn(gone, shared_memory(program.pid))
         self.assertEqual(program.finish().failures, [])
 
+    def test_child_at_the_limit(self):
+        """What the device has no room for is made in the place of what the child's parent has spare."""
+        for how in "child", "child,unseen":
+            with self.subTest(how):
+                self.check_child_short_of(how)
+
+    def check_child_short_of(self, how):
+        for _ in cases.attempts():  # all may be given back after 5 s
+            program = self.start_server(one(), then=f" turn:{how} at:child qp:rc,send=8 at:more destroy:qp={SHOWING} turn:end" + END)
+            program.go_on()
+            program.reach("child")
+            child, = bed.children_of(program.pid)
+            bed.ctl("fail", "create_qp", errno.ENOMEM, 1, 1, child)
+            program.go_on()
+            program.reach("more")
+            destroyed = bed.counts(child).get("DESTROY_QP")
+            result = program.finish()
+            if destroyed and not result.failures:
+                return
+        self.fail(f"the child has no queue pair in the place of its parent's spares: {result.failures}")
+
     def test_removed(self):
         """It learns so with RTR at the latest, and ends."""
         program = self.start_server(one(), then=one() + " at:end")

@@ -64,6 +64,10 @@ class Consent(Threads):
         """However many there may be: a thread takes many."""
         self.check_none(" thread limit:addresses,n=0x4000000000000000", env=NOT_TOLD)
 
+    def test_limited_tasks(self):
+        """A thread of the library could be the last one that the user of the program may have."""
+        self.check_none(" thread limit:tasks,n=4095", env=NOT_TOLD)
+
     def test_told(self):
         self.check_some()
 
@@ -167,6 +171,36 @@ class Ending(Threads):
         program.reach("again")
         thread, = bed.until(lambda: threads(program), "a thread")
         self.assertEqual(pathlib.Path(f"/proc/{program.pid}/task/{thread}").stat().st_uid, user)
+
+    def test_user_for_files(self):
+        """`setfsuid()` and `setfsgid()`"""
+        self.check_gone(f"setuid:files,id={os.geteuid()}")
+
+    def test_limit_of_addresses(self):
+        self.check_gone("limit:addresses,n=0x4000000000000000")
+
+    def test_limit_of_tasks(self):
+        """by `prlimit()`"""
+        self.check_gone("limit:tasks,n=4095,prlimit")
+
+    @unittest.skipIf(os.geteuid(), "only root can be a user who has no other process")
+    def test_last_task(self):
+        """a limit of the threads of its user (`RLIMIT_NPROC`), all of which it uses"""
+        user = 100000 + os.getpid()
+        program = self.start_server(one(), then=f" setuid:id={user}{one() * SHOWING} at:again limit:tasks,n=2 thread" + END)
+        program.go_on()
+        program.reach("again")
+        bed.until(lambda: threads(program), "a thread")
+        self.assertEqual(program.finish().failures, [])
+
+    @unittest.skipIf(bed.TSAN, "ThreadSanitizer has a thread of its own, which stays")
+    def test_main_is_cancelled(self):
+        """`main()` ends before the process, by `pthread_exit()` or because it is cancelled"""
+        words = f"{SERVER} at:shown leave:cancelled"
+        self.assertEqual(self.run_plain(words).status, 0)
+        program = self.start_server(one(), then=" leave:cancelled")
+        program.go_on()
+        self.assertEqual(program.process.wait(timeout=5), 0)
 
     @unittest.skipIf(bed.TSAN, "ThreadSanitizer has a thread of its own, which stays")
     def test_main_leaves(self):

@@ -376,16 +376,16 @@ static void test_who_used_builders_least_is_next(void **state)
 	struct daemon_bench *b = *state;
 	struct wv_recipe *much = wanted(b, 60), *little = bench_recipe_of(b, OTHER, 10);
 
-	tenant_of(much)->builds.used_us = 1000000;
+	tenant_of(much)->supply->builds.used_us = 1000000;
 	bench_slow_kernel();
 	bench_await_commands(b, WV_BUILDERS);
 	assert_int_equal(little->pool->n_building, MOST);
 	assert_int_equal(much->pool->n_building, 1);
-	assert_int_equal(tenant_of(little)->n_builds, MOST);
+	assert_int_equal(tenant_of(little)->supply->n_builds, MOST);
 	bench_fast_kernel();
 	bench_settle(b);
-	assert_int_equal(tenant_of(little)->n_builds, 0);
-	assert_true(tenant_of(little)->builds.used_us > 0);
+	assert_int_equal(tenant_of(little)->supply->n_builds, 0);
+	assert_true(tenant_of(little)->supply->builds.used_us > 0);
 }
 
 /* Whoever begins later is not owed the time that others used before. */
@@ -398,8 +398,8 @@ static void test_nobody_is_owed_the_past(void **state)
 	bench_settle(b);
 	second = bench_recipe_of(b, OTHER, 5);
 	bench_settle(b);
-	assert_true(tenant_of(first)->builds.used_us >= 5000000);
-	assert_true(tenant_of(second)->builds.used_us >= 5000000);
+	assert_true(tenant_of(first)->supply->builds.used_us >= 5000000);
+	assert_true(tenant_of(second)->supply->builds.used_us >= 5000000);
 }
 
 /* Only @recipe's tenant has made no request for the refill delay. */
@@ -409,7 +409,7 @@ static void test_others_requests_put_nothing_off(void **state)
 	struct wv_server *s = b->server;
 	struct wv_recipe *busy = wanted(b, 3), *quiet = bench_recipe_of(b, OTHER, 3);
 
-	tenant_of(quiet)->asked_us -= s->config.refill_delay * INT64_C(1000);
+	tenant_of(quiet)->supply->asked_us -= s->config.refill_delay * INT64_C(1000);
 	wv_scheduler_go_on(&s->scheduler);
 	while (quiet->pool->n_ready < 3)
 		sd_event_run(s->event, 1000);

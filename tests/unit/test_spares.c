@@ -255,6 +255,36 @@ static void test_destroyed_by_a_child_at_this_moment(void **state)
 	wait(NULL);
 }
 
+/* Another process makes room by what is nobody's, but not by the end of a pair: its number means something. */
+static void test_room_by_another(void **state)
+{
+	struct wv_qp_key key = key_of(1);
+	struct wv_ticket kept, old, free, found;
+	uint32_t handle;
+
+	(void)state;
+	assert_true(wv_ticket_begin(tickets, &key, &kept));
+	wv_ticket_made(&kept, 1);
+	old = kept;
+	assert_true(wv_ticket_keep(&kept));
+	assert_false(wv_ticket_redeem(&old));
+	assert_true(wv_ticket_is_good(&kept));
+	assert_true(wv_ticket_begin(tickets, &key, &free));
+	wv_ticket_made(&free, 2);
+	assert_true(wv_ticket_begin_end_of(tickets, NULL, &patience, &found, &handle));
+	assert_int_equal(handle, 2);
+	wv_ticket_end(&found);
+	assert_false(wv_ticket_begin_end_of(tickets, NULL, &patience, &found, &handle));
+	assert_true(wv_ticket_begin_end_of(tickets, &cq, &patience, &found, &handle));
+	assert_int_equal(handle, 1);
+	wv_ticket_end(&found);
+	assert_true(wv_ticket_begin(tickets, &key, &free));
+	wv_ticket_made(&free, 3);
+	assert_true(wv_ticket_begin_end_of(tickets, NULL, &patience, &found, &handle));
+	wv_ticket_end(&found);
+	assert_false(wv_ticket_keep(&free));
+}
+
 /* A process that was killed, or means harm, keeps nobody waiting for long. */
 static void test_patience_ends(void **state)
 {
@@ -393,6 +423,7 @@ int main(void)
 	    cmocka_unit_test_setup(test_put_back, begin),
 	    cmocka_unit_test_setup(test_destroyed_by_a_child, begin),
 	    cmocka_unit_test_setup(test_destroyed_by_a_child_at_this_moment, begin),
+	    cmocka_unit_test_setup(test_room_by_another, begin),
 	    cmocka_unit_test_setup(test_made_by_a_child, begin),
 	    cmocka_unit_test_setup(test_patience_ends, begin),
 	    cmocka_unit_test_setup(test_no_ticket_is_left, begin),

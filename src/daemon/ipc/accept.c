@@ -21,10 +21,10 @@ static const struct wv_tenant nobody = {.uid = (uid_t)-1};
 static bool has_room(struct wv_acceptor *a, const struct wv_tenant *tenant)
 {
 	const struct wv_service *s = a->connections->service;
-	unsigned int others = s->n_clients - tenant->n_clients;
+	unsigned int own = tenant->clients ? tenant->clients->n : 0;
 
-	return tenant->n_clients < WV_MAX_CLIENTS_PER_TENANT &&
-	       tenant->n_clients < wv_share_limit(a->max_clients, others) &&
+	return own < WV_MAX_CLIENTS_PER_TENANT &&
+	       own < wv_share_limit(a->max_clients, s->n_clients - own) &&
 	       s->n_clients < a->max_clients;
 }
 

@@ -39,30 +39,31 @@ void wv_client_remember(struct wv_client *c, const struct wv_msg_request *reques
 static bool may_fly(const struct wv_client *c, unsigned int n_fds)
 {
 	const struct wv_service *s = c->service;
-	uint32_t own = c->tenant->in_flight;
+	uint32_t own = c->tenant->clients->in_flight;
 
 	return own + n_fds <= wv_share_limit(s->max_in_flight, s->in_flight - own);
 }
 
 bool wv_client_may_be_answered(const struct wv_client *c)
 {
-	return may_fly(c, WV_WIRE_MAX_FDS) && c->tenant->n_documents < MAX_DOCUMENTS_PER_TENANT;
+	return may_fly(c, WV_WIRE_MAX_FDS) &&
+	       c->tenant->clients->n_documents < MAX_DOCUMENTS_PER_TENANT;
 }
 
 static void charge(struct wv_client *c, const struct wv_answer_parts *answer)
 {
 	c->in_flight += answer->n_fds;
-	c->tenant->in_flight += answer->n_fds;
+	c->tenant->clients->in_flight += answer->n_fds;
 	c->service->in_flight += answer->n_fds;
-	c->tenant->n_documents += answer->document && !c->document;
+	c->tenant->clients->n_documents += answer->document && !c->document;
 	c->document |= answer->document;
 }
 
 void wv_client_discharge(struct wv_client *c)
 {
-	c->tenant->in_flight -= c->in_flight;
+	c->tenant->clients->in_flight -= c->in_flight;
 	c->service->in_flight -= c->in_flight;
-	c->tenant->n_documents -= c->document;
+	c->tenant->clients->n_documents -= c->document;
 	c->in_flight = 0;
 	c->document = false;
 }
@@ -72,7 +73,7 @@ int wv_client_answer(struct wv_client *c, const struct wv_answer_parts *a)
 	int err;
 
 	if ((a->n_fds && !may_fly(c, a->n_fds)) ||
-	    (a->document && c->tenant->n_documents >= MAX_DOCUMENTS_PER_TENANT))
+	    (a->document && c->tenant->clients->n_documents >= MAX_DOCUMENTS_PER_TENANT))
 		return -EDQUOT;
 	err = wv_send(c->fd, a->head, a->head_bytes, a->tail, a->tail_bytes, a->fds, a->n_fds);
 	if (!err)

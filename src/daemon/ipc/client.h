@@ -19,6 +19,15 @@ enum wv_client_state {
 struct wv_keeper;
 struct wv_pair;
 
+/* The clients of a tenant. */
+struct wv_tenant_clients {
+	TAILQ_HEAD(, wv_connection) connections;
+	unsigned int n;
+	/* In answers that they have not read yet, as far as is known: */
+	uint32_t in_flight;	  /* descriptors */
+	unsigned int n_documents; /* memory files */
+};
+
 struct wv_client {
 	struct wv_service *service;
 	struct wv_user *user;

@@ -38,9 +38,9 @@ static void close_connection(struct wv_connection *cn)
 	wv_closer_give(c->service->closer, c->tenant, c->fd);
 	wv_client_discharge(c);
 	TAILQ_REMOVE(&cn->all->all, cn, link);
-	TAILQ_REMOVE(&c->tenant->connections, cn, tenant_link);
+	TAILQ_REMOVE(&c->tenant->clients->connections, cn, tenant_link);
 	c->service->n_clients--;
-	c->tenant->n_clients--;
+	c->tenant->clients->n--;
 	c->user->n_clients--;
 	wv_tenant_put(c->tenant);
 	wv_catalog_tidy_user(c->service->catalog, c->user);
@@ -53,12 +53,13 @@ static void close_connection(struct wv_connection *cn)
  */
 static struct wv_connection *look(struct wv_tenant *tenant)
 {
-	struct wv_connection *cn = TAILQ_FIRST(&tenant->connections);
+	struct wv_connection *cn =
+	    tenant->clients ? TAILQ_FIRST(&tenant->clients->connections) : NULL;
 
 	if (!cn)
 		return NULL;
-	TAILQ_REMOVE(&tenant->connections, cn, tenant_link);
-	TAILQ_INSERT_TAIL(&tenant->connections, cn, tenant_link);
+	TAILQ_REMOVE(&tenant->clients->connections, cn, tenant_link);
+	TAILQ_INSERT_TAIL(&tenant->clients->connections, cn, tenant_link);
 	if (!wv_client_has_read(&cn->client))
 		return NULL;
 	wv_client_discharge(&cn->client);
@@ -324,10 +325,21 @@ static int on_silence(sd_event_source *source, uint64_t now, void *data)
 	return 0;
 }
 
+/* False: memory is short. */
+static bool may_have_clients(struct wv_tenant *tenant)
+{
+	if (tenant->clients)
+		return true;
+	tenant->clients = calloc(1, sizeof(*tenant->clients));
+	if (tenant->clients)
+		TAILQ_INIT(&tenant->clients->connections);
+	return tenant->clients;
+}
+
 void wv_connection_start(struct wv_connections *cs, int fd, struct wv_user *user,
 			 struct wv_tenant *tenant, bool administrator)
 {
-	struct wv_connection *cn = calloc(1, sizeof(*cn));
+	struct wv_connection *cn = may_have_clients(tenant) ? calloc(1, sizeof(*cn)) : NULL;
 
 	if (!cn) {
 		wv_closer_give(cs->service->closer, tenant, fd);
@@ -343,10 +355,10 @@ void wv_connection_start(struct wv_connections *cs, int fd, struct wv_user *user
 	    .since_us = wv_now(cs->service->event),
 	};
 	user->n_clients++;
-	tenant->n_clients++;
+	tenant->clients->n++;
 	cs->service->n_clients++;
 	TAILQ_INSERT_TAIL(&cs->all, cn, link);
-	TAILQ_INSERT_TAIL(&tenant->connections, cn, tenant_link);
+	TAILQ_INSERT_TAIL(&tenant->clients->connections, cn, tenant_link);
 	wv_turns_add(&cs->turns, &cn->turn, tenant);
 }
 

@@ -106,7 +106,12 @@ void wv_doors_stop(struct wv_doors *d)
 
 static bool may_have(const struct wv_doors *d, const struct wv_tenant *tenant)
 {
-	return d->own && tenant->n_doors < wv_share_limit(d->max_own, d->n_own - tenant->n_doors);
+	const struct wv_door *door;
+	unsigned int own = 0;
+
+	LIST_FOREACH (door, &d->list, link)
+		own += door->tenant == tenant;
+	return d->own && own < wv_share_limit(d->max_own, d->n_own - own);
 }
 
 /*
@@ -133,7 +138,7 @@ void wv_doors_add(struct wv_doors *d, struct wv_user *user)
 	err = fd < 0 ? fd : open_door(d, door, fd);
 	if (!err) {
 		user->door = door;
-		user->tenant->n_doors++;
+		door->tenant = user->tenant;
 		d->n_own++;
 		return;
 	}
@@ -152,7 +157,6 @@ void wv_doors_remove(struct wv_doors *d, struct wv_user *user)
 	wv_user_socket_remove(d->socket, user->uid);
 	free(user->door);
 	user->door = NULL;
-	user->tenant->n_doors--;
 	d->n_own--;
 }
 

@@ -15,6 +15,7 @@
 struct wv_door {
 	LIST_ENTRY(wv_door) link;
 	struct wv_doors *all;
+	const struct wv_tenant *tenant; /* of the user whose own it is; or NULL */
 	sd_event_source *source;
 	int fd;
 };

@@ -85,8 +85,8 @@ static void clear(struct wv_job *job)
 {
 	if (job->pool)
 		job->pool->n_building--;
-	job->tenant->builds.used_us += (int64_t)job->build_us - job->expected_us;
-	job->tenant->n_builds--;
+	job->tenant->supply->builds.used_us += (int64_t)job->build_us - job->expected_us;
+	job->tenant->supply->n_builds--;
 	wv_tenant_put(job->tenant);
 	free(job->recipe);
 	job->recipe = NULL;
@@ -165,7 +165,7 @@ int wv_job_give(struct wv_builders *b, struct wv_job *job, struct wv_pool *pool,
 	atomic_store(&job->cancelled, false);
 	job->pool = pool;
 	job->tenant = wv_tenant_keep(pool->tenant);
-	job->tenant->n_builds++;
+	job->tenant->supply->n_builds++;
 	job->cost = pool->recipe->cost;
 	wv_tenant_hold(job->tenant, &job->cost);
 	job->failed_before = pool->n_failed;

@@ -54,11 +54,11 @@ static struct wv_want want_of(const struct wv_planner *p, struct wv_pool *pool)
 
 	return (struct wv_want){
 	    .pool = pool,
-	    .due = requested ? 0 : wv_demand_due(&pool->demand, pool->tenant->claims),
+	    .due = requested ? 0 : wv_demand_due(&pool->demand, pool->tenant->supply->claims),
 	    .unsure = (int64_t)(pool->demand.period / UNSURE),
 	    .stays = wv_now(p->event) - pool->demand.last_us < STAYS_US,
 	    .cost = &pool->recipe->cost,
-	    .planned = &pool->tenant->planned,
+	    .planned = &pool->tenant->supply->planned,
 	    .target = wanted(p, pool, requested),
 	    .held = wv_pool_held(pool),
 	};

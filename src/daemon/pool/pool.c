@@ -7,8 +7,11 @@
 
 struct wv_pool *wv_pool_new(struct wv_recipe *recipe, struct wv_tenant *tenant, int64_t last_us)
 {
-	struct wv_pool *pool = calloc(1, sizeof(*pool));
+	struct wv_pool *pool;
 
+	if (!tenant->supply)
+		tenant->supply = calloc(1, sizeof(*tenant->supply));
+	pool = tenant->supply ? calloc(1, sizeof(*pool)) : NULL;
 	if (!pool)
 		return NULL;
 	pool->recipe = recipe;
@@ -44,7 +47,7 @@ void wv_pool_put(struct wv_pool *pool, struct wv_pooled_lease *lease)
 
 void wv_pool_claim(struct wv_pool *pool, int64_t now_us, int64_t asked_us, int64_t idle_us)
 {
-	const struct wv_claim claim = {now_us, asked_us, ++pool->tenant->claims};
+	const struct wv_claim claim = {now_us, asked_us, ++pool->tenant->supply->claims};
 
 	wv_demand_claim(&pool->demand, &claim, idle_us);
 }

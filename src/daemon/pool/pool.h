@@ -11,6 +11,17 @@
 
 #define WV_BUILD_TIMES 15
 
+/* What the pools of a tenant have used of the builders, and when they are worked on. */
+struct wv_supply {
+	struct wv_share builds; /* time of builders */
+	unsigned int n_builds;	/* builders at work */
+	struct wv_use planned;	/* in the plan */
+	uint64_t claims;	/* of leases, so far */
+	int64_t asked_us;	/* time of the tenant's last request */
+	int64_t behind_us;	/* since when leases are missing; 0: none are */
+	bool lacks;		/* the scheduler's: leases are missing now */
+};
+
 struct wv_pool {
 	struct wv_recipe *recipe;
 	struct wv_tenant *tenant; /* of the recipe's user, who outlives the pool */
@@ -29,7 +40,8 @@ struct wv_pool {
 
 /*
  * A new, empty pool for @recipe of @tenant, which was last used at @last_us of the loop's clock.
- * The caller's, who frees it once it is empty; NULL if memory is short.
+ * The caller's, who frees it once it is empty; the tenant has its supply from then on. NULL if memory
+ * is short.
  */
 struct wv_pool *wv_pool_new(struct wv_recipe *recipe, struct wv_tenant *tenant, int64_t last_us);
 

@@ -38,9 +38,14 @@ static int64_t quiet_from(const struct wv_scheduler *s, int64_t asked_us, int64_
 }
 
 /* Only a tenant's own requests put off what is done for it. */
-static bool is_quiet(const struct wv_scheduler *s, const struct wv_tenant *tenant)
+static int64_t quiet_for(const struct wv_scheduler *s, const struct wv_supply *supply)
 {
-	return wv_now(s->event) >= quiet_from(s, tenant->asked_us, tenant->behind_us);
+	return quiet_from(s, supply->asked_us, supply->behind_us);
+}
+
+static bool is_quiet(const struct wv_scheduler *s, const struct wv_pool *pool)
+{
+	return wv_now(s->event) >= quiet_for(s, pool->tenant->supply);
 }
 
 static bool lacks_leases(const struct wv_scheduler *s, const struct wv_recipe *recipe)
@@ -62,8 +67,8 @@ static bool may_start(const struct wv_scheduler *s, const struct wv_recipe *reci
 	const struct wv_pool *p = recipe->pool;
 	bool last = wv_builders_busy(s->builders) == WV_BUILDERS - 1;
 
-	return lacks_leases(s, recipe) && is_quiet(s, p->tenant) &&
-	       !(p->failures && p->n_building) && !(last && p->tenant->n_builds) &&
+	return lacks_leases(s, recipe) && is_quiet(s, p) && !(p->failures && p->n_building) &&
+	       !(last && p->tenant->supply->n_builds) &&
 	       wv_has_room(&s->planner->tenants->held, &limits->total, &recipe->cost) &&
 	       wv_has_room(&p->tenant->held, &limits->user, &recipe->cost);
 }
@@ -79,10 +84,10 @@ static bool lacks_more(const struct wv_pool *a, const struct wv_pool *b)
  */
 static bool comes_before(const struct wv_pool *a, const struct wv_pool *b)
 {
-	uint64_t claims = a->tenant->claims;
+	uint64_t claims = a->tenant->supply->claims;
 
 	if (a->tenant != b->tenant)
-		return wv_share_before(&a->tenant->builds, &b->tenant->builds);
+		return wv_share_before(&a->tenant->supply->builds, &b->tenant->supply->builds);
 	if (lacks_more(a, b) || lacks_more(b, a))
 		return lacks_more(a, b);
 	return wv_demand_due(&a->demand, claims) < wv_demand_due(&b->demand, claims);
@@ -95,7 +100,7 @@ static struct wv_pool *neediest(struct wv_scheduler *s)
 	wv_each_recipe_of_all (s->planner->catalog, recipe) {
 		if (!may_start(s, recipe))
 			continue;
-		wv_share_join(&recipe->pool->tenant->builds, &s->builds);
+		wv_share_join(&recipe->pool->tenant->supply->builds, &s->builds);
 		if (!best || comes_before(recipe->pool, best))
 			best = recipe->pool;
 	}
@@ -112,7 +117,7 @@ static bool start_one(struct wv_scheduler *s)
 
 	if (!pool)
 		return false;
-	wv_share_charge(&pool->tenant->builds, &s->builds, expected_us);
+	wv_share_charge(&pool->tenant->supply->builds, &s->builds, expected_us);
 	err = wv_job_give(s->builders, job, pool, wv_device_of(s->planner, pool->recipe), s->issue,
 			  expected_us);
 	if (err)
@@ -125,7 +130,7 @@ static bool shrink_one(struct wv_scheduler *s)
 	wv_each_recipe_of_all (s->planner->catalog, recipe) {
 		struct wv_pool *pool = recipe->pool;
 
-		if (!pool || pool->n_ready <= pool->target || !is_quiet(s, pool->tenant))
+		if (!pool || pool->n_ready <= pool->target || !is_quiet(s, pool))
 			continue;
 		wv_builders_close(s->builders, wv_pool_take(pool));
 		return true;
@@ -144,19 +149,22 @@ static bool save_one(struct wv_scheduler *s)
 	return wv_now(s->event) >= saving_from(s) && wv_save_one(s->saver);
 }
 
+/* Of all users who have ever had a pool. */
+#define each_supply(s, user, supply)                                                               \
+	wv_each_user ((s)->planner->catalog, user)                                                 \
+		if ((supply = (user)->tenant->supply))
+
 /* Notes which tenants lack leases. */
 static void note_who_lacks(struct wv_scheduler *s)
 {
+	struct wv_supply *supply;
 	struct wv_user *user;
 
-	wv_each_user (s->planner->catalog, user)
-		user->tenant->lacks = user->tenant->n_builds;
+	each_supply(s, user, supply) supply->lacks = supply->n_builds;
 	wv_each_recipe_of_all (s->planner->catalog, recipe)
 		if (lacks_leases(s, recipe))
-			recipe->pool->tenant->lacks = true;
-	wv_each_user (s->planner->catalog, user)
-		if (!user->tenant->lacks)
-			user->tenant->behind_us = 0;
+			recipe->pool->tenant->supply->lacks = true;
+	each_supply(s, user, supply) if (!supply->lacks) supply->behind_us = 0;
 }
 
 static void at_most(int64_t *due, int64_t other)
@@ -169,11 +177,11 @@ static void at_most(int64_t *due, int64_t other)
 static int64_t due_for(const struct wv_scheduler *s, struct wv_user *user)
 {
 	int64_t now = wv_now(s->event), due = INT64_MAX;
-	int64_t quiet = quiet_from(s, user->tenant->asked_us, user->tenant->behind_us);
 	struct wv_recipe *recipe;
 
 	wv_each_recipe (user, recipe) {
 		const struct wv_pool *p = recipe->pool;
+		int64_t quiet = p ? quiet_for(s, p->tenant->supply) : now;
 		bool waits = p && quiet > now && wv_pool_held(p) != p->target;
 
 		if (!p || (p->retry_us <= now && !waits) || !wv_device_of(s->planner, recipe))
@@ -262,16 +270,17 @@ void wv_scheduler_go_on(struct wv_scheduler *s)
 
 void wv_scheduler_poke(struct wv_scheduler *s, struct wv_tenant *tenant)
 {
+	struct wv_supply *supply = tenant ? tenant->supply : NULL;
 	int64_t now = wv_now(s->event);
 
 	s->planner->changed = true;
 	s->request_us = now;
 	if (!s->behind_us)
 		s->behind_us = now;
-	if (tenant) {
-		tenant->asked_us = now;
-		if (!tenant->behind_us)
-			tenant->behind_us = now;
+	if (supply) {
+		supply->asked_us = now;
+		if (!supply->behind_us)
+			supply->behind_us = now;
 	}
 	look_by(s, now + delay_us(s));
 }
@@ -282,10 +291,12 @@ int wv_scheduler_adopt(struct wv_scheduler *s, struct wv_recipe *recipe)
 	uint64_t now = wv_wall_clock();
 	int64_t ago = now > recipe->used ? (int64_t)(now - recipe->used) : 0;
 
-	if (!user->tenant->asked_us)
-		user->tenant->asked_us = wv_now(s->event);
 	recipe->pool = wv_pool_new(recipe, user->tenant, wv_now(s->event) - ago * SECOND_US);
-	return recipe->pool ? 0 : -ENOMEM;
+	if (!recipe->pool)
+		return -ENOMEM;
+	if (!user->tenant->supply->asked_us)
+		user->tenant->supply->asked_us = wv_now(s->event);
+	return 0;
 }
 
 static void empty(struct wv_scheduler *s, struct wv_pool *pool)

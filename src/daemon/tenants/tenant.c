@@ -21,6 +21,8 @@ void wv_tenants_init(struct wv_tenants *t)
 static void free_tenant(struct wv_tenant *tenant)
 {
 	LIST_REMOVE(tenant, link);
+	free(tenant->clients);
+	free(tenant->supply);
 	free(tenant);
 }
 
@@ -53,7 +55,6 @@ struct wv_tenant *wv_tenant_get(struct wv_tenants *t, uid_t uid, uint64_t contai
 		tenant->all = t;
 		tenant->uid = owner;
 		tenant->container = container;
-		TAILQ_INIT(&tenant->connections);
 		STAILQ_INIT(&tenant->waiting);
 		LIST_INSERT_HEAD(&t->all, tenant, link);
 	}

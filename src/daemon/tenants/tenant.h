@@ -25,26 +25,19 @@ struct wv_tenant {
 	uid_t uid;	    /* not a subordinate one */
 	uint64_t container; /* number of its cgroup; 0: containers are not told apart */
 	unsigned int n_refs;
-	/* The accounts. Each is kept by the module that spends. */
-	TAILQ_HEAD(, wv_connection) connections;
-	unsigned int n_clients; /* of them */
-	unsigned int n_doors;	/* sockets of its users' own */
+	/*
+	 * The accounts. Each is kept by the module that spends; what no other module reads is its
+	 * own struct.
+	 */
 	struct wv_recipe_account recipes;
-	uint32_t in_flight;		/* descriptors in answers that were not read yet */
-	unsigned int n_documents;	/* answers in memory files that were not read yet */
-	struct wv_share turns;		/* time of the loop */
-	STAILQ_HEAD(, wv_turn) waiting; /* connections that the loop is to serve */
+	struct wv_tenant_clients *clients; /* daemon/ipc/client.h; NULL: it has never had one */
+	struct wv_share turns;		   /* time of the loop */
+	STAILQ_HEAD(, wv_turn) waiting;	   /* connections that the loop is to serve */
 	LIST_ENTRY(wv_tenant) turns_link;
-	struct wv_share builds; /* time of builders */
-	unsigned int n_builds;	/* builders at work */
-	struct wv_use held;	/* by leases that are made, wait or are closed */
-	struct wv_use out;	/* by leases that its programs have */
-	uint32_t n_watching;	/* descriptors that watch these */
-	struct wv_use planned;	/* of its pools, in the plan */
-	uint64_t claims;	/* of leases, so far */
-	int64_t asked_us;	/* time of the last request */
-	int64_t behind_us;	/* since when leases of it are missing; 0: none are */
-	bool lacks;		/* the scheduler's: leases are missing now */
+	struct wv_use held;	  /* by leases that are made, wait or are closed */
+	struct wv_use out;	  /* by leases that its programs have */
+	uint32_t n_watching;	  /* descriptors that watch these */
+	struct wv_supply *supply; /* of leases: daemon/pool/pool.h; NULL: it has never had a pool */
 };
 
 struct wv_tenants {

@@ -54,8 +54,8 @@ static struct wv_context *find_unused(void)
 
 static void drop_constants(struct wv_context *c)
 {
-	free(c->constants.cmdlog);
-	c->constants.cmdlog = NULL;
+	free(c->constants);
+	c->constants = NULL;
 }
 
 struct wv_context *wv_context_new(const struct wv_scope *scope, void (*end)(struct wv_context *c))
@@ -76,8 +76,6 @@ struct wv_context *wv_context_new(const struct wv_scope *scope, void (*end)(stru
 	__atomic_store_n(&c->spares, 0, __ATOMIC_RELAXED);
 	if (c->allocations)
 		c->allocations->n = 0;
-	c->connecting.untold = 0;
-	c->connecting.qp = WV_NONE;
 	return c;
 }
 

@@ -8,7 +8,6 @@
 #include "abi/qp.h"
 #include "cmdlog/adopt.h"
 #include "cmdlog/record.h"
-#include "cmdlog/validate.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/lock.h"
 #include "preload/core/provider.h"
@@ -59,17 +58,6 @@ struct wv_context_pair {
 	struct wv_ring ring; /* its receives, if RESET drops them */
 };
 
-/* How the program connects a queue pair, for the daemon (pairs/connections.h). */
-struct wv_connecting {
-	uint32_t untold; /* connections of which the daemon is still to be told */
-	uint32_t qp;	 /* whose moves are in the message; WV_NONE: nobody's */
-	struct wv_cmdlog_writer moves;
-	struct {
-		struct wv_msg_connected head;
-		uint8_t moves[WV_MOVES_MAX_BYTES];
-	} message;
-};
-
 struct wv_context {
 	uint8_t mode;	   /* enum wv_mode */
 	bool stopped;	   /* nothing more is adopted from the lease, or recorded */
@@ -96,7 +84,7 @@ struct wv_context {
 	const struct wv_fd_owner *owner;
 	void (*end)(struct wv_context *c); /* last command descriptor gone; with the lock held */
 	struct wv_lease lease;
-	struct wv_lease constants; /* constant answers inside ibv_open_device(), without a lease */
+	struct wv_lease *constants; /* answers inside ibv_open_device(), without a lease; or NULL */
 	struct wv_lease_qps own_qps, *qps;  /* these, or those that all processes share */
 	struct wv_inheritance *inheritance; /* of a lease, after a fork; see lease/inherit.h */
 	uint64_t moved[WV_CMDLOG_MAX_STEPS / 64]; /* bit per handle: the kernel moved the QP */
@@ -113,7 +101,7 @@ struct wv_context {
 	uint16_t index;	 /* in the table of contexts */
 	uint32_t spares; /* queue pairs of it that came from spares. Written without the lock */
 	struct wv_allocations *allocations;	  /* of queues, while recording */
-	struct wv_connecting connecting;	  /* in pages that are in use */
+	struct wv_connecting *connecting;	  /* for the daemon (pairs/connections.h) */
 	_Alignas(8) uint8_t message[WV_WIRE_MAX]; /* the lease as received, or the recording */
 };
 

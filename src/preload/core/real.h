@@ -21,11 +21,12 @@
 #include <sched.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/fsuid.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
-#include <threads.h>
 #include <unistd.h>
 
 /* Only libcap declares this function of libc. */
@@ -54,7 +55,7 @@ int capset(cap_user_header_t header, cap_user_data_t data);
 	SYMBOL(prctl)                                                                              \
 	SYMBOL(fork)
 
-/* Those by which few processes change their rights: bound at the first use, with no lock held. */
+/* Those by which few processes change their rights and limits: bound at the first use, with no lock held. */
 #define WV_REAL_RIGHTS(SYMBOL)                                                                     \
 	SYMBOL(setuid)                                                                             \
 	SYMBOL(setgid)                                                                             \
@@ -64,13 +65,17 @@ int capset(cap_user_header_t header, cap_user_data_t data);
 	SYMBOL(setregid)                                                                           \
 	SYMBOL(setresuid)                                                                          \
 	SYMBOL(setresgid)                                                                          \
+	SYMBOL(setfsuid)                                                                           \
+	SYMBOL(setfsgid)                                                                           \
 	SYMBOL(setgroups)                                                                          \
 	SYMBOL(initgroups)                                                                         \
 	SYMBOL(capset)                                                                             \
 	SYMBOL(setns)                                                                              \
 	SYMBOL(unshare)                                                                            \
-	SYMBOL(pthread_exit)                                                                       \
-	SYMBOL(thrd_exit)
+	SYMBOL(setrlimit)                                                                          \
+	SYMBOL(setrlimit64)                                                                        \
+	SYMBOL(prlimit)                                                                            \
+	SYMBOL(prlimit64)
 
 /*
  * What the fortified headers call: each ends a program that passes what cannot be right. No lock is

@@ -25,6 +25,8 @@
 #define GONE_US	 50
 #define GONE_MS	 1000
 
+#define LEAST_TASKS 4096 /* of a user's, so that one of them makes no difference */
+
 enum mode {
 	OFF,  /* there is no thread */
 	RUNS, /* and sees a call that comes */
@@ -279,12 +281,20 @@ int wv_worker_call(struct wv_worker *w)
 	return 0;
 }
 
-/* libc sets 128 MiB aside for what a further thread allocates (arenas of malloc()). */
-static bool has_limited_addresses(void)
+static bool is_below(__rlimit_resource_t resource, rlim_t least)
 {
 	struct rlimit limit;
 
-	return getrlimit(RLIMIT_AS, &limit) || limit.rlim_cur != RLIM_INFINITY;
+	return getrlimit(resource, &limit) || limit.rlim_cur < least;
+}
+
+/*
+ * A further thread may be the last that the program can have. libc sets 128 MiB aside for what it
+ * allocates (arenas of malloc()).
+ */
+static bool is_limited(void)
+{
+	return is_below(RLIMIT_AS, RLIM_INFINITY) || is_below(RLIMIT_NPROC, LEAST_TASKS);
 }
 
 /*
@@ -298,7 +308,7 @@ bool wv_program_has_threads(void)
 
 	if (__libc_single_threaded || __atomic_load_n(&forbidden, __ATOMIC_RELAXED))
 		return false;
-	if (has_limited_addresses())
+	if (is_limited())
 		return false;
 	if (stat("/proc/self/task", &tasks))
 		return true;

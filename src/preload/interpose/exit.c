@@ -1,17 +1,20 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Interposes the end of the process, to send the daemon what was not sent yet: some programs never
- * close their device. And the end of main() by pthread_exit(): the process ends with its last
- * thread, which must not be one of this library.
+ * close their device. And sees the end of the first thread, if it ends before the process, by
+ * pthread_exit() or because it is cancelled: the process ends with its last thread, which must not
+ * be one of this library.
  */
+#include "preload/interpose/exit.h"
+
 #include "base/base.h"
 #include "preload/core/context.h"
 #include "preload/core/process.h"
-#include "preload/core/real.h"
 #include "preload/core/worker.h"
 #include "preload/lease/lease_end.h"
 #include "preload/prefork/child.h"
 
+#include <pthread.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -46,8 +49,11 @@ WV_PUBLIC void _Exit(int status)
 	end_at_once(status);
 }
 
-static void before_thread_exit(void)
+static pthread_key_t ends_with WV_START;
+
+static void thread_ends(void *unused)
 {
+	(void)unused;
 	if (gettid() != getpid())
 		return;
 	wv_workers_forbid();
@@ -55,16 +61,14 @@ static void before_thread_exit(void)
 		wv_workers_end();
 }
 
-WV_PUBLIC _Noreturn void pthread_exit(void *result)
+/* Other threads may be the only ones that ever call this library, so it is done here. */
+__attribute__((constructor)) static void watch_first_thread(void)
 {
-	before_thread_exit();
-	REAL(pthread_exit)(result);
-	__builtin_unreachable();
+	if (!pthread_key_create(&ends_with, thread_ends))
+		wv_exit_watch_thread();
 }
 
-WV_PUBLIC _Noreturn void thrd_exit(int result)
+void wv_exit_watch_thread(void)
 {
-	before_thread_exit();
-	REAL(thrd_exit)(result);
-	__builtin_unreachable();
+	pthread_setspecific(ends_with, &ends_with);
 }

@@ -7,6 +7,7 @@
 #include "preload/core/context.h"
 #include "preload/core/guard.h"
 #include "preload/core/worker.h"
+#include "preload/interpose/exit.h"
 #include "preload/lease/inherit.h"
 #include "preload/lease/open_outcome.h"
 #include "preload/memory/stale_mr.h"
@@ -40,6 +41,7 @@ static const struct {
     {NULL, NULL, wv_provider_forked},
     {NULL, NULL, wv_lease_request_forked},
     {NULL, NULL, wv_contexts_forked},
+    {NULL, NULL, wv_exit_watch_thread},
     {wv_worker_starts_hold, wv_worker_starts_let_go, wv_worker_starts_forked},
 };
 

@@ -2,7 +2,7 @@
 /*
  * The calls by which a program changes its rights, so that no thread of this library keeps others:
  * none exists when the call is made. Those that are started later have the rights of the thread
- * that starts them.
+ * that starts them. The same holds for limits of which a thread takes a part.
  *
  * A program that enters a sandbox (seccomp(2)) announces this by prctl(): one without privileges
  * needs PR_SET_NO_NEW_PRIVS, whatever call follows. A system call that the sandbox forbids may end
@@ -11,7 +11,11 @@
  *
  * The functions of libc that change users tell all threads of the process, ours too. In children
  * that share memory with the process whose threads these are, nothing is done.
+ *
+ * The functions have libc's own names, so the headers must not rename them.
  */
+#undef _FILE_OFFSET_BITS
+
 #include "base/base.h"
 #include "preload/core/process.h"
 #include "preload/core/real.h"
@@ -31,12 +35,14 @@ static void before_change(void)
 	errno = saved;
 }
 
-#define CHANGE(name, params, args)                                                                 \
+#define CHANGE_IF(it_matters, name, params, args)                                                  \
 	WV_PUBLIC int name params                                                                  \
 	{                                                                                          \
-		before_change();                                                                   \
+		if (it_matters)                                                                    \
+			before_change();                                                           \
 		return REAL(name) args;                                                            \
 	}
+#define CHANGE(name, params, args) CHANGE_IF(true, name, params, args)
 
 CHANGE(setuid, (uid_t id), (id))
 CHANGE(setgid, (gid_t id), (id))
@@ -46,11 +52,35 @@ CHANGE(setreuid, (uid_t real, uid_t effective), (real, effective))
 CHANGE(setregid, (gid_t real, gid_t effective), (real, effective))
 CHANGE(setresuid, (uid_t real, uid_t effective, uid_t set), (real, effective, set))
 CHANGE(setresgid, (gid_t real, gid_t effective, gid_t set), (real, effective, set))
+CHANGE(setfsuid, (uid_t id), (id))
+CHANGE(setfsgid, (gid_t id), (id))
 CHANGE(setgroups, (size_t n, const gid_t *groups), (n, groups))
 CHANGE(initgroups, (const char *user, gid_t group), (user, group))
 CHANGE(capset, (cap_user_header_t header, cap_user_data_t data), (header, data))
 CHANGE(setns, (int fd, int kind), (fd, kind))
 CHANGE(unshare, (int what), (what))
+
+/* @limit is NULL where a limit is only asked for. */
+static bool is_reached_by_threads(__rlimit_resource_t resource, const void *limit)
+{
+	return limit && (resource == RLIMIT_AS || resource == RLIMIT_NPROC);
+}
+
+#define CHANGE_LIMIT(name, params, args)                                                           \
+	CHANGE_IF(is_reached_by_threads(resource, limit), name, params, args)
+
+CHANGE_LIMIT(setrlimit, (__rlimit_resource_t resource, const struct rlimit *limit),
+	     (resource, limit))
+CHANGE_LIMIT(setrlimit64, (__rlimit_resource_t resource, const struct rlimit64 *limit),
+	     (resource, limit))
+CHANGE_LIMIT(prlimit,
+	     (pid_t pid, __rlimit_resource_t resource, const struct rlimit *limit,
+	      struct rlimit *old),
+	     (pid, resource, limit, old))
+CHANGE_LIMIT(prlimit64,
+	     (pid_t pid, __rlimit_resource_t resource, const struct rlimit64 *limit,
+	      struct rlimit64 *old),
+	     (pid, resource, limit, old))
 
 static void before_sandbox(void)
 {

@@ -5,6 +5,7 @@
 #include "preload/core/process.h"
 #include "preload/core/real.h"
 #include "preload/core/trace.h"
+#include "preload/interpose/exit.h"
 #include "preload/interpose/fork_handlers.h"
 #include "preload/interpose/verbs_objects.h"
 #include "preload/prefork/context_ops.h"
@@ -15,6 +16,7 @@ static void prepare(void)
 {
 	wv_process_adopt();
 	wv_fork_handlers_install();
+	wv_exit_watch_thread(); /* a child of another thread, before there were handlers */
 	wv_context_ops_interpose(&wv_verbs_ex);
 	wv_trace_begin();
 }

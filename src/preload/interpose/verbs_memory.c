@@ -79,7 +79,7 @@ static struct ibv_mr *end(const struct registration *r, struct ibv_mr *mr)
 			return NULL;                                                               \
 		}                                                                                  \
 		r = begin(at, bytes, (unsigned int)access);                                        \
-		return end(&r, WV_WITH_ROOM(real args));                                           \
+		return end(&r, WV_WITH_ROOM(pd->context, real args));                              \
 	}
 
 REGISTER(reg_mr, (struct ibv_pd * pd, void *at, size_t bytes, int access), (pd, at, bytes, access))

@@ -91,9 +91,9 @@ static void fill_qp(struct wv_verb *verb, const struct ibv_qp_init_attr_ex *attr
 		return wv_child_note(context, &verb, on, genuine);                                 \
 	give;                                                                                      \
 	return object;
-#define LIST(...)     __VA_ARGS__
-#define NOTHING	      (void)0
-#define GENUINE(call) WV_WITH_ROOM(real->call)
+#define LIST(...)	       __VA_ARGS__
+#define NOTHING		       (void)0
+#define GENUINE(context, call) WV_WITH_ROOM(context, real->call)
 
 /* Defines ibv_NAME(). */
 #define VERB(type, name, params, args, plain, context, kind, on_, fill, give)                      \
@@ -109,26 +109,26 @@ static void fill_qp(struct wv_verb *verb, const struct ibv_qp_init_attr_ex *attr
 	{                                                                                          \
 		const struct wv_context_ops real = behind(context);                                \
 		CREATE(type, context, fits, kind, 1, on_, fill, give, real.name(context, attr),    \
-		       WV_WITH_ROOM(real.name(context, attr)))                                     \
+		       WV_WITH_ROOM(context, real.name(context, attr)))                            \
 	}
 
 /* The same of an object that no script holds. */
 #define OTHER(type, name, attrs)                                                                   \
 	struct type *name(struct ibv_context *context, struct attrs *attr)                         \
 	{                                                                                          \
-		return WV_WITH_ROOM(behind(context).name(context, attr));                          \
+		return WV_WITH_ROOM(context, behind(context).name(context, attr));                 \
 	}
 
 /* clang-format off */
 VERB(ibv_comp_channel, create_comp_channel, (struct ibv_context *context), (context),
-	GENUINE(create_comp_channel(context)), context, WV_VERB_CHANNEL, (NULL), NOTHING, NOTHING)
-VERB(ibv_pd, alloc_pd, (struct ibv_context *context), (context), GENUINE(alloc_pd(context)),
+	GENUINE(context, create_comp_channel(context)), context, WV_VERB_CHANNEL, (NULL), NOTHING, NOTHING)
+VERB(ibv_pd, alloc_pd, (struct ibv_context *context), (context), GENUINE(context, alloc_pd(context)),
 	context, WV_VERB_PD, (NULL), NOTHING, NOTHING)
 VERB(ibv_cq, create_cq,
 	(struct ibv_context *context, int cqe, void *own, struct ibv_comp_channel *channel,
 	 int vector),
 	(context, cqe, own, channel, vector),
-	GENUINE(create_cq(context, cqe, own, channel, vector)), context, WV_VERB_CQ,
+	GENUINE(context, create_cq(context, cqe, own, channel, vector)), context, WV_VERB_CQ,
 	([WV_ON_CHANNEL] = channel),
 	(verb.cq.cqe = (uint32_t)cqe, verb.cq.vector = (uint32_t)vector), object->cq_context = own)
 static VERB_EX(ibv_cq_ex, create_cq_ex, ibv_cq_init_attr_ex, is_plain_cq(attr), WV_VERB_CQ,
@@ -138,7 +138,7 @@ static VERB_EX(ibv_cq_ex, create_cq_ex, ibv_cq_init_attr_ex, is_plain_cq(attr), 
 	 verb.cq.flags = attr->comp_mask & CQ_MASK ? attr->flags : 0),
 	object->cq_context = attr->cq_context)
 VERB(ibv_srq, create_srq, (struct ibv_pd *pd, struct ibv_srq_init_attr *attr), (pd, attr),
-	GENUINE(create_srq(pd, attr)), pd->context, WV_VERB_SRQ, ([WV_ON_PD] = pd),
+	GENUINE(pd->context, create_srq(pd, attr)), pd->context, WV_VERB_SRQ, ([WV_ON_PD] = pd),
 	verb.srq.attr = attr->attr,
 	(object->srq_context = attr->srq_context, attr->attr = made.srq))
 static VERB_EX(ibv_srq, create_srq_ex, ibv_srq_init_attr_ex, is_plain_srq(attr), WV_VERB_SRQ,

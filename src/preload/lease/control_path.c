@@ -37,8 +37,7 @@ static struct wv_step *claim(struct wv_context *c, struct wv_passage *p)
 	if (c->pair.id)
 		return wv_paired_claim(p);
 	if (c->mode != WV_LEASED)
-		return c->constants.cmdlog ? wv_lease_claim(&c->constants, p->cmd, p->write_cmd)
-					   : NULL;
+		return c->constants ? wv_lease_claim(c->constants, p->cmd, p->write_cmd) : NULL;
 	return wv_context_is_followed(c) ? wv_lease_claim(&c->lease, p->cmd, p->write_cmd) : NULL;
 }
 
@@ -144,7 +143,7 @@ static bool is_awaited(const struct wv_passage *p)
 	if (c->pair.id || (wv_passage_makes_ready(p) && wv_news_awaits_ready(c)))
 		return true;
 	return c->mode == WV_LEASED &&
-	       (is_put_back(c, p->target) || (c->connecting.untold && p->state >= 0));
+	       (is_put_back(c, p->target) || (p->state >= 0 && wv_connections_are_awaited(c)));
 }
 
 /*
@@ -176,7 +175,7 @@ static void note_done(const struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
 
-	if (c->connecting.untold && (p->state >= 0 || p->row->class_ == WV_DESTROY))
+	if ((p->state >= 0 || p->row->class_ == WV_DESTROY) && wv_connections_are_awaited(c))
 		wv_connections_note(p);
 	if (!is_put_back(c, p->target))
 		;
@@ -367,7 +366,7 @@ int wv_control_path(int fd, struct ib_uverbs_ioctl_hdr *cmd)
 	if (wv_is_data_path(p.write_cmd))
 		return issue(fd, cmd);
 	p.start = wv_trace_now();
-	if (p.context->mode == WV_PLAIN && !p.start && !p.context->constants.cmdlog) {
+	if (p.context->mode == WV_PLAIN && !p.start && !p.context->constants) {
 		wv_count(&wv_counters.commands_kernel);
 		return issue(fd, cmd);
 	}

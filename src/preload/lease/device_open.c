@@ -116,18 +116,23 @@ static bool take_lease(struct wv_context *c, const struct wv_scope *scope, struc
 static void keep_constants(struct wv_context *c, const struct wv_msg_no_lease *none)
 {
 	size_t bytes = none->msg.bytes - sizeof(*none);
-	void *copy;
+	struct {
+		struct wv_lease lease;
+		_Alignas(8) uint8_t cmdlog[];
+	} * kept;
 
 	if (!c->opening || !bytes)
 		return;
-	copy = malloc(bytes);
-	if (!copy)
+	kept = malloc(sizeof(*kept) + bytes);
+	if (!kept)
 		return;
-	memcpy(copy, none + 1, bytes);
-	if (wv_cmdlog_check(copy, bytes, WV_LEASE))
-		free(copy);
-	else
-		wv_lease_init(&c->constants, copy);
+	memcpy(kept->cmdlog, none + 1, bytes);
+	if (wv_cmdlog_check(kept->cmdlog, bytes, WV_LEASE)) {
+		free(kept);
+		return;
+	}
+	wv_lease_init(&kept->lease, (struct wv_cmdlog *)kept->cmdlog);
+	c->constants = &kept->lease;
 }
 
 static void start_recording(struct wv_context *c)

@@ -4,14 +4,38 @@
 #include "abi/qp.h"
 #include "cmdlog/qp_steps.h"
 #include "cmdlog/record.h"
+#include "cmdlog/validate.h"
 #include "preload/client/daemon_connection.h"
 #include "preload/pairs/paired.h"
 
-#include <string.h>
+#include <stdlib.h>
+
+/* How the program connects a queue pair. Kept for the next context in the same place. */
+struct wv_connecting {
+	uint32_t untold; /* connections of which the daemon is still to be told */
+	uint32_t qp;	 /* whose moves are in the message; WV_NONE: nobody's */
+	struct wv_cmdlog_writer moves;
+	struct {
+		struct wv_msg_connected head;
+		uint8_t moves[WV_MOVES_MAX_BYTES];
+	} message;
+};
 
 void wv_connections_begin(struct wv_context *c, uint32_t flags)
 {
-	c->connecting.untold = flags & WV_ANSWER_CONNECTED ? WV_PAIR_TOLD : 0;
+	bool wanted = flags & WV_ANSWER_CONNECTED;
+
+	if (wanted && !c->connecting)
+		c->connecting = malloc(sizeof(*c->connecting));
+	if (!c->connecting)
+		return;
+	c->connecting->untold = wanted ? WV_PAIR_TOLD : 0;
+	c->connecting->qp = WV_NONE;
+}
+
+bool wv_connections_are_awaited(const struct wv_context *c)
+{
+	return c->connecting && c->connecting->untold;
 }
 
 /* The step that created the RC queue pair @handle; NULL: none of the lease. */
@@ -25,17 +49,18 @@ static struct wv_step *creator(struct wv_context *c, uint32_t handle)
 
 static void begin_moves(struct wv_context *c)
 {
-	wv_cmdlog_begin(&c->connecting.moves, c->connecting.message.moves,
-			sizeof(c->connecting.message.moves), WV_RECORD, c->lease.cmdlog->driver_id);
+	wv_cmdlog_begin(&c->connecting->moves, c->connecting->message.moves,
+			sizeof(c->connecting->message.moves), WV_RECORD,
+			c->lease.cmdlog->driver_id);
 }
 
 static void tell(struct wv_context *c, uint32_t handle, uint16_t why)
 {
-	struct wv_msg_connected *message = &c->connecting.message.head;
+	struct wv_msg_connected *message = &c->connecting->message.head;
 	struct wv_step *create = creator(c, handle);
 	uint32_t index = 0;
 
-	c->connecting.qp = WV_NONE;
+	c->connecting->qp = WV_NONE;
 	if (!create || wv_paired_sock(c) < 0)
 		return;
 	wv_each_step (c->lease.cmdlog, step)
@@ -43,16 +68,16 @@ static void tell(struct wv_context *c, uint32_t handle, uint16_t why)
 	*message = (struct wv_msg_connected){
 	    .create = index, .qp_num = wv_step_qp_num(create), .why = why};
 	wv_client_send_connected(wv_paired_sock(c), message);
-	c->connecting.untold--;
+	c->connecting->untold--;
 }
 
 /* A step that is not known in full makes the moves useless. */
 static void add_move(struct wv_context *c, const struct wv_passage *p)
 {
-	if (wv_record_command(&c->connecting.moves, p->cmd, p->row, NULL))
-		c->connecting.qp = WV_NONE;
+	if (wv_record_command(&c->connecting->moves, p->cmd, p->row, NULL))
+		c->connecting->qp = WV_NONE;
 	else
-		wv_record_answer(&c->connecting.moves, p->cmd, p->row, 0);
+		wv_record_answer(&c->connecting->moves, p->cmd, p->row, 0);
 }
 
 void wv_connections_note(const struct wv_passage *p)
@@ -62,12 +87,12 @@ void wv_connections_note(const struct wv_passage *p)
 
 	if (p->state == IBV_QPS_RTR && creator(c, p->target)) {
 		begin_moves(c);
-		c->connecting.qp = p->target;
+		c->connecting->qp = p->target;
 		add_move(c, p);
-	} else if (p->state == IBV_QPS_RTS && (is_end || p->target == c->connecting.qp)) {
-		if (p->target == c->connecting.qp)
+	} else if (p->state == IBV_QPS_RTS && (is_end || p->target == c->connecting->qp)) {
+		if (p->target == c->connecting->qp)
 			add_move(c, p);
-		if (p->target != c->connecting.qp)
+		if (p->target != c->connecting->qp)
 			begin_moves(c);
 		tell(c, p->target, is_end ? c->qps->progress.why : 0);
 	} else if (p->row->class_ == WV_DESTROY && is_end) {

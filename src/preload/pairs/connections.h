@@ -12,5 +12,8 @@
 /* The daemon's answer was a lease with @flags, enum wv_answer_flag. */
 void wv_connections_begin(struct wv_context *c, uint32_t flags);
 
+/* Whether the daemon is still to be told of any. */
+bool wv_connections_are_awaited(const struct wv_context *c);
+
 /* The kernel has executed a WV_MODIFY or WV_DESTROY command on a leased ufile. */
 void wv_connections_note(const struct wv_passage *p);

@@ -39,6 +39,11 @@ void wv_connections_begin(struct wv_context *c, uint32_t flags)
 {
 }
 
+bool wv_connections_are_awaited(const struct wv_context *c)
+{
+	return false;
+}
+
 void wv_connections_note(const struct wv_passage *p)
 {
 }

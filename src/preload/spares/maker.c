@@ -295,7 +295,7 @@ bool wv_maker_withdraw(const struct ibv_context *context, const void *object)
 
 	if (object && object == context)
 		leave(context);
-	else if (object)
+	else if (context)
 		any = withdraw_parents(context, object) || any;
 	return any;
 }

@@ -21,8 +21,9 @@ void wv_maker_wake_later(void);
 bool wv_maker_is_due(void);
 
 /*
- * Destroys all spares that use @object of @context, a parent's, too (NULL: all spares of this
- * process), and forgets their shapes. Returns whether there were any. Call with no lock held.
+ * Destroys all spares that use @object of @context, a parent's, too, and forgets their shapes; if
+ * @object is NULL, all of this process, and the parent's in @context (may be NULL). Returns whether
+ * there were any. Call with no lock held.
  */
 bool wv_maker_withdraw(const struct ibv_context *context, const void *object);
 

@@ -249,8 +249,10 @@ static bool leave(struct ibv_qp *qp)
 	leaves = y && wv_young_has_partner(y);
 	if (leaves) {
 		wv_partner_leave(y, WV_PAIR_ENDED);
-		if (tickets && wv_ticket_begin(tickets, &y->key, &y->ticket))
+		if (tickets && wv_ticket_begin(tickets, &y->key, &y->ticket)) {
 			wv_ticket_made(&y->ticket, qp->handle);
+			wv_ticket_keep(&y->ticket);
+		}
 	}
 	wv_stock_unlock();
 	if (leaves)

@@ -74,14 +74,14 @@ static bool ask(const struct wv_qp_key *key, struct wv_young_qp *spare)
 	return taken;
 }
 
-bool wv_spares_make_room(void)
+bool wv_spares_make_room(const struct ibv_context *context)
 {
 	int error = errno;
 	bool made = false;
 
 	/* What kernels and providers say at a limit of the process, the cgroup or the device. */
 	if (error == ENOMEM || error == ENOSPC || error == EAGAIN)
-		made = is_active() && wv_maker_withdraw(NULL, NULL);
+		made = wv_spares_give_back(context, NULL);
 	errno = error;
 	return made;
 }
@@ -90,7 +90,8 @@ static struct ibv_qp *create(struct ibv_pd *pd, struct ibv_qp_init_attr *attr)
 {
 	struct ibv_qp_init_attr again = *attr;
 
-	return WV_WITH_ROOM((*attr = again, wv_real_usual_verbs()->create_qp(pd, attr)));
+	return WV_WITH_ROOM(pd->context,
+			    (*attr = again, wv_real_usual_verbs()->create_qp(pd, attr)));
 }
 
 static void learn(const struct wv_qp_key *key, struct ibv_qp *qp)

@@ -17,22 +17,23 @@ struct ibv_qp *wv_spares_create_qp(struct ibv_pd *pd, struct ibv_qp_init_attr *a
 
 /*
  * Spares take up what the program may need: a number of queue pairs, memory that may be locked.
- * Whether errno says that something is used up, and spares were given back. Keeps errno.
+ * Whether errno says that something is used up, and spares were given back: all of this process,
+ * and of its parents those of @context. Keeps errno.
  */
-bool wv_spares_make_room(void);
+bool wv_spares_make_room(const struct ibv_context *context);
 
-/* What @call, which creates something, returns: a pointer, or NULL and errno. */
-#define WV_WITH_ROOM(call)                                                                         \
+/* What @call, which creates something in @context, returns: a pointer, or NULL and errno. */
+#define WV_WITH_ROOM(context, call)                                                                \
 	({                                                                                         \
 		__typeof__(call) made_ = (call);                                                   \
-		if (__builtin_expect(!made_, 0) && wv_spares_make_room())                          \
+		if (__builtin_expect(!made_, 0) && wv_spares_make_room(context))                   \
 			made_ = (call);                                                            \
 		made_;                                                                             \
 	})
 
 /*
  * The program destroys @object, a PD, CQ or SRQ of @context, or the context: gives back the spares
- * that use it. Returns whether there were any.
+ * that use it (NULL: all spares that make room). Returns whether there were any.
  */
 bool wv_spares_give_back(const struct ibv_context *context, const void *object);
 

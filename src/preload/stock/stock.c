@@ -74,6 +74,14 @@ struct wv_shape *wv_stock_ask(const struct wv_qp_key *key, uint64_t now_ms)
 	return shape;
 }
 
+static bool may_become(struct wv_young_qp *spare, enum wv_young_state state)
+{
+	if (state == WV_YOUNG_AHEAD)
+		return wv_ticket_redeem(&spare->ticket);
+	return state == WV_YOUNG_RESERVED ? wv_ticket_keep(&spare->ticket)
+					  : wv_ticket_is_good(&spare->ticket);
+}
+
 struct wv_young_qp *wv_stock_take(struct wv_shape *shape, enum wv_young_state state)
 {
 	while (shape->n) {
@@ -81,8 +89,7 @@ struct wv_young_qp *wv_stock_take(struct wv_shape *shape, enum wv_young_state st
 
 		shape->n--;
 		/* Else a child has destroyed it: what the provider has of it is lost. */
-		if (state == WV_YOUNG_AHEAD ? wv_ticket_redeem(&spare->ticket)
-					    : wv_ticket_is_good(&spare->ticket)) {
+		if (may_become(spare, state)) {
 			wv_young_enter(spare, state);
 			return spare;
 		}

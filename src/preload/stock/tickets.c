@@ -17,6 +17,7 @@ enum { FREE, TAKEN, MAKING, GOOD, ENDING, STEPS = 8 };
 struct wv_ticket_place {
 	uint32_t value;
 	uint32_t handle;
+	bool is_kept;
 	/* By their addresses, which are the same in children: */
 	const struct ibv_pd *pd;
 	const struct ibv_cq *send_cq, *recv_cq;
@@ -166,8 +167,14 @@ static bool step(struct wv_ticket_place *place, uint32_t value, uint32_t from, u
 					   __ATOMIC_ACQ_REL, __ATOMIC_ACQUIRE);
 }
 
+static void set_kept(struct wv_ticket_place *place, bool is)
+{
+	__atomic_store_n(&place->is_kept, is, __ATOMIC_RELAXED);
+}
+
 static void fill_in(struct wv_ticket_place *place, const struct wv_qp_key *key)
 {
+	set_kept(place, false);
 	__atomic_store_n(&place->pd, key->pd, __ATOMIC_RELAXED);
 	__atomic_store_n(&place->send_cq, key->send_cq, __ATOMIC_RELAXED);
 	__atomic_store_n(&place->recv_cq, key->recv_cq, __ATOMIC_RELAXED);
@@ -176,6 +183,8 @@ static void fill_in(struct wv_ticket_place *place, const struct wv_qp_key *key)
 
 static bool is_for(const struct wv_ticket_place *place, const void *object)
 {
+	if (!object)
+		return !__atomic_load_n(&place->is_kept, __ATOMIC_RELAXED);
 	return object == __atomic_load_n(&place->pd, __ATOMIC_RELAXED) ||
 	       object == __atomic_load_n(&place->send_cq, __ATOMIC_RELAXED) ||
 	       object == __atomic_load_n(&place->recv_cq, __ATOMIC_RELAXED) ||
@@ -220,6 +229,16 @@ bool wv_ticket_redeem(struct wv_ticket *ticket)
 		return false;
 	ticket->place = NULL;
 	return true;
+}
+
+/* By another value: a process that has read the old one does not redeem the ticket. */
+bool wv_ticket_keep(struct wv_ticket *ticket)
+{
+	if (!ticket->place || !redeem(ticket, STEPS + TAKEN))
+		return !ticket->place;
+	ticket->value += STEPS;
+	set_kept(ticket->place, true);
+	return step(ticket->place, ticket->value, TAKEN, GOOD);
 }
 
 /* Waits until the ticket @value is at another step than @at. False: for too long. */

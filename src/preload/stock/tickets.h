@@ -73,6 +73,12 @@ bool wv_ticket_is_good(const struct wv_ticket *ticket);
 bool wv_ticket_redeem(struct wv_ticket *ticket);
 
 /*
+ * The number of the queue pair means something to others from now on: the ticket is redeemed only
+ * for an object that is destroyed, and not to make room. False: another process has redeemed it.
+ */
+bool wv_ticket_keep(struct wv_ticket *ticket);
+
+/*
  * Redeems the ticket of a spare that is destroyed until wv_ticket_end(). What another process makes
  * or destroys at this moment is waited for, but no longer than *@patience_ms (NULL: not at all),
  * which becomes less: that process may have been killed, or mean harm. False: another process has
@@ -86,7 +92,8 @@ void wv_ticket_end(struct wv_ticket *ticket);
 void wv_ticket_put_back(struct wv_ticket *ticket);
 
 /*
- * The same for a queue pair that uses @object: its ticket, and its handle. False: there is none.
+ * The same for a queue pair that uses @object (NULL: that makes room): its ticket, and its handle.
+ * False: there is none.
  */
 bool wv_ticket_begin_end_of(struct wv_tickets *tickets, const void *object,
 			    unsigned int *patience_ms, struct wv_ticket *ticket, uint32_t *handle);

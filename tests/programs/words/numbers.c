@@ -27,17 +27,21 @@ int do_descriptors(struct program *p, struct options o)
 
 /*
  * The process may have no descriptors from "n" on from now on, or with "addresses" no more than "n"
- * bytes of them; it keeps what it has.
+ * bytes of them, or with "tasks" its user no more than "n" threads; it keeps what it has.
  */
 int do_limit(struct program *p, struct options o)
 {
-	int resource = has(o, "addresses") ? RLIMIT_AS : RLIMIT_NOFILE;
+	int resource = has(o, "addresses") ? RLIMIT_AS
+		       : has(o, "tasks")   ? RLIMIT_NPROC
+					   : RLIMIT_NOFILE;
 	struct rlimit limit;
 
 	(void)p;
 	if (getrlimit(resource, &limit))
 		return errno;
 	limit.rlim_cur = (rlim_t)option(o, "n", 0);
+	if (has(o, "prlimit"))
+		return prlimit(0, resource, &limit, NULL) ? errno : 0;
 	return setrlimit(resource, &limit) ? errno : 0;
 }
 

@@ -9,6 +9,7 @@
 #include <linux/seccomp.h>
 #include <sched.h>
 #include <stddef.h>
+#include <sys/fsuid.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -20,11 +21,14 @@ int do_chroot(struct program *p, struct options o)
 	return chroot(o.text) || chdir("/") ? errno : 0;
 }
 
+/* "files": only as whom it opens files. */
 int do_setuid(struct program *p, struct options o)
 {
 	uid_t id = (uid_t)option(o, "id", 65534);
 
 	(void)p;
+	if (has(o, "files"))
+		return setfsgid(id) < 0 || setfsuid(id) < 0 ? errno : 0;
 	return setgroups(0, NULL) || setresgid(id, id, id) || setresuid(id, id, id) ? errno : 0;
 }
 

@@ -23,13 +23,27 @@ int do_idle_thread(struct program *p, struct options o)
 	return pthread_create(&thread, NULL, wait_forever, NULL);
 }
 
-/* The end of main(), but of the process only if there is no other thread. */
+static void *cancel(void *thread)
+{
+	pthread_cancel(*(pthread_t *)thread);
+	return NULL;
+}
+
+/*
+ * The end of main(), but of the process only if there is no other thread. "cancelled": a thread
+ * that ends then, too, cancels it.
+ */
 int do_leave(struct program *p, struct options o)
 {
-	(void)p;
-	(void)o;
+	pthread_t self = pthread_self(), other;
+
 	fflush(stdout);
-	pthread_exit(NULL);
+	if (!has(o, "cancelled"))
+		pthread_exit(NULL);
+	if (pthread_create(&other, NULL, cancel, &self) || pthread_detach(other))
+		return EAGAIN;
+	wait_forever(p);
+	return 0;
 }
 
 /* Without clock_nanosleep(2). */

@@ -57,8 +57,8 @@ WV_PUBLIC int mlx5dv_set_context_attr(struct ibv_context *verbs, enum mlx5dv_set
 	return real(verbs, type, attr);
 }
 
-/* Defines mlx5dv_NAME(), which creates a TYPE, or calls libmlx5's own, after FIRST. */
-#define CREATOR(type, name, version, params, args, first)                                          \
+/* Defines mlx5dv_NAME(), which creates a TYPE, or calls libmlx5's own, after FIRST, ON a context. */
+#define CREATOR(type, name, version, on, params, args, first)                                      \
 	WV_PUBLIC struct type *mlx5dv_##name params;                                               \
 	WV_PUBLIC struct type *mlx5dv_##name params                                                \
 	{                                                                                          \
@@ -70,28 +70,29 @@ WV_PUBLIC int mlx5dv_set_context_attr(struct ibv_context *verbs, enum mlx5dv_set
 			return NULL;                                                               \
 		}                                                                                  \
 		first;                                                                             \
-		return WV_WITH_ROOM(real args);                                                    \
+		return WV_WITH_ROOM(on, real args);                                                \
 	}
 
 /* clang-format off */
-CREATOR(ibv_qp, create_qp, "MLX5_1.3",
+CREATOR(ibv_qp, create_qp, "MLX5_1.3", context,
 	(struct ibv_context *context, struct ibv_qp_init_attr_ex *attr,
 	 struct mlx5dv_qp_init_attr *own),
 	(context, attr, own), (void)0)
-CREATOR(ibv_cq_ex, create_cq, "MLX5_1.1",
+CREATOR(ibv_cq_ex, create_cq, "MLX5_1.1", context,
 	(struct ibv_context *context, struct ibv_cq_init_attr_ex *attr,
 	 struct mlx5dv_cq_init_attr *own),
 	(context, attr, own), wv_one_thread_note_cq(context, attr))
-CREATOR(ibv_wq, create_wq, "MLX5_1.3",
+CREATOR(ibv_wq, create_wq, "MLX5_1.3", context,
 	(struct ibv_context *context, struct ibv_wq_init_attr *attr,
 	 struct mlx5dv_wq_init_attr *own),
 	(context, attr, own), (void)0)
-CREATOR(mlx5dv_mkey, create_mkey, "MLX5_1.10", (struct mlx5dv_mkey_init_attr *attr), (attr), (void)0)
-CREATOR(mlx5dv_devx_obj, devx_obj_create, "MLX5_1.7",
+CREATOR(mlx5dv_mkey, create_mkey, "MLX5_1.10", attr->pd->context,
+	(struct mlx5dv_mkey_init_attr *attr), (attr), (void)0)
+CREATOR(mlx5dv_devx_obj, devx_obj_create, "MLX5_1.7", context,
 	(struct ibv_context *context, const void *in, size_t in_bytes, void *out,
 	 size_t out_bytes),
 	(context, in, in_bytes, out, out_bytes), (void)0)
-CREATOR(mlx5dv_devx_umem, devx_umem_reg, "MLX5_1.7",
+CREATOR(mlx5dv_devx_umem, devx_umem_reg, "MLX5_1.7", context,
 	(struct ibv_context *context, void *at, size_t bytes, uint32_t access),
 	(context, at, bytes, access), (void)0)
 /* clang-format on */
