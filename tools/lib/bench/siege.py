@@ -1,10 +1,12 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Programs in a steady rhythm (bench/besieged.c), alone, beside processes that only use the processors, and while other
-users attack their daemon (tests/support/attacks): how many have a lease, and how long they wait for the daemon's answer.
+"""Programs in a steady rhythm (bench/besieged.c), alone, beside processes that attack nothing, and while other users
+attack their daemon (tests/support/attacks): how many have a lease, and how long they wait for the daemon's answer.
 
-What is attacked is the daemon: a hostile user can have processors without any daemon. So an attack is compared with as
-many processes that attack nothing. Neither rest. Attackers that wait for nothing (floods) come one and three at a time,
-with and without --per-container."""
+What is attacked is the daemon: a hostile user can have processors without any daemon. So one user's attack is compared
+with as many processes that only use processors. Many users who request leases all the time leave little to each, though
+none means harm: each has a fair share of the daemon. So the attack of many is compared with as many honest users. None
+of these rest. Attackers that wait for nothing (floods) come one and three at a time, with and without --per-container.
+"""
 
 import contextlib
 import dataclasses
@@ -37,7 +39,7 @@ ALL = "all"
 FLOODING = (1, 3)  # processes
 SETTINGS = {"": (), "_in_containers": ("--per-container", "yes")}
 HIT_RATE = "_hit_rate"
-FAIR = 0.9  # of the leases beside processes that attack nothing, at least
+FAIR = 0.9  # of the leases beside those who attack nothing, at least
 OK, UNFAIR, UNTOLD = 0, 1, 77
 
 
@@ -53,9 +55,10 @@ def measure(products, runs):
 
 
 def verdict(rows):
-    """The exit status: whether each attack left the victim its leases. If the machine had other work, an unfair one does
-    not count."""
-    unfair = [each for each in rows if each["name"].endswith(HIT_RATE) and each["warm"] < FAIR * each["preload"]]
+    """The exit status: whether each attack left the victim its leases. If the machine had other work, one that did not
+    does not count."""
+    hit_rates = [each for each in rows if each["name"].endswith(HIT_RATE)]
+    unfair = [each for each in hit_rates if each["warm"] < FAIR * each["preload"]]
     for each in unfair:
         say(f"{each['name']}: {each['note']}{', on a busy machine' if each['busy'] else ': unfair'}")
     if not all(each["busy"] for each in unfair):
@@ -130,13 +133,13 @@ def under_attack(tests, products, siege, runs):
 
 def one_run(tests, products, siege, samples):
     """With a daemon that knows nothing of earlier attacks."""
-    uids = tuple(uid for kind in siege.kinds for uid in kind.uids)
-    idle = type("Beside", (tests.attacks.Busy,), {"uids": (tests.users.ATTACKER,) * len(uids)})
+    kind = tests.attacks.Busy if siege.tenants == 2 else tests.attacks.Honest
+    harmless = type(kind.__name__, (kind,), {"uids": tuple(uid for each in siege.kinds for uid in each.uids)})
     with besieged(tests, products, siege) as victim:
         meanwhile = tests.cases.Busyness()
         samples.alone.add(victim.run(siege))
         samples.busy |= meanwhile.was_busy()
-        samples.beside.add(victim.run(siege, idle))
+        samples.beside.add(victim.run(siege, harmless))
         samples.attacked.add(victim.run(siege, *siege.kinds))
 
 
@@ -209,17 +212,17 @@ class Samples:
 
 
 def rates(samples):
-    return (f"{samples.alone.rate():.3f} alone, {samples.beside.rate():.3f} beside busy processes, "
+    return (f"{samples.alone.rate():.3f} alone, {samples.beside.rate():.3f} beside the harmless, "
             f"{samples.attacked.rate():.3f} under attack")
 
 
 def rows_of(name, samples):
-    """The ratios are under attack to beside busy processes."""
+    """The ratios are under attack to beside those who attack nothing."""
     each = {"plain": samples.alone, "preload": samples.beside, "warm": samples.attacked}
     p99 = {column: those.p99() for column, those in each.items()}
     hits = row(f"{name}{HIT_RATE}", **{column: [those.rate()] for column, those in each.items()}, note=rates(samples),
                unit="leases per request", busy=samples.busy)
     waits = row(f"{name}_wait", **{column: those.waits for column, those in each.items()}, p99=p99,
-                note=f"p99 {p99['plain']:,.0f} us alone, {p99['preload']:,.0f} us beside busy processes, "
+                note=f"p99 {p99['plain']:,.0f} us alone, {p99['preload']:,.0f} us beside the harmless, "
                      f"{p99['warm']:,.0f} us under attack")
     return [{**one, "ratio": one["preload"] and round(one["warm"] / one["preload"], 3)} for one in (hits, waits)]
