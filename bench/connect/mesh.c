@@ -68,8 +68,10 @@ static void move(unsigned int i, const struct hello *theirs)
 	moving += took.rtr + took.rts;
 }
 
-/* Those with lower numbers are called, those with higher ones call. Nobody waits in a circle: all
- * calls are made before any answer is awaited. */
+/*
+ * Those with lower numbers are called, those with higher ones call. Nobody waits in a circle: all
+ * calls are made before any answer is awaited.
+ */
 static void call_lower(const struct options *options)
 {
 	for (unsigned int i = 0; i < own; i++) {

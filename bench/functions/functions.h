@@ -11,8 +11,10 @@
 #define FUNCTION_BYTES 4096 /* that one reads */
 #define SERVER_BYTES   (1 << 20)
 
-/* Between launcher and functions, as messages on one SOCK_SEQPACKET socket that all functions
- * share. */
+/*
+ * Between launcher and functions, as messages on one SOCK_SEQPACKET socket that all functions
+ * share.
+ */
 struct request {
 	uint64_t id;
 };

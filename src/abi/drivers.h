@@ -34,8 +34,10 @@ struct wv_driver_need {
 /* What devices of a driver need, or NULL: nothing. */
 const struct wv_driver_need *wv_driver_need(uint32_t driver_id);
 
-/* The kernel module for RDMA of the PCI vendor, written as in sysfs ("0x15b3"); NULL: none is
- * known. */
+/*
+ * The kernel module for RDMA of the PCI vendor, written as in sysfs ("0x15b3"); NULL: none is
+ * known.
+ */
 const char *wv_module_of_vendor(const char *vendor);
 
 /* Writes the commands that make a software RDMA device on the network device @netdev. */

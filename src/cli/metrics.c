@@ -121,7 +121,9 @@ static const struct metric {
     {&user, "user_memory_out_bytes", "use.memory_out",
      "Kernel memory of the leases that the user's programs have."},
 
-    /* Hits and warm reports are no counters: a lease that turns out unused is taken back from them. */
+    /*
+     * Hits and warm reports are no counters: a lease that turns out unused is taken back from them.
+     */
     {&recipe, "recipe_leases_ready", "pool.ready", "Leases that are ready."},
     {&recipe, "recipe_leases_wanted", "pool.target", "How many the daemon wants to have ready."},
     {&recipe, "recipe_leases_requested", "pool.requested", "How many running programs requested."},

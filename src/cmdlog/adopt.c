@@ -55,8 +55,10 @@ static int is_free(const struct wv_field *f)
 	return f->kind == WV_POINTER || f->kind == WV_VOLATILE;
 }
 
-/* Offset of the first difference outside the free fields (the table lists fields by offset), or
- * @len. */
+/*
+ * Offset of the first difference outside the free fields (the table lists fields by offset), or
+ * @len.
+ */
 static uint32_t compare_payload(const uint8_t *a, const uint8_t *b, uint32_t len,
 				const struct wv_attr_row *known)
 {

@@ -253,8 +253,10 @@ static int check_field(void *data, const struct wv_field *f, uint8_t *payload)
 	return 0;
 }
 
-/* The loops over fields skip a truncated field, so the kernel would get its handle or address as
- * is. */
+/*
+ * The loops over fields skip a truncated field, so the kernel would get its handle or address as
+ * is.
+ */
 static int ends_in_a_field(struct wv_step *step, const struct wv_attr *attr)
 {
 	const struct wv_attr_row *known = wv_abi_attr(wv_step_row(step), attr->id);

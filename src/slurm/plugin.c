@@ -196,7 +196,9 @@ static void request_pool(spank_t spank)
 			    argv[0], state.granted, state.ready);
 }
 
-/* In slurmstepd, with the user's rights and the tasks' working directory, before they are forked. */
+/*
+ * In slurmstepd, with the user's rights and the tasks' working directory, before they are forked.
+ */
 WV_PUBLIC int slurm_spank_user_init(spank_t spank, int argc, char **argv)
 {
 	(void)argc;

@@ -35,8 +35,8 @@ int wv_store_remove(struct wv_store *store, uid_t uid, uint64_t id);
 typedef void (*wv_store_take_fn)(void *arg, struct wv_recipe *recipe);
 
 /*
- * Reads all recipes in the store, in which any file may lie, and gives each to @take. A file that is
- * not a recipe is renamed to *.bad, a file of a newer format is left alone; both are logged. Files
- * of an interrupted save are removed.
+ * Reads all recipes in the store, in which any file may lie, and gives each to @take. A file that
+ * is not a recipe is renamed to *.bad, a file of a newer format is left alone; both are logged.
+ * Files of an interrupted save are removed.
  */
 void wv_store_load(struct wv_store *store, wv_store_take_fn take, void *arg);

@@ -77,8 +77,10 @@ enum wv_pair_why {
 struct wv_pair_note {
 	uint16_t word; /* enum wv_pair_word */
 	uint16_t why;  /* enum wv_pair_why, of REFUSED and DROP */
-	/* CONNECTED, and the answer EDGE. 1: the server creates such queue pairs for connection
-	 * requests of librdmacm, each of which names the client's queue pair */
+	/*
+	 * CONNECTED, and the answer EDGE. 1: the server creates such queue pairs for connection
+	 * requests of librdmacm, each of which names the client's queue pair
+	 */
 	uint32_t by_request;
 	uint64_t keeper;      /* the server process, by a number of its daemon; 0: none */
 	uint64_t pair;	      /* a number of the client's daemon; 0: none */
@@ -136,8 +138,10 @@ struct wv_msg_connected {
 	uint32_t qp_num;
 	uint16_t why; /* enum wv_pair_why: why it was not connected as the pair of the lease is */
 	uint16_t reserved[3];
-	/* struct wv_cmdlog follows, form WV_RECORD: the moves to RTR and RTS as the program made
-	 * them; no steps if they are not known in full */
+	/*
+	 * struct wv_cmdlog follows, form WV_RECORD: the moves to RTR and RTS as the program made
+	 * them; no steps if they are not known in full
+	 */
 };
 
 /* To a program with a leased pair: the other end is gone, so its number may mean another QP. */

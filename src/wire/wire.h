@@ -88,8 +88,10 @@ struct wv_msg {
 };
 
 enum wv_request_flag {
-	/* Not a request: the program holds a lease, and does what only a ufile of its own would let
-	 * it do. Programs like it must get no lease. There is no answer. */
+	/*
+	 * Not a request: the program holds a lease, and does what only a ufile of its own would let
+	 * it do. Programs like it must get no lease. There is no answer.
+	 */
 	WV_REQUEST_UNFIT = 1,
 	/* The program lists devices, and is likely to open this one. */
 	WV_REQUEST_AHEAD = 2,

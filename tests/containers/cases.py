@@ -13,11 +13,11 @@ from service import node as nodes, units
 from service.node import adopted, check_plain, check_right
 from suite import places, resources
 from suite.report import Case, Failure, Skip, require, require_equal
+from support.cases import attempts
 
 SPECIFICATION = pathlib.Path("/run/cdi/warmverbs.json")
 PRELOAD_LIST = "etc/ld.so.preload"
 LIMIT_S = 300
-TRIES = 4
 OTHER_RELEASE = pathlib.Path.home() / ".cache/warmverbs/matrix/trixie"
 REFUSED = "the daemon's socket does not let this user connect"
 NO_BUNDLE = "cannot read config.json"
@@ -39,7 +39,7 @@ def set_up(node):
 def check_warm(node, run):
     """The first run may be recorded, and on a busy machine an answer may come too late."""
     set_up(node)
-    for _ in range(TRIES):
+    for _ in attempts(free=1):
         result = run()
         check_right(result)
         if adopted(result):

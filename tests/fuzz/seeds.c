@@ -8,6 +8,7 @@
 
 #include "daemon/peers/frame.h"
 #include "daemon_bench.h"
+#include "preload/core/script.h"
 #include "reply.h"
 #include "store/recipe_json.h"
 #include "through.h"
@@ -443,6 +444,89 @@ static void save_libc(void)
 	save("libc", "versions", &libc, sizeof(libc));
 }
 
+/* All kinds of verbs, each of which uses what it can. */
+static void save_script(void)
+{
+	static const uint16_t on[][WV_ON] = {
+	    [WV_VERB_CQ] = {1},
+	    [WV_VERB_SRQ] = {2},
+	    [WV_VERB_QP] = {2, 3, 3, 4},
+	    [WV_VERB_MOVE] = {5},
+	};
+	struct wv_script script = {.n = WV_VERB_MOVE};
+
+	for (enum wv_verb_kind kind = WV_VERB_OPEN; kind <= WV_VERB_MOVE; kind++) {
+		struct wv_verb *verb = &script.verbs[kind - WV_VERB_OPEN];
+
+		wv_verb_begin(verb, kind);
+		for (unsigned int i = 0; i < WV_ON; i++)
+			if (kind < WV_ARRAY_SIZE(on) && on[kind][i])
+				verb->on[i] = on[kind][i];
+	}
+	strcpy(script.verbs[0].open.device, "mlx5_0");
+	wv_verb_set_move(&script.verbs[script.n - 1],
+			 &(struct ibv_qp_attr){.qp_state = IBV_QPS_INIT, .port_num = 1},
+			 IBV_QP_STATE | IBV_QP_PORT | IBV_QP_PKEY_INDEX | IBV_QP_ACCESS_FLAGS);
+	save("script", "all", &script, offsetof(struct wv_script, verbs[WV_VERB_MOVE]));
+}
+
+/* What a process does with its tickets; in the memory, two that are good. */
+static void save_tickets(void)
+{
+	const struct {
+		uint8_t deeds[64];
+		struct {
+			uint32_t value, handle;
+			uint64_t objects[4];
+		} places[3];
+	} seed = {
+	    .deeds = {5, 0, 1, 2, 8, 9, 11, 16, 18, 3, 4, 12, 0, 3, 1},
+	    .places = {{3, 7, {1, 2, 2}}, {.value = 8}, {8 + 3, 9, {1, 2, 2}}},
+	};
+
+	save("tickets", "some", &seed, sizeof(seed));
+}
+
+/* A pair from its beginning to its end, and one that is refused. */
+static void save_heard(void)
+{
+	static const uint16_t words[] = {WV_PAIR_ASK, WV_PAIR_CLAIMED, WV_PAIR_DROP,
+					 WV_PAIR_ASK, WV_PAIR_LEAVE,   WV_PAIR_DROPPED};
+	struct wv_pair_note notes[WV_ARRAY_SIZE(words)];
+
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(words); i++) {
+		notes[i] = (struct wv_pair_note){
+		    .word = words[i], .pair = 1 + i / 3, .shape = 1, .qp_num = 9};
+		memset(notes[i].gid, 2, sizeof(notes[i].gid));
+		memset(notes[i].peer_gid, 1, sizeof(notes[i].peer_gid));
+	}
+	save("keeper", "pairs", notes, sizeof(notes));
+	notes[0].shape = 2;
+	save("keeper", "refused", notes, sizeof(notes[0]));
+}
+
+/* A state and a configuration. */
+static void save_containers(void)
+{
+	save_text("hook", "runc",
+		  "{\"ociVersion\":\"1.0.2\",\"id\":\"one\",\"pid\":1,\"bundle\":\"/bundle\"}"
+		  "{\"process\":{\"env\":[\"PATH=/bin\",\"LD_PRELOAD=libx.so\"]},"
+		  "\"root\":{\"path\":\"rootfs\"},\"hooks\":{\"createRuntime\":[]},"
+		  "\"linux\":{\"resources\":{\"devices\":[{\"allow\":false}]},\"devices\":["
+		  "{\"path\":\"/dev/infiniband/rdma_cm\"}]}}");
+	save_text("hook", "own",
+		  "{\"id\":\"two\"}{\"process\":{\"env\":[\"LD_PRELOAD=libwarmverbs.so.0\"]},"
+		  "\"root\":{\"path\":\"/root\"}}");
+	save_text("hook", "bare", "{\"id\":\"three\"}");
+	save_text("cgroup", "user", "0::/user.slice/user-1000.slice/session-2.scope\n");
+	save_text("cgroup", "slurm", "0::/system.slice/slurmstepd.scope/job_12/step_0\n");
+	save_text("cgroup", "old_slurm", "12:pids:/a\n0::/slurm/uid_1000/job_12/step_0\n");
+	save_text("cgroup", "runtime",
+		  "0::/kubepods/burstable/pod1/"
+		  "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n");
+	save_text("cgroup", "other", "1:name=systemd:/\n0::/a/b/c\n");
+}
+
 static void save_texts(void)
 {
 	char long_line[256];
@@ -491,6 +575,10 @@ int main(int argc, char **argv)
 	save_libc();
 	save_addresses();
 	save_texts();
+	save_script();
+	save_tickets();
+	save_heard();
+	save_containers();
 	save_frames();
 	return 0;
 }

@@ -79,8 +79,10 @@ static void note_look_up(const char *name)
 	fprintf(stderr, "looked up under a lock: %s\n", name);
 }
 
-/* dlsym(RTLD_NEXT) goes by the return address, so it must be jumped to: meson.build has it
- * optimized. */
+/*
+ * dlsym(RTLD_NEXT) goes by the return address, so it must be jumped to: meson.build has it
+ * optimized.
+ */
 PUBLIC void *dlsym(void *handle, const char *name)
 {
 	if (BY_LIBRARY)

@@ -110,12 +110,16 @@ class Leases(hostile.Case):
     def test_many_users(self):
         """The limits of all users together hold, however many there are, and somebody else gets leases."""
         self.victim_learns()
+        n_users = len(attacks.ManyUsers.uids)
+        with self.going(attacks.by(n_users, attacks.Busy)):
+            beside, _ = self.victim_leases(LEASES, hostile.SHARED_RHYTHM_S)
+        self.daemon.await_ready(hostile.VICTIMS.decode())
         with self.going(attacks.ManyUsers) as going:
-            going.await_steps(10 * len(attacks.ManyUsers.uids))
+            going.await_steps(10 * n_users)
             got, _ = self.victim_leases(LEASES, hostile.SHARED_RHYTHM_S)
             use = self.daemon.status()["use"]
         self.assertLessEqual(use["memory"], 4 * USER_MIB * MIB)
-        self.assertGreaterEqual(got, LEASES // 2)
+        self.assertGreaterEqual(got, max(1, beside // 2), f"leases; {beside} beside as many who only use processors")
 
     def test_subordinate_users(self):
         """Users lent to a user have that user's limits in all."""

@@ -11,12 +11,13 @@ import signal
 import subprocess
 import unittest
 
-from support import attacks, bed, hostile, users
+from support import attacks, bed, hostile, peering, users
 
 PAGE = pathlib.Path(__file__).parents[2] / "docs/security.md"
 HEADING = "## The loop waits for nobody"
 TRACED_S = 5
 LEASES = 10
+STEPS = 20
 # In one call's arguments. sendmsg() and recvmsg() on a netlink socket are to the kernel.
 NEVER_WAITS = {
     "poll": re.compile(", 0$"),
@@ -85,6 +86,9 @@ class Loop(hostile.Case):
         self.run_warm("open pd cq qp:rc move:init")
         self.as_user(users.VICTIM, self.client.answer, op="status")
         self.as_user(users.VICTIM, self.client.answer, op="forget", id="all")
+        if peering.are_on():
+            with self.going(attacks.KeeperFlood) as going:  # by itself: beside the others, there would be no room for it
+                going.await_steps(STEPS)
         with self.going(*attacks.ALL.values()):
             self.victim_leases(LEASES, TRACED_S / LEASES)
 

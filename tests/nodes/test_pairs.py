@@ -17,6 +17,7 @@ from support import authority, bed, cases, nodes, trace, users
 SHOWING = 5  # connections after which the server has spares
 ENOUGH = 60  # connections of a server in a test
 RUNS = 20  # of clients, until one has used a pair
+LEARNING = 10  # of them, until the daemons have found each other and know of the connections
 NOTICE_S = 0.05  # what a daemon says has reached the server's process by then, unless the machine is busy
 
 OPEN = "open pd cq"
@@ -122,7 +123,7 @@ class Case(nodes.Case):
 
     def await_pair(self):
         """Runs clients until there is a pair for the next one. A program that was just learned has none yet."""
-        for _ in range(RUNS):
+        for _ in cases.attempts(RUNS, free=LEARNING):
             if self.pairs(self.a)["ready"]:
                 return
             self.assertEqual(self.serve().status, 0)

@@ -10,6 +10,8 @@ int number_of_next(void);
 /* A file that only this library's RUNPATH finds. */
 void *load_by_runpath(const char *file);
 
-/* In the second one: what its constructor got for ibv_open_device(), before the preload's ran. Not
- * with one argument. */
+/*
+ * In the second one: what its constructor got for ibv_open_device(), before the preload's ran. Not
+ * with one argument.
+ */
 void *verb_of_constructor(void);

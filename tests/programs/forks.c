@@ -124,8 +124,10 @@ static void inherit(void)
 	OK(write_and_wait(shared, "by the parent again"));
 	OK(send_and_sleep(&told, "told of to the parent"));
 	OK(ibv_dereg_mr(shared.mr));
-	/* Not destroyed but closed with the device: ibv_destroy_cq() would wait for an event that
-	 * the child acknowledged, as libibverbs counts acknowledgements in each process. */
+	/*
+	 * Not destroyed but closed with the device: ibv_destroy_cq() would wait for an event that
+	 * the child acknowledged, as libibverbs counts acknowledgements in each process.
+	 */
 }
 
 /* Returns in the child once its parent has ended. */

@@ -20,8 +20,10 @@
 #define STANDIN_NODE_DIR  "/dev/infiniband"
 #define STANDIN_NODE_NAME "uverbs0"
 #define STANDIN_NODE	  STANDIN_NODE_DIR "/" STANDIN_NODE_NAME
-/* Beside the server's socket: what stands for STANDIN_NODE_DIR. It has the node while the device is
- * there. */
+/*
+ * Beside the server's socket: what stands for STANDIN_NODE_DIR. It has the node while the device is
+ * there.
+ */
 #define STANDIN_NODES	"nodes"
 #define STANDIN_MAJOR	231
 #define STANDIN_MINOR	192

@@ -87,6 +87,13 @@ def attempts(most=PATIENCE, free=0):
     return _attempts.loop(most, free, sys._getframe(1).f_code.co_name)
 
 
+def judge_attempts():
+    """At the end of a file: prints how many there were. What is wrong, and what cannot be told; else two None."""
+    if _attempts.n:
+        print(f"attempts: {_attempts.n}, in vain: {_attempts.in_vain.total() + _attempts.busy}", flush=True)
+    return _attempts.check()
+
+
 class Result(unittest.TextTestResult):
     """Counts what has passed: cases, and parts of cases."""
 
@@ -112,9 +119,7 @@ def main(why_not=None, argv=None):
         print(f"skipped: all: {why_not}")
         sys.exit(SKIPPED)
     result = unittest.main(argv=argv, verbosity=2, exit=False, testRunner=Runner).result
-    wrong, untold = _attempts.check()
-    if _attempts.n:
-        print(f"attempts: {_attempts.n}, in vain: {_attempts.in_vain.total() + _attempts.busy}")
+    wrong, untold = judge_attempts()
     skipped = [reason for _, reason in result.skipped] + ([untold] if untold else [])
     for reason, n in collections.Counter(skipped).items():
         print(f"skipped: {n}: {reason}")

@@ -37,9 +37,14 @@ def until(condition, what):
     return value
 
 
+def are_on():
+    """Whether the test is to run with peers and pairs."""
+    return "WITH_PAIRS" in os.environ
+
+
 def options(folder, owner=-1):
-    """What gives a daemon peers and pairs, if the test is to run with these (WITH_PAIRS); @owner is its user."""
-    if "WITH_PAIRS" not in os.environ:
+    """What gives a daemon peers and pairs, if the test is to run with these; @owner is its user."""
+    if not are_on():
         return ()
     ca = authority.Authority(folder)
     certificate, key = ca.give("daemon", "IP:127.0.0.1")

@@ -33,6 +33,23 @@ cases.PRESSURE = os.environ["PRESSURE"]
 os.getloadavg = lambda: (float(os.environ["LOAD"]), 0, 0)
 cases.main({why_not!r}, argv=["file"])
 """
+# What runs the cases of the lab, and of containers.
+LAB_FILE = """
+import os, sys, types
+sys.path.insert(0, {lab!r})
+from suite import report
+from support import cases
+
+def attempt(_lab):
+    for i, _ in enumerate(cases.attempts()):
+        if i == {in_vain}:
+            return
+
+cases.PRESSURE = "/nonexistent"
+os.getloadavg = lambda: ({load}, 0, 0)
+lab = types.SimpleNamespace(end=lambda: None, check_nothing_left=lambda: None, remove=lambda: None)
+sys.exit(report.run_all([report.Case("topic", str(i), attempt) for i in range(10)], lambda _case: lab))
+"""
 PASSES, FAILS = "    def test_passes(self): pass", "    def test_fails(self): self.fail()"
 SKIPPED = '    def test_skipped(self): self.skipTest("no moon")'
 PARTS = """
@@ -88,6 +105,26 @@ class Main(unittest.TestCase):
                 file.write("some avg10=0.00 avg60=0.00 avg300=0.00 total=9000000\n")
                 file.flush()
                 self.assertTrue(meanwhile.was_busy())
+
+
+class Lab(unittest.TestCase):
+    def run_file(self, in_vain, load=0):
+        """The exit status and the last two lines of what it prints."""
+        file = LAB_FILE.format(lab=str(TESTS / "lab"), in_vain=in_vain, load=load)
+        done = subprocess.run([sys.executable, "-B", "-c", file], env={**os.environ, "PYTHONPATH": str(TESTS)},
+                              capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout.splitlines()[-2:]
+
+    def test_attempts(self):
+        self.assertEqual(self.run_file(0), (0, ["attempts: 10, in vain: 0", "10 passed, 0 failed, 0 skipped"]))
+
+    def test_attempts_in_vain(self):
+        why = "10 of 20 attempts were in vain on a quiet machine: 10 in attempt()"
+        self.assertEqual(self.run_file(1), (1, [f"FAIL attempts: {why}", "10 passed, 1 failed, 0 skipped"]))
+
+    def test_attempts_on_a_busy_machine(self):
+        why = "10 of 20 attempts were in vain, and the machine is too busy to tell why"
+        self.assertEqual(self.run_file(1, load=1e6), (0, [f"skip attempts: {why}", "10 passed, 0 failed, 1 skipped"]))
 
 
 if __name__ == "__main__":

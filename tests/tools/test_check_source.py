@@ -168,6 +168,43 @@ class CheckSource(unittest.TestCase):
         self.add({"src/base/late.h": "#pragma once\n" + SPDX_C})
         self.assert_finds("spdx", "src/base/bare.h: ", "src/base/late.h: ", "tools/bare: does not begin with # SPDX-")
 
+    def add_comment(self, text):
+        self.add({"src/base/said.h": SPDX_C + text + "\n"})
+
+    def test_comments(self):
+        for text in ("/* one line */", "/*\n * two\n *\n *\tlines\n */", "/**\n * for a tool\n */",
+                     "#define A 1 /* beside code,\n\t     * of two lines */", "/* " + "x" * 94 + " */"):
+            with self.subTest(text):
+                self.add_comment(text)
+                self.assert_finds_nothing()
+
+    def test_comments_of_another_form(self):
+        for text, fault in {
+            "/* " + "x" * 95 + " */": "2: 101 columns wide",
+            "/*\n *\t" + "x" * 93 + "\n */": "3: 101 columns wide",
+            "// a line": "2: not between",
+            "/*tight */": "2: a space",
+            "/* */": "2: a space",
+            "/* beside it\n */": "2: text beside",
+            "/*\n *tight\n */": "3: no *",
+            "/*\n   bare\n */": "3: no *",
+            "/*\n  * not below\n */": "3: no *",
+            "/*\n * beside its end */": "3: no */",
+            "/*\n * deep\n  */": "4: no */",
+            "#define A 1 /* beside code,\n * elsewhere */": "3: no *",
+        }.items():
+            with self.subTest(text):
+                self.add_comment(text)
+                self.assert_finds("comments", f"src/base/said.h:{fault}")
+
+    def test_comments_of_tests(self):
+        self.add({"tests/unit/small.c": SPDX_C + "// small\n"})
+        self.assert_finds("comments", "tests/unit/small.c:2: not between")
+
+    def test_what_looks_like_a_comment(self):
+        self.add({"src/base/path.h": SPDX_C + '#define PATH "http://a/*" /* a literal */\n'})
+        self.assert_finds_nothing()
+
     def test_the_graph_in_layers(self):
         lines = self.run_it("--graph").stdout.splitlines()
         self.assertEqual([line.split() for line in lines[1:]], [["1", "app", "base"], ["0", "base"]])

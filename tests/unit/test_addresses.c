@@ -2,12 +2,12 @@
 /* What the kernel tells of addresses and neighbours, in a network namespace of its own. */
 #include "daemon/devices/addresses.h"
 
-// clang-format off
+/* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-// clang-format on
+/* clang-format on */
 #include <linux/rtnetlink.h>
 #include <sched.h>
 #include <stdbool.h>

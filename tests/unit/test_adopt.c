@@ -82,8 +82,10 @@ static uint16_t kind_made(const struct wv_step *step)
 	return step->object;
 }
 
-/* What well-behaved programs do at their end, unless they were recorded doing it: all destroyed,
- * last made first; all succeed. */
+/*
+ * What well-behaved programs do at their end, unless they were recorded doing it: all destroyed,
+ * last made first; all succeed.
+ */
 static void tear_down(struct program *p, struct wv_cmdlog *record)
 {
 	for (unsigned int i = record->n_steps; i--;) {
@@ -179,8 +181,10 @@ static void test_a_program_receives_its_whole_recipe(void **state)
 	}
 }
 
-/* A record of rc_pingpong whose program is first refused a queue pair, by the fake kernel because
- * its completion queue is none; the caller frees it. */
+/*
+ * A record of rc_pingpong whose program is first refused a queue pair, by the fake kernel because
+ * its completion queue is none; the caller frees it.
+ */
 static struct wv_cmdlog *with_refused_queue_pair(void)
 {
 	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");

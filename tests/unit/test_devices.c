@@ -66,8 +66,10 @@ static void make_entry(const char *name, const char *ibdev)
 	make_entry_of("sys", name, ibdev);
 }
 
-/* The kernel's driver, whose doorbell pages have a second member of that name; NULL: it does not
- * tell. */
+/*
+ * The kernel's driver, whose doorbell pages have a second member of that name; NULL: it does not
+ * tell.
+ */
 static void set_kernel(const char *member)
 {
 	if (member)

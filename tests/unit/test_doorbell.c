@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The doorbells of a lease: a write() of the program, which is an ioctl where that can say the
- * same. */
+/*
+ * The doorbells of a lease: a write() of the program, which is an ioctl where that can say the
+ * same.
+ */
 #include "preload/lease/read_write.h"
 
 #include "fake_kernel.h"

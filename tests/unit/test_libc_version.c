@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* With real files: the library, this process's libc, and damaged copies. LIBRARY is the library's
- * path. */
+/*
+ * With real files: the library, this process's libc, and damaged copies. LIBRARY is the library's
+ * path.
+ */
 #include "base/base.h"
 #include "cli/container/libc_version.h"
 

@@ -531,13 +531,13 @@ static void test_references_into_memory(void **state)
 	    {buffer, page | 4096},			 /* behind it */
 	    {buffer, page | 0xffffffc0},		 /* far behind it */
 	    {later, page},				 /* not yet made */
-	    {buffer, later},				 /* */
+	    {buffer, later},				 /* the same */
 	    {itself, page},				 /* no memory */
 	    {2ull << 32, page},				 /* a constant */
 	    {0x7f0000001000, page},			 /* an address of the builder */
-	    {buffer, 0x7f0000001040},			 /* */
+	    {buffer, 0x7f0000001040},			 /* the same */
 	    {0x1000, page},				 /* no step, but an offset */
-	    {WV_FOREIGN_MEMORY, page},			 /* */
+	    {WV_FOREIGN_MEMORY, page},			 /* only in records */
 	    {(uint64_t)WV_CMDLOG_MAX_STEPS << 33, page}, /* no such step */
 	};
 

@@ -443,8 +443,10 @@ static void close_fds(const struct program *p)
 			close(p->fds[i]);
 }
 
-/* The recipe of a program that does what @name did, with memory, numbers and registrations of its
- * own. */
+/*
+ * The recipe of a program that does what @name did, with memory, numbers and registrations of its
+ * own.
+ */
 static struct wv_cmdlog *run_and_normalise(const char *name, uint64_t base, bool registers_mr,
 					   unsigned int taken_fds)
 {

@@ -5,12 +5,12 @@
 #include "preload/pairs/partner.h"
 #include "preload/pairs/requests.h"
 
-// clang-format off
+/* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-// clang-format on
+/* clang-format on */
 #include <string.h>
 
 #define RTR_MASK   (IBV_QP_STATE | IBV_QP_AV | IBV_QP_DEST_QPN | IBV_QP_RQ_PSN)
@@ -151,7 +151,9 @@ static void test_daemon_gone(void **state)
 	assert_true(wv_young_has_partner(taken));
 }
 
-/* Who is told that it has ended: the clients that this daemon knows, not those of one that is gone. */
+/*
+ * Who is told that it has ended: the clients that this daemon knows, not those of one that is gone.
+ */
 static void test_daemon_left(void **state)
 {
 	struct wv_young_qp *lost, *left;

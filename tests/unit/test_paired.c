@@ -563,7 +563,8 @@ static void test_receives_come_back(void **state)
 	end();
 }
 
-/* What the provider maps after it has created a queue pair is no ring that any later mmap() maps.
+/*
+ * What the provider maps after it has created a queue pair is no ring that any later mmap() maps.
  */
 static void test_a_ring_is_awaited_until_the_next_command(void **state)
 {

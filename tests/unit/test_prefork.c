@@ -4,12 +4,12 @@
 #include "preload/prefork/prefork_shm.h"
 #include "preload/prefork/set.h"
 
-// clang-format off
+/* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-// clang-format on
+/* clang-format on */
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>

@@ -2,12 +2,12 @@
 /* The receive ring of soft-RoCE, in memory: the kernel's part is played by the test. */
 #include "preload/rxe/receives.h"
 
-// clang-format off
+/* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-// clang-format on
+/* clang-format on */
 #include <errno.h>
 #include <rdma/ib_user_ioctl_cmds.h>
 #include <rdma/rdma_user_rxe.h>

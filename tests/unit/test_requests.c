@@ -5,12 +5,12 @@
 #include "preload/client/daemon_connection.h"
 #include "wire/wire.h"
 
-// clang-format off
+/* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-// clang-format on
+/* clang-format on */
 #include <rdma/rdma_cma.h>
 #include <string.h>
 

@@ -79,8 +79,8 @@ static void test_the_daemon_keeps_no_copy(void **state)
 	sock = bench_ask(b, 1, &answer);
 	assert_int_equal(answer.n_fds, made);
 	/*
-	 * Ours, the two ends of the connection, one that tells when the program ends, and the socket
-	 * of the user, who has a recipe now, are all that is left.
+	 * Ours, the two ends of the connection, one that tells when the program ends, and the
+	 * socket of the user, who has a recipe now, are all that is left.
 	 */
 	assert_int_equal(count_fds(), before + made + 4);
 	close_sock(sock);

@@ -5,12 +5,12 @@
 #include "base/base.h"
 #include "preload/memory/mappings.h"
 
-// clang-format off
+/* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-// clang-format on
+/* clang-format on */
 #include <infiniband/verbs.h>
 #include <search.h>
 #include <stdlib.h>

@@ -3,12 +3,12 @@
 #include "preload/stock/stock.h"
 #include "preload/stock/young.h"
 
-// clang-format off
+/* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-// clang-format on
+/* clang-format on */
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -45,8 +45,10 @@ static struct wv_init_moves moves_with(unsigned int access)
 	return moves;
 }
 
-/* The program makes @n queue pairs of this key, each moved so. Returns whether the last one showed
- * the pattern. */
+/*
+ * The program makes @n queue pairs of this key, each moved so. Returns whether the last one showed
+ * the pattern.
+ */
 static bool make(const struct wv_qp_key *key, unsigned int access, unsigned int n, uint64_t now_ms)
 {
 	struct wv_init_moves moves = moves_with(access);

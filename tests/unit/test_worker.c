@@ -4,12 +4,12 @@
 #include "preload/core/worker.h"
 #include "preload/core/worker_lock.h"
 
-// clang-format off
+/* clang-format off */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <cmocka.h>
-// clang-format on
+/* clang-format on */
 #include <sched.h>
 #include <signal.h>
 #include <sys/stat.h>
@@ -140,7 +140,9 @@ static void *call_often(void *w)
 	return NULL;
 }
 
-/* Calls by several threads at once: it rests after the last one, ends when idle, and starts again. */
+/*
+ * Calls by several threads at once: it rests after the last one, ends when idle, and starts again.
+ */
 static void test_many_callers(void **state)
 {
 	static struct wv_worker w = {.work = work};

@@ -21,8 +21,8 @@
 #define HOOK_LIMIT_S 60
 
 /*
- * NULL, which jansson adds nowhere: there is no such node. A runtime looks up its type and number by
- * itself, but not always its mode.
+ * NULL, which jansson adds nowhere: there is no such node. A runtime looks up its type and number
+ * by itself, but not always its mode.
  */
 static json_t *cdi_node(const char *path)
 {

@@ -7,8 +7,10 @@
 
 #define WV_ACCOUNT_MAX 64
 
-/* The name of this process's user, for a command; "USER" if it has none that a shell takes as it
- * is. */
+/*
+ * The name of this process's user, for a command; "USER" if it has none that a shell takes as it
+ * is.
+ */
 const char *wv_own_user(char name[static WV_ACCOUNT_MAX]);
 
 /* The name of the group, or its number. */

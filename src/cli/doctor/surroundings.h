@@ -4,7 +4,10 @@
 
 #include <stdbool.h>
 
-/* What containers need, and what to look at if they have that: their hook says why it did not serve. */
+/*
+ * What containers need, and what to look at if they have that: their hook says why it did not
+ * serve.
+ */
 #define WV_CONTAINER_REMEDY                                                                        \
 	"start the container with --device warmverbs/rdma=all; if it was, 'journalctl -t "         \
 	"warmverbs' on the node says why it has plain verbs"

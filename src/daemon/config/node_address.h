@@ -41,7 +41,9 @@ int wv_ip_parse(const char *text, struct in6_addr *ip);
 /* Writes the usual form of @ip. Returns @text. */
 const char *wv_ip_format(const struct in6_addr *ip, char text[static INET6_ADDRSTRLEN]);
 
-/* Writes the socket's form of @ip and @port: of IPv4, if that is what it is. How many bytes it has. */
+/*
+ * Writes the socket's form of @ip and @port: of IPv4, if that is what it is. How many bytes it has.
+ */
 socklen_t wv_ip_socket(struct sockaddr_storage *to, const struct in6_addr *ip, uint16_t port);
 
 /* The address @v4 of IPv4, mapped into IPv6. */

@@ -26,7 +26,10 @@ static bool read_gid(const struct nlattr *attr, uint8_t gid[16])
 	return true;
 }
 
-/* Whether an address, which is there, was there before: what is new of it is its lifetime or a flag. */
+/*
+ * Whether an address, which is there, was there before: what is new of it is its lifetime or a
+ * flag.
+ */
 static bool is_renewed(const struct nlattr *attr)
 {
 	const struct ifa_cacheinfo *times = mnl_attr_get_payload(attr);

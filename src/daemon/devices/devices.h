@@ -47,8 +47,9 @@ struct wv_scan_options {
 };
 
 /*
- * Replaces *@devices by the devices that there are now, as sysfs lists them. *@devices is zeroed before the first scan. 0; or -errno, and *@devices is as before. A node
- * without RDMA has no devices, which is no error.
+ * Replaces *@devices by the devices that there are now, as sysfs lists them. *@devices is zeroed
+ * before the first scan. 0; or -errno, and *@devices is as before. A node without RDMA has no
+ * devices, which is no error.
  */
 int wv_devices_scan(struct wv_devices *devices, const struct wv_scan_options *options);
 

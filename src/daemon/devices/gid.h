@@ -20,8 +20,8 @@ struct wv_gids {
 };
 
 /*
- * The GID number @index of @port of the RDMA device @ibdev, as it is at @now_us or was not long ago.
- * 0 or -errno.
+ * The GID number @index of @port of the RDMA device @ibdev, as it is at @now_us or was not long
+ * ago. 0 or -errno.
  */
 int wv_gid_find(struct wv_gids *gids, const char *ibdev, unsigned int port, unsigned int index,
 		int64_t now_us, uint8_t gid[16]);

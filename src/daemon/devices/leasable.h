@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Decides whether leases can be made of the devices of a driver, also by types of the running
- * kernel: the kernel describes its own and its modules' data types in BTF files, which everybody may
- * read.
+ * kernel: the kernel describes its own and its modules' data types in BTF files, which everybody
+ * may read.
  */
 #pragma once
 

@@ -12,7 +12,10 @@
 /* A program is put off until so many of its runs have opened a device after the first list. */
 #define WV_AHEAD_RUNS 8
 
-/* A program that asked with @flags (enum wv_request_flag) has opened the device, and was served or recorded. */
+/*
+ * A program that asked with @flags (enum wv_request_flag) has opened the device, and was served or
+ * recorded.
+ */
 static inline void wv_ahead_opened(struct wv_recipe *recipe, uint32_t flags)
 {
 	if (flags & WV_REQUEST_LISTED)

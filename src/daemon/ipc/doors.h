@@ -48,7 +48,8 @@ struct wv_doors {
  */
 int wv_doors_start(struct wv_doors *d, int listen_fd, int admin_fd);
 
-/* Closes all doors. What is left of those of users goes with them. Harmless if it was not started.
+/*
+ * Closes all doors. What is left of those of users goes with them. Harmless if it was not started.
  */
 void wv_doors_stop(struct wv_doors *d);
 

@@ -99,7 +99,9 @@ int wv_bind_closed(const struct sockaddr_un *at)
 
 	if (sock < 0)
 		return -errno;
-	/* The permissions of an unbound socket become its name's, less the umask: unix_bind_bsd(). */
+	/*
+	 * The permissions of an unbound socket become its name's, less the umask: unix_bind_bsd().
+	 */
 	if (fchmod(sock, 0600) || bind(sock, (const struct sockaddr *)at, sizeof(*at)))
 		return -errno;
 	return wv_steal_fd(&sock);

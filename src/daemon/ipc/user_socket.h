@@ -12,11 +12,16 @@
 #include <sys/types.h>
 #include <sys/un.h>
 
-/* A socket at @at to which only its owner, this process's user, can connect. The caller's; or -errno. */
+/*
+ * A socket at @at to which only its owner, this process's user, can connect. The caller's; or
+ * -errno.
+ */
 int wv_bind_closed(const struct sockaddr_un *at);
 
-/* Makes the folder beside @socket, which is there, or empties it of what a killed daemon left. 0 or
- * -errno. */
+/*
+ * Makes the folder beside @socket, which is there, or empties it of what a killed daemon left. 0 or
+ * -errno.
+ */
 int wv_user_sockets_prepare(const char *socket);
 
 /* Makes the socket of @uid. The listening descriptor, which is the caller's; or -errno. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A worker writes the log: the journal, or whoever reads standard error, may be slow or stopped, and
- * the loop must not wait for it.
+ * A worker writes the log: the journal, or whoever reads standard error, may be slow or stopped,
+ * and the loop must not wait for it.
  */
 #pragma once
 

@@ -23,7 +23,8 @@ struct wv_work {
 	 * From then on the work is the owner's again. NULL: it is so when it begins to run.
 	 */
 	void (*done)(struct wv_work *work);
-	/* Called in a worker instead of @done if the line was closed meanwhile. NULL: nothing is.
+	/*
+	 * Called in a worker instead of @done if the line was closed meanwhile. NULL: nothing is.
 	 */
 	void (*left)(struct wv_work *work);
 };
@@ -53,8 +54,10 @@ int wv_line_open(struct wv_workers *workers, const struct wv_line_options *optio
 /* Has @work run. Any thread may. */
 void wv_line_give(struct wv_line *line, struct wv_work *work);
 
-/* How many works were given of which @done, if there is one, was not called yet. Any thread may
- * ask. */
+/*
+ * How many works were given of which @done, if there is one, was not called yet. Any thread may
+ * ask.
+ */
 unsigned int wv_line_busy(struct wv_line *line);
 
 /* Waits until a work has ended, at most for @patience_us, and calls @done. */

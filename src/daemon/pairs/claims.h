@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * Leases with a pair, and what the programs that get them say of their connections. Whoever knows no
- * more of pairs needs neither peers nor TLS.
+ * Leases with a pair, and what the programs that get them say of their connections. Whoever knows
+ * no more of pairs needs neither peers nor TLS.
  */
 #pragma once
 

@@ -68,7 +68,8 @@ static unsigned int edges_of(const struct wv_edges *e, uid_t uid)
 	return n;
 }
 
-/* The oldest without pairs of the user that has most edges, who might have said much to get them.
+/*
+ * The oldest without pairs of the user that has most edges, who might have said much to get them.
  */
 static struct wv_edge *gives_way(struct wv_edges *e)
 {

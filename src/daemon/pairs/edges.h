@@ -68,7 +68,8 @@ struct wv_edge *wv_edges_note(struct wv_edges *e, const struct wv_edge_report *r
 /* The server's daemon @from has answered. */
 void wv_edges_answer(struct wv_edges *e, struct wv_peer *from, const struct wv_pair_note *note);
 
-/* Whether @edge is one of @recipe. Only among the recipes of one user is an id that of one recipe.
+/*
+ * Whether @edge is one of @recipe. Only among the recipes of one user is an id that of one recipe.
  */
 static inline bool wv_edge_is_of(const struct wv_edge *edge, const struct wv_recipe *recipe)
 {

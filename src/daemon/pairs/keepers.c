@@ -11,7 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pairs in a second that a server is asked for, and at once: all that it says of them is passed on. */
+/*
+ * Pairs in a second that a server is asked for, and at once: all that it says of them is passed on.
+ */
 static const struct wv_allowance_rate ask_rate = {.share_us = 1000, .most_us = WV_KEEPER_PAIRS};
 
 #define each_keeper(p, keeper) LIST_FOREACH (keeper, &(p)->keepers.all, link)

@@ -11,7 +11,9 @@
 
 #define AGAIN_US 50000 /* until a keeper that does not read is told again */
 
-/* For which a client's daemon may have an end that no program has claimed; it keeps them for less. */
+/*
+ * For which a client's daemon may have an end that no program has claimed; it keeps them for less.
+ */
 #define UNCLAIMED_US 120000000
 
 int wv_keeper_tell(const struct wv_keeper *keeper, const struct wv_pair_note *note)
@@ -29,7 +31,9 @@ void wv_kept_end_forget(struct wv_kept_pair *pair)
 	free(pair);
 }
 
-/* Tells the keeper what it has not been told of @pair, which is over after DROPPED. False: not yet. */
+/*
+ * Tells the keeper what it has not been told of @pair, which is over after DROPPED. False: not yet.
+ */
 static bool tell_rest(struct wv_kept_pair *pair)
 {
 	const struct wv_pair_note note = {.word = pair->untold, .pair = pair->number};

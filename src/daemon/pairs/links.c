@@ -48,8 +48,8 @@ static void swap(struct wv_pair_note *note)
 }
 
 /*
- * Whether a note is left out where many wait: whoever waits for an answer to it waits no longer than
- * some seconds. Of the other words, each is said once of a pair.
+ * Whether a note is left out where many wait: whoever waits for an answer to it waits no longer
+ * than some seconds. Of the other words, each is said once of a pair.
  */
 static bool may_be_left_out(const struct wv_pair_note *note)
 {

@@ -17,5 +17,8 @@ int wv_pairs_tick(sd_event_source *timer, uint64_t now, void *pairs);
 /* Has the timer look soon. */
 void wv_pairs_wake(struct wv_pairs *p);
 
-/* How many leases the pool of @recipe should have, so that one can be taken for a pair; or 0. @p may be NULL. */
+/*
+ * How many leases the pool of @recipe should have, so that one can be taken for a pair; or 0. @p
+ * may be NULL.
+ */
 uint32_t wv_pairs_requested(const struct wv_pairs *p, const struct wv_recipe *recipe);

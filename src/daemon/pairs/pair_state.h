@@ -5,8 +5,8 @@
  * The client's end: leases of this node whose queue pair is connected to a spare of a server before
  * a program asks for them. They are taken out of pools, and handed out before others.
  *
- * The server's end: processes of this node that keep spares, and reserve them, when asked, for pairs
- * of clients, on this node or others.
+ * The server's end: processes of this node that keep spares, and reserve them, when asked, for
+ * pairs of clients, on this node or others.
  *
  * A program decides by the number of its peer's queue pair whether it has met the other end of its
  * pair. So the number of an end must not be given to another queue pair while the other end may

@@ -19,6 +19,9 @@ int wv_pairs_start(struct wv_pairs *p);
 /* Closes all leases with a pair. Harmless if they were not started. All keepers were removed. */
 void wv_pairs_stop(struct wv_pairs *p);
 
-/* The device @rdev is about to be removed, or a recipe is dropped: closes the leases at once. @p may be NULL. */
+/*
+ * The device @rdev is about to be removed, or a recipe is dropped: closes the leases at once. @p
+ * may be NULL.
+ */
 void wv_pairs_drop_device(struct wv_pairs *p, dev_t rdev);
 void wv_pairs_drop_recipe(struct wv_pairs *p, const struct wv_recipe *recipe);

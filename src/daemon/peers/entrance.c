@@ -47,7 +47,10 @@ static bool is_of_kind(const struct wv_link *link, const struct kind *kind)
 	       (!kind->strangers || link->stranger);
 }
 
-/* If there are as many as may be, the oldest goes: of those that have said nothing, if there are any. */
+/*
+ * If there are as many as may be, the oldest goes: of those that have said nothing, if there are
+ * any.
+ */
 static void make_room(struct wv_entrance *e, const struct kind *kind)
 {
 	struct wv_link *link, *silent = NULL, *oldest = NULL;

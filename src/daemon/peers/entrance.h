@@ -29,7 +29,9 @@ struct wv_entrance {
 /* Listens. An address that is not there yet is tried again. 0 or -errno. */
 int wv_entrance_start(struct wv_entrance *e);
 
-/* Whether a handshake of @link, which was made here, may begin; it is then charged, or else ended. */
+/*
+ * Whether a handshake of @link, which was made here, may begin; it is then charged, or else ended.
+ */
 bool wv_entrance_allows(struct wv_entrance *e, struct wv_link *link);
 
 /* Ends listening. Harmless if not started. */

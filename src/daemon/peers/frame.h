@@ -59,6 +59,8 @@ void wv_hello_write(uint8_t to[static WV_HELLO_BYTES], const struct wv_hello *he
  */
 int wv_hello_read(const struct wv_frame *frame, struct wv_hello *hello);
 
-/* Copies the text of a goodbye, cut off at @capacity; it goes into logs, so only printable ASCII is
- * kept. */
+/*
+ * Copies the text of a goodbye, cut off at @capacity; it goes into logs, so only printable ASCII is
+ * kept.
+ */
 void wv_goodbye_read(const struct wv_frame *frame, char *text, size_t capacity);

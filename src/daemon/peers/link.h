@@ -107,8 +107,8 @@ void wv_link_poll(struct wv_link *link);
 void wv_link_free(struct wv_link *link);
 
 /*
- * Whether @link, rather than @other between the same nodes, is kept, which both nodes find alike: the one that the node with the lower id dialled, and
- * of those that one node dialled, the latest.
+ * Whether @link, rather than @other between the same nodes, is kept, which both nodes find alike:
+ * the one that the node with the lower id dialled, and of those that one node dialled, the latest.
  */
 static inline bool wv_link_beats(const struct wv_link *link, const struct wv_link *other)
 {

@@ -20,8 +20,10 @@
 
 #include <errno.h>
 
-/* Message types of the layer above start with WV_FRAME_FIRST_MESSAGE; bodies have up to
- * WV_FRAME_BODY bytes. */
+/*
+ * Message types of the layer above start with WV_FRAME_FIRST_MESSAGE; bodies have up to
+ * WV_FRAME_BODY bytes.
+ */
 struct wv_peers_events {
 	/* @peer is up: messages can be sent. */
 	void (*up)(void *arg, struct wv_peer *peer);

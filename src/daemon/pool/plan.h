@@ -25,7 +25,10 @@ struct wv_planner {
 	uint32_t (*requested)(void *arg, const struct wv_recipe *recipe);
 	void *arg;
 
-	/* The targets may be out of date: demand, pools, recipes or devices changed, or time passed. */
+	/*
+	 * The targets may be out of date: demand, pools, recipes or devices changed, or time
+	 * passed.
+	 */
 	bool changed;
 	int64_t next_us; /* no plan before this time of the loop's clock */
 };

@@ -14,8 +14,10 @@
 #include <stdbool.h>
 
 #define WV_IDLE_PERIODS 6
-/* A burst lasts at most this long, so that a steady stream does not pass for a burst. So does a
- * use: the opens of one run, or of a server and its client. */
+/*
+ * A burst lasts at most this long, so that a steady stream does not pass for a burst. So does a
+ * use: the opens of one run, or of a server and its client.
+ */
 #define WV_BURST_US 1000000
 /* A lease that exists gives way only to one that is due so many times sooner. */
 #define WV_KEEP 4

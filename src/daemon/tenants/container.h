@@ -3,10 +3,10 @@
  * Which container a process is in, by its cgroup.
  *
  * A process may make cgroups below the one that it was put into, and must not become another tenant
- * by that. So the path is cut where others may be given the right to go on: after a user's slice, so
- * that each login of a user is no tenant of its own; after the first unit of systemd that is no slice,
- * but after a job of Slurm (cgroup.conf(5)), whose jobs are all in one unit; or after the first name
- * with a runtime's id (32 hexadecimal digits or more) in it; else after its first name.
+ * by that. So the path is cut where others may be given the right to go on: after a user's slice,
+ * so that each login of a user is no tenant of its own; after the first unit of systemd that is no
+ * slice, but after a job of Slurm (cgroup.conf(5)), whose jobs are all in one unit; or after the
+ * first name with a runtime's id (32 hexadecimal digits or more) in it; else after its first name.
  */
 #pragma once
 

@@ -30,8 +30,10 @@ struct wv_passage {
 /* Finds out what command it is, and about which object. */
 void wv_passage_identify(struct wv_passage *p);
 
-/* The same, for a command that is not adopted, and whether it gives a QP a peer. Call with the lock
- * held. */
+/*
+ * The same, for a command that is not adopted, and whether it gives a QP a peer. Call with the lock
+ * held.
+ */
 void wv_passage_look(struct wv_passage *p);
 
 /* Whether the command moves a QP to the state in which the program uses it. */

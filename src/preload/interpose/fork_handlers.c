@@ -46,8 +46,8 @@ static const struct {
 };
 
 /*
- * A signal handler forks in the middle of a change, or of a verb that a worker waits for: parent and
- * child stay as they are.
+ * A signal handler forks in the middle of a change, or of a verb that a worker waits for: parent
+ * and child stay as they are.
  */
 static __thread bool in_a_change __attribute__((tls_model("initial-exec")));
 

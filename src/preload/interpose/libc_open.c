@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * open() and its variants. libibverbs opens /dev/infiniband/uverbsN for reading and writing
- * (util/open_cdev.c); all other opens are passed on. And fopen(), for files that a provider reads at
- * every open of a device without need.
+ * (util/open_cdev.c); all other opens are passed on. And fopen(), for files that a provider reads
+ * at every open of a device without need.
  *
  * The functions have libc's own names, so the headers must neither rename nor inline them.
  */

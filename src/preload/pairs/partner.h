@@ -14,12 +14,12 @@
 
 /*
  * The one question that decides about a pair, which both ends ask when their program moves the
- * queue pair to RTR: does the move name the other end, from the address that the other end knows, and
- * has nobody said that this is gone? Both get the same answer: an end that is at another address is
- * not whom the other program names. If it is yes, the move is made with the packet sequence numbers
- * of the pair, since the other end counts by them. Nothing else may enter, since the other end could
- * not know it. Returns why @named, whom the program names @from_here, is not the other end,
- * @partner, which may be @gone; 0: it is.
+ * queue pair to RTR: does the move name the other end, from the address that the other end knows,
+ * and has nobody said that this is gone? Both get the same answer: an end that is at another
+ * address is not whom the other program names. If it is yes, the move is made with the packet
+ * sequence numbers of the pair, since the other end counts by them. Nothing else may enter, since
+ * the other end could not know it. Returns why @named, whom the program names @from_here, is not
+ * the other end, @partner, which may be @gone; 0: it is.
  */
 enum wv_pair_why wv_pair_decide(const struct wv_qp_peer *partner, bool gone,
 				const struct wv_qp_peer *named, bool from_here);

@@ -25,7 +25,9 @@ static int reply(const struct wv_pair_note *about, enum wv_pair_word word, enum 
 	return wv_keeper_send(&note, PATIENCE_MS);
 }
 
-/* Reserves a spare for @ask, whose number it writes to *@qp_num. Call with the lock of the stock. */
+/*
+ * Reserves a spare for @ask, whose number it writes to *@qp_num. Call with the lock of the stock.
+ */
 static enum wv_pair_why reserve(const struct wv_pair_note *ask, uint32_t *qp_num)
 {
 	struct wv_shape *shape = wv_shape_numbered(ask->shape);

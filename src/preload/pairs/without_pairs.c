@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* A build without pairs has this in place of them: no daemon wants any, and no lease comes with one. */
+/*
+ * A build without pairs has this in place of them: no daemon wants any, and no lease comes with
+ * one.
+ */
 #include "preload/pairs/connections.h"
 #include "preload/pairs/keeper.h"
 #include "preload/pairs/keeper_sock.h"

@@ -36,8 +36,9 @@ int wv_child_query(struct ibv_qp *qp, struct ibv_qp_attr *attr, int mask,
 		   struct ibv_qp_init_attr *init);
 
 /*
- * The caller is about to destroy @object of @context: destroys the unclaimed objects of the set that
- * use it. Returns the index of @object for the second function, which takes it back after an error.
+ * The caller is about to destroy @object of @context: destroys the unclaimed objects of the set
+ * that use it. Returns the index of @object for the second function, which takes it back after an
+ * error.
  */
 uint16_t wv_child_forget(const struct ibv_context *context, const void *object);
 void wv_child_remember(const struct ibv_context *context, void *object, uint16_t index);

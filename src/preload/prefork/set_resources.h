@@ -60,9 +60,9 @@ void wv_resources_part_from_queues(const struct wv_resources *resources);
 void wv_resources_drop(const struct wv_resources *resources);
 
 /*
- * In a child: stops tracking the descriptors, adds them to @range, which closes them, and unmaps the
- * mappings of these kinds. A child inherits WV_RANGE_IO of every set, and WV_RANGE_ALL of the sets
- * that it was offered.
+ * In a child: stops tracking the descriptors, adds them to @range, which closes them, and unmaps
+ * the mappings of these kinds. A child inherits WV_RANGE_IO of every set, and WV_RANGE_ALL of the
+ * sets that it was offered.
  */
 void wv_resources_leave(const struct wv_resources *resources, unsigned int kinds,
 			struct wv_fd_range *range);

@@ -28,8 +28,8 @@ bool wv_maker_is_due(void);
 bool wv_maker_withdraw(const struct ibv_context *context, const void *object);
 
 /*
- * The same in a child that has not taken the library's state over (core/process.h): it has spares of
- * its parent only. Takes no lock, since a thread that the child does not have may hold it.
+ * The same in a child that has not taken the library's state over (core/process.h): it has spares
+ * of its parent only. Takes no lock, since a thread that the child does not have may hold it.
  */
 bool wv_maker_withdraw_unseen(const struct ibv_context *context, const void *object);
 

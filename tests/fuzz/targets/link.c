@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * A connection with another node's daemon, which sends the input: the first byte of it says how long
- * the pieces are in which it arrives. TLS has no part in this.
+ * A connection with another node's daemon, which sends the input: the first byte of it says how
+ * long the pieces are in which it arrives. TLS has no part in this.
  */
 #include "fuzz.h"
 

@@ -8,9 +8,10 @@ import subprocess
 import time
 
 from support import ports, trace
+from support.cases import attempts
 
 from . import cluster, machines, places, resources
-from .lab import TRIES, cm_listening
+from .lab import cm_listening
 from .report import Case, Failure, require, require_equal
 
 TOPIC = "requests"
@@ -30,13 +31,13 @@ class Server:
         self.here, self._there = sides
         self._program = self.here.build.program("requests")
         self._host = host or self.here.host
-        for _ in range(TRIES):
+        for _ in attempts():
             self._start(at_once)
             self.serve(at_once)
             if not trace.unanswered(trace.read(self._running.trace_path)):
                 return
             self.finish()
-        raise Failure(f"the daemon did not answer {TRIES} servers in time")
+        raise Failure("the daemon answered no server in time")
 
     def _start(self, at_once):
         self.port = ports.free_port()

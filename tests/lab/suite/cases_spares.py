@@ -5,8 +5,9 @@ import subprocess
 import time
 
 from support import keepers, trace, wire
+from support.cases import attempts
 
-from .lab import TRIES, same
+from .lab import same
 from .report import Case, Failure, require, require_equal
 
 TOPIC = "spares"
@@ -25,7 +26,7 @@ def serves(threads, rounds, clients):
         require(plain.status == 0, "the server fails without warmverbs")
         lab.start_daemon()
         lab.record(words, {"SERVER": "1 1 1"})
-        for _ in range(TRIES):  # a server that is faster than the thread that makes spares finds none
+        for _ in attempts():  # a server that is faster than the thread that makes spares finds none
             [warm] = lab.run_leased(lambda: [lab.run(words, warm=True, env=options)])
             same(plain, warm, "exact")
             require(trace.opens(warm.events, trace.ADOPTED), "there was no lease")
@@ -73,7 +74,7 @@ PSN, PEER_PSN = 0xfffffe, 0x123456  # of a pair: the first that the server sends
 
 def start_server(lab, fake):
     """A server whose daemon is @fake, and the keeper that knows how it connects its queue pairs."""
-    for _ in range(TRIES):
+    for _ in attempts():
         server = Words(lab, "open pd cq", {**lab.environment(True), "WARMVERBS_SOCKET": str(fake.socket)})
         for _ in range(8):
             server.do(f"{MAKE} move:rtr,rts")

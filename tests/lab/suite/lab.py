@@ -7,13 +7,11 @@ import re
 import shutil
 
 from support import ports, trace, zygote
+from support.cases import attempts
 
 from . import daemon, places, resources
 from .programs import Running
 from .report import require, require_equal
-
-
-TRIES = 5
 
 
 class Lab:
@@ -100,7 +98,7 @@ class Lab:
     def run_answered(self, run):
         """What run() returns, a list of results, when the daemon answered all programs in time; else all are run
         again."""
-        for _ in range(TRIES):
+        for _ in attempts():
             results = run()
             if not any(trace.unanswered(result.events) for result in results):
                 break

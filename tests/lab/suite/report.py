@@ -7,6 +7,11 @@ import traceback
 from dataclasses import dataclass
 from typing import Callable
 
+from support.cases import judge_attempts
+
+
+WORDS = {"passed": "ok", "failed": "FAIL", "skipped": "skip"}
+
 
 class Skip(Exception):
     """This case can't run here; the text is the reason."""
@@ -54,6 +59,10 @@ def run_all(cases, make_lab):
     counts = {"passed": 0, "failed": 0, "skipped": 0}
     for case in cases:
         counts[_run_one(case, make_lab)] += 1
+    for outcome, why in zip(("failed", "skipped"), judge_attempts()):
+        if why:
+            print(f"{WORDS[outcome]:4} attempts: {why}", flush=True)
+            counts[outcome] += 1
     print(", ".join(f"{n} {outcome}" for outcome, n in counts.items()), flush=True)
     return 1 if counts["failed"] or not counts["passed"] else 0
 
@@ -63,8 +72,7 @@ def _run_one(case, make_lab):
     lab = make_lab(case)
     outcome, reason = _attempt(case, lab)
     seconds = time.monotonic() - start
-    word = {"passed": "ok", "failed": "FAIL", "skipped": "skip"}[outcome]
-    print(f"{word:4} {case.title} ({seconds:.1f} s){': ' + reason if reason else ''}", flush=True)
+    print(f"{WORDS[outcome]:4} {case.title} ({seconds:.1f} s){': ' + reason if reason else ''}", flush=True)
     if outcome == "failed":
         print("\n".join("     | " + line for line in lab.transcript()), flush=True)
     lab.remove()

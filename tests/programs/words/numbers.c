@@ -73,8 +73,10 @@ static int ring_open(struct ring *r)
 	return r->sq == MAP_FAILED || r->sqe == MAP_FAILED ? errno : 0;
 }
 
-/* One at a time. The result, which is in the completion queue, is not looked at: close() as such is
- * tested by others. */
+/*
+ * One at a time. The result, which is in the completion queue, is not looked at: close() as such is
+ * tested by others.
+ */
 static int ring_close(struct ring *r, int fd)
 {
 	uint32_t *tail = (uint32_t *)(r->sq + r->params.sq_off.tail);

@@ -203,8 +203,10 @@ static struct qp *find(struct program *p, enum qp_kind kind)
 	return NULL;
 }
 
-/* "from=N,to=M": from QP N to QP M; "qp=N": to itself; "dc": from the first DCI to the first DCT.
- * Else every QP that can sends to itself. */
+/*
+ * "from=N,to=M": from QP N to QP M; "qp=N": to itself; "dc": from the first DCI to the first DCT.
+ * Else every QP that can sends to itself.
+ */
 int do_traffic(struct program *p, struct options o)
 {
 	int error = 0;

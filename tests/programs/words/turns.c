@@ -96,7 +96,8 @@ static int end_turns(void)
 
 /*
  * "turn:child": the child does the words that follow; it is forked if there is none, "unseen": by
- * _Fork(). "turn:parent": the parent does them. "turn:end": the child exits, and its status is the word's result.
+ * _Fork(). "turn:parent": the parent does them. "turn:end": the child exits, and its status is the
+ * word's result.
  */
 int do_turn(struct program *p, struct options o)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * A process that forks others on request. Its standard input is a SOCK_SEQPACKET socket. A request
- *is one message of words, each ended by a NUL; the answer is one number.
+ * is one message of words, each ended by a NUL; the answer is one number.
  *
  *   fork WORD...	 forks a child, which does the words; the descriptor in the message becomes
  *			 its standard input and output. Answers its pid

@@ -38,6 +38,8 @@ int pieces_add_sges(struct pieces *pieces, struct hca *hca, const struct hca_pd 
 int pieces_add_range(struct pieces *pieces, struct hca *hca, const struct hca_pd *pd, uint32_t key,
 		     uint64_t addr, uint64_t length, uint32_t access);
 
-/* Copies all of @from to the beginning of @to, which is at least as long. Tells whose memory was
- * missing. */
+/*
+ * Copies all of @from to the beginning of @to, which is at least as long. Tells whose memory was
+ * missing.
+ */
 enum copied pieces_copy(const struct pieces *to, const struct pieces *from);

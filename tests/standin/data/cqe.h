@@ -25,15 +25,19 @@ struct completion {
 	uint64_t timestamp;
 };
 
-/* Where the entry of producer index pi begins in a queue of entries (a power of two) entries of
- * cqe_size bytes. */
+/*
+ * Where the entry of producer index pi begins in a queue of entries (a power of two) entries of
+ * cqe_size bytes.
+ */
 size_t cqe_offset(uint32_t pi, uint32_t entries, uint32_t cqe_size);
 
 /* The ownership bit that tells the consumer that the entry of producer index pi is new. */
 uint8_t cqe_owner(uint32_t pi, uint32_t entries);
 
-/* Fills the whole of cqe, the 64 bytes that matter: an entry of 128 bytes has them in its second
- * half. */
+/*
+ * Fills the whole of cqe, the 64 bytes that matter: an entry of 128 bytes has them in its second
+ * half.
+ */
 void cqe_fill(struct mlx5_cqe64 *cqe, const struct completion *completion, uint8_t owner);
 
 /* Whether the completion counts as solicited: if the sender asked for it, or if it is an error. */

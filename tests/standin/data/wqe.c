@@ -78,8 +78,10 @@ static void read_address(const struct mlx5_wqe_av *av, struct wqe_address *to)
 
 static int read_inline(struct cursor *rest, uint32_t count, struct send_wqe *wqe)
 {
-	/* The count is a segment's first four bytes; the next segment begins where a multiple of 16
-	 * does. */
+	/*
+	 * The count is a segment's first four bytes; the next segment begins where a multiple of 16
+	 * does.
+	 */
 	size_t len = count & ~MLX5_INLINE_SEG;
 	const uint8_t *bytes;
 

@@ -187,21 +187,38 @@ static int do_cpuinfo(struct connection *c, size_t n_bytes)
 	return 0;
 }
 
-/* The answer may be long, so it is sent as a file. */
+/* A file that holds @text; or -errno. */
+static int text_file(const char *text)
+{
+	size_t bytes = strlen(text);
+	int fd = memfd_create("answer", MFD_CLOEXEC);
+
+	if (fd >= 0 && pwrite(fd, text, bytes, 0) != (ssize_t)bytes) {
+		close(fd);
+		return -EIO;
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+/*
+ * The answer may be long, so it is sent as a file. json_dumpfd() would write each word by itself.
+ */
 static int do_control(struct connection *c, size_t n_bytes)
 {
 	char line[256] = {0};
 	size_t length = n_bytes - sizeof(c->request);
 	json_t *answer;
-	int fd = memfd_create("answer", MFD_CLOEXEC);
+	char *text;
+	int fd;
 
-	if (fd < 0)
-		return -errno;
 	memcpy(line, c->in + sizeof(c->request), length < sizeof(line) ? length : sizeof(line) - 1);
 	answer = hca_control(c->hca, line);
-	json_dumpfd(answer, fd, JSON_INDENT(2) | JSON_SORT_KEYS);
+	text = json_dumps(answer, JSON_INDENT(2) | JSON_SORT_KEYS);
+	fd = text ? text_file(text) : -ENOMEM;
+	free(text);
 	json_decref(answer);
-	lseek(fd, 0, SEEK_SET);
+	if (fd < 0)
+		return fd;
 	c->new_fds[c->n_new_fds++] = fd;
 	return 0;
 }

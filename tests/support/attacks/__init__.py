@@ -9,9 +9,9 @@ Loads are bounded.
 
 from .base import Attack, Going, Impossible, Target
 from .files import BigUfile, FuseFile, LingeringSocket, NoDevice
-from .floods import FLOODS, Busy, Leaving, by
-from .leases import (MARK, Drain, Hoard, HoardByProxies, ManyUsers, PoolStorm, Questions, Recorder, SubordinateUsers,
-                     UnreadLeases)
+from .floods import FLOODS, Busy, KeeperFlood, Leaving, by
+from .leases import (MARK, Drain, Hoard, HoardByProxies, Honest, ManyUsers, PoolStorm, Questions, Recorder,
+                     SubordinateUsers, UnreadLeases)
 from .messages import Connections, Flood, Malformed, Silent, StatusStorm, UnreadRecipe, UnreadStatus
 
 # By the names that they have in results.
@@ -39,4 +39,5 @@ ALL = {
     "subordinate_users": SubordinateUsers,
 }
 
-__all__ = ["ALL", "FLOODS", "MARK", "Attack", "Busy", "Going", "Impossible", "Target", "by", *(each.__name__ for each in ALL.values())]
+__all__ = ["ALL", "FLOODS", "MARK", "Attack", "Busy", "Going", "Honest", "Impossible", "KeeperFlood", "Target",
+           "by", *(each.__name__ for each in ALL.values())]

@@ -39,6 +39,7 @@ class Attack(client.Client):
     """One hostile user: prepare() once, then step() without pause. Both may raise OSError when the daemon refuses."""
 
     uids = (users.ATTACKER,)  # each plays the attack in a process of its own
+    with_pairs = False        # only a daemon with pairs has what is attacked
     rest_s = 0.0              # after each step, where the attack's point is not how often
 
     def __init__(self, target):
@@ -108,8 +109,7 @@ def _begin(attack, uid, ready):
     return True
 
 
-def _limit(nice, nofile):
-    os.nice(nice)
+def _limit(nofile):
     if nofile:
         resource.setrlimit(resource.RLIMIT_NOFILE, (nofile, nofile))
 
@@ -157,11 +157,11 @@ class _Player:
 
 
 class Going:
-    """Attacks that go on while the block lasts, at the priority @nice, each with @nofile descriptors at most."""
+    """Attacks that go on while the block lasts, each with @nofile descriptors at most."""
 
-    def __init__(self, attacks, nice=0, nofile=None):
+    def __init__(self, attacks, nofile=None):
         self._attacks = attacks
-        self._limit = functools.partial(_limit, nice, nofile)
+        self._limit = functools.partial(_limit, nofile)
         self._players = []
 
     @property

@@ -2,8 +2,12 @@
 """Floods: attackers that wait for nothing, neither for room in a queue nor for an answer."""
 
 import contextlib
+import fcntl
 import os
+import select
 import socket
+import struct
+import termios
 import time
 
 from .. import keepers, users, wire
@@ -14,6 +18,7 @@ AT_ONCE = 50
 MOST_FDS = 253  # of a message: SCM_MAX_FD of the kernel
 MOST_KEPT = 900
 FULL_S = 0.0005  # rest when a queue is full: the processor is not what is attacked
+HEARD_S = 60  # in which a daemon hears one connection to the end
 
 
 class Flooding(Attack):
@@ -81,15 +86,43 @@ class Keeping(Flooding):
             self._kept.add(sock)
 
 
-class KeeperFlood(Flooding):
-    """Says it is a server that keeps spares, sends more than it may, and leaves."""
+def n_unread(sock):
+    """Bytes that the other side has not received."""
+    return struct.unpack("i", fcntl.ioctl(sock, termios.TIOCOUTQ, bytes(4)))[0]
 
-    notes = 64
+
+class KeeperFlood(Flooding):
+    """Says it is a server that keeps spares, tells of many connections and of pairs that nobody knows, and leaves."""
+
+    with_pairs = True
+    notes = [keepers.Note(keepers.KEEPER).packed()] + [
+        keepers.Note(word, pair=i + 1, gid=bytes([i + 1] * 16), peer_gid=bytes([i + 2] * 16), qp_num=i + 1,
+                     peer_qp_num=i + 2).packed()
+        for i in range(16)
+        for word in (keepers.CONNECTED, keepers.USED, keepers.DROP, keepers.DROPPED)]
+
+    def prepare(self):
+        """If the daemon refused what the attack says, nothing would be attacked."""
+        end = time.monotonic() + HEARD_S
+        while not self._is_heard():
+            if time.monotonic() > end:
+                raise AssertionError("the daemon does not hear out who says it is a server with spares")
+
+    def _is_heard(self):
+        """Whether the daemon has received all notes of a connection, and keeps it."""
+        with contextlib.suppress(OSError), self.connect() as sock:
+            for note in self.notes:
+                wire.send(sock, note)
+            while n_unread(sock):
+                if select.select([sock], [], [], FULL_S)[0]:
+                    return False  # it is closed
+            return not select.select([sock], [], [], FULL_S)[0]
+        return False
 
     def step(self):
         with self.enter_queue() or contextlib.nullcontext() as sock:
-            for i in range(self.notes if sock else 0):
-                wire.send(sock, keepers.Note(keepers.KEEPER if not i else keepers.CONNECTED).packed())
+            for note in self.notes if sock else ():
+                wire.send(sock, note)
 
 
 class Busy(Attack):

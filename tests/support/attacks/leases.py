@@ -85,6 +85,16 @@ class Drain(Attack):
         wire.close_all(self.take(b"drain %d" % self._turn))
 
 
+class Honest(Attack):
+    """No attack: programs of one kind, one after the other without pause; for comparison."""
+
+    def prepare(self):
+        self.learn(b"honest", self.target.small)
+
+    def step(self):
+        wire.close_all(self.take(b"honest"))
+
+
 class PoolStorm(Attack):
     """Changes as many pool requests as it may have, for a program of many opens, all the time."""
 

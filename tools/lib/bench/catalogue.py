@@ -2,6 +2,7 @@
 """The table of benchmarks."""
 
 import dataclasses
+from collections.abc import Callable
 
 from . import (
     accept,
@@ -43,7 +44,7 @@ MODEL_ZERO = on_standin("zero")
 @dataclasses.dataclass(frozen=True)
 class Bench:
     """Each part is a place (see places.py) and a function that measures there: it takes the built programs and the
-    number of runs, and returns rows."""
+    number of runs, and returns rows. verdict() makes an exit status of all rows."""
 
     name: str
     summary: str
@@ -51,6 +52,7 @@ class Bench:
     bed: str
     parts: tuple
     runs: int = 20
+    verdict: Callable = lambda rows: 0
 
 
 ALL = (
@@ -282,6 +284,7 @@ ALL = (
         MODELLED,
         ((MODEL_ZERO, siege.measure),),
         runs=3,
+        verdict=siege.verdict,
     ),
 )
 

@@ -36,8 +36,9 @@ beds:
              times of its commands are published figures or assumptions; see tests/standin/models and
              docs/benchmarks.md.
 
-Progress goes to stderr. Exit status: 0; 1 if something could not be built, run or measured, or if check found a
-figure above the record; 77 if check was skipped.
+Progress goes to stderr. Exit status: 0; 1 if something could not be built, run or measured, if check found a figure
+above the record, or if siege found an attack that takes leases from others; 77 if check was skipped, or if the machine
+was too busy for siege to tell.
 """
 
 PLOT = "plot"
@@ -102,4 +103,4 @@ def main(arguments=None):
         say(error)
         return 1
     print(json.dumps(result, indent=2) if options.json else results.table(result))
-    return 0
+    return bench.verdict(result["rows"])

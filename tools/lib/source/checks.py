@@ -4,7 +4,7 @@
 import collections
 import pathlib
 
-from . import graph, licence
+from . import comment, graph, licence
 
 MAX_FUNCTION_LINES = 40
 MAX_FILE_LINES = 400
@@ -159,4 +159,9 @@ def spdx(tree):
     return licence.missing(tree.root)
 
 
-ALL = {check.__name__: check for check in (circles, modules, providers, names, headers, lengths, spdx)}
+def comments(tree):
+    """No C comment of the repository is wider than code, or has another form than the others."""
+    return comment.malformed(tree.root)
+
+
+ALL = {check.__name__: check for check in (circles, modules, providers, names, headers, lengths, spdx, comments)}
