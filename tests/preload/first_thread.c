@@ -39,7 +39,9 @@ static void look(void *unused)
 	_exit(n > 1);
 }
 
-/* The library gets a thread, which lasts for a while though there is no device, and this one ends. */
+/*
+ * The library gets a thread, which lasts for a while though there is no device, and this one ends.
+ */
 static void *end_with_a_thread(void *unused)
 {
 	if (pthread_key_create(&own, look) || pthread_setspecific(own, &own))

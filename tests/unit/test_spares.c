@@ -257,7 +257,10 @@ static void test_destroyed_by_a_child_at_this_moment(void **state)
 	wait(NULL);
 }
 
-/* Another process makes room by what is nobody's, but not by the end of a pair: its number means something. */
+/*
+ * Another process makes room by what is nobody's, but not by the end of a pair: its number means
+ * something.
+ */
 static void test_room_by_another(void **state)
 {
 	struct wv_qp_key key = key_of(1);

@@ -40,8 +40,8 @@ struct wv_pool {
 
 /*
  * A new, empty pool for @recipe of @tenant, which was last used at @last_us of the loop's clock.
- * The caller's, who frees it once it is empty; the tenant has its supply from then on. NULL if memory
- * is short.
+ * The caller's, who frees it once it is empty; the tenant has its supply from then on. NULL if
+ * memory is short.
  */
 struct wv_pool *wv_pool_new(struct wv_recipe *recipe, struct wv_tenant *tenant, int64_t last_us);
 

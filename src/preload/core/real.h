@@ -55,7 +55,10 @@ int capset(cap_user_header_t header, cap_user_data_t data);
 	SYMBOL(prctl)                                                                              \
 	SYMBOL(fork)
 
-/* Those by which few processes change their rights and limits: bound at the first use, with no lock held. */
+/*
+ * Those by which few processes change their rights and limits: bound at the first use, with no lock
+ * held.
+ */
 #define WV_REAL_RIGHTS(SYMBOL)                                                                     \
 	SYMBOL(setuid)                                                                             \
 	SYMBOL(setgid)                                                                             \

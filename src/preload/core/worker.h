@@ -45,8 +45,8 @@ bool wv_worker_runs(const struct wv_worker *w);
 bool wv_worker_is_to_end(const struct wv_worker *w);
 
 /*
- * Whether the program itself has several threads, and no limit that another one could reach. After wv_workers_forbid():
- * no, since a sandbox may forbid to look.
+ * Whether the program itself has several threads, and no limit that another one could reach. After
+ * wv_workers_forbid(): no, since a sandbox may forbid to look.
  */
 bool wv_program_has_threads(void);
 

@@ -57,7 +57,9 @@ WV_PUBLIC int mlx5dv_set_context_attr(struct ibv_context *verbs, enum mlx5dv_set
 	return real(verbs, type, attr);
 }
 
-/* Defines mlx5dv_NAME(), which creates a TYPE, or calls libmlx5's own, after FIRST, ON a context. */
+/*
+ * Defines mlx5dv_NAME(), which creates a TYPE, or calls libmlx5's own, after FIRST, ON a context.
+ */
 #define CREATOR(type, name, version, on, params, args, first)                                      \
 	WV_PUBLIC struct type *mlx5dv_##name params;                                               \
 	WV_PUBLIC struct type *mlx5dv_##name params                                                \
