@@ -70,13 +70,14 @@ class Children(zygotes.Case):
         self.finish(started)
 
     def test_sleeper_and_restless(self):
-        """A child that sleeps does not keep a set from later children."""
+        """A child that sleeps does not keep a set from later children. The number of contexts does not tell when the
+        next set is there: until the zygote looks, that of the set that a child took is open there too."""
         started = self.taught(PLAIN, sets=2)
         sleeper = started.fork(f"at:asleep {PLAIN}").reach("asleep")
-        for _ in range(5):
+        for taken in range(1, 6):
             child = started.run(PLAIN)
             self.assert_ready(child)
-            self.await_sets(2)
+            self.await_made(started, 2 + taken)
         sleeper.go_on()
         self.assertEqual(sleeper.finish().status, 0)
         self.finish(started)
