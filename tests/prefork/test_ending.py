@@ -9,6 +9,7 @@ import time
 import zygotes
 from zygotes import END, INIT, PLAIN, SETS, WORK, bed
 
+ROUNDS, MOMENT_US = 30, 200
 # Children that never open the device.
 UNINTERESTED = {"exit": "exit", "returns": "cpuinfo", "exec": "exec", "crash": "crash", "daemon": "daemon exit",
                 "closefrom": "closefrom exit", "closefrom_and_exec": "closefrom exec", "forks": "fork:exit fork:crash"}
@@ -179,6 +180,35 @@ class Zygotes(zygotes.Case):
         self.assertEqual(started.ask("close"), 0)
         for _ in range(4):
             self.assertEqual(started.run(PLAIN).shape, plain)
+        self.finish(started)
+
+    def missing(self, started, rounds):
+        """Puts files at the numbers of sets at any moment while the zygote makes and ends these. Returns how many are
+        missing later."""
+        n = 0
+        for moment in range(rounds):
+            self.assertEqual(started.run(PLAIN).status, 0, started.errors())
+            self.assertEqual(started.ask("place", MOMENT_US * moment), 0)
+            self.await_quiet()
+            n += started.ask("missing")
+        return n
+
+    def test_other_files_at_its_numbers(self):
+        self.assertEqual(self.missing(self.start(warm=False), 1), 0)
+        started = self.start()
+        self.assertEqual(self.missing(started, ROUNDS), 0)
+        self.finish(started)
+
+    def test_other_files_at_its_numbers_unseen(self):
+        """No set is lost unnoticed, and neither the zygote nor its children close other files in its place."""
+        plain = self.start(warm=False)
+        started = self.taught(PLAIN)
+        for zygote in plain, started:
+            self.assertEqual(zygote.ask("place", 0, "raw"), 0)
+            self.assertEqual(zygote.ask("missing"), 0)
+        child = started.run(PLAIN)
+        self.assertEqual(child.shape, plain.run(PLAIN).shape)
+        self.assertEqual(plain.end(), 0)
         self.finish(started)
 
     def test_ends_while_it_makes_sets(self):
