@@ -185,6 +185,27 @@ static void test_child_preforks(void)
 	wv_release();
 }
 
+/* A device list that a child got together with a set is its own, and its children's. */
+static void test_grandchild_frees_list(void)
+{
+	struct ibv_device **list;
+	int status;
+	pid_t pid;
+
+	EXPECT(wv_prefork(1, rehearse, (void *)&one) == 0);
+	pid = fork_outside_verbs();
+	if (!pid) {
+		list = ibv_get_device_list(NULL);
+		pid = fork_outside_verbs();
+		if (pid)
+			EXPECT(waitpid(pid, &status, 0) == pid && !status);
+		ibv_free_device_list(list);
+		_exit(0);
+	}
+	EXPECT(waitpid(pid, &status, 0) == pid && !status);
+	wv_release();
+}
+
 static void *prefork_often(void *arg)
 {
 	for (unsigned int i = 0; i < 40; i++)
@@ -231,6 +252,7 @@ static const struct {
     {"several_opens", test_several_opens},
     {"release", test_release},
     {"child_preforks", test_child_preforks},
+    {"grandchild_frees_list", test_grandchild_frees_list},
     {"learned", test_learned},
     {"threads", test_threads},
     {"refused", test_refused},

@@ -46,7 +46,8 @@ void wv_child_lock(void)
 
 void wv_child_unlock(void)
 {
-	__atomic_store_n(&wv_child_tracks, self.n || self.parent_shm || self.rehearsals,
+	__atomic_store_n(&wv_child_tracks,
+			 self.n || self.parent_shm || self.rehearsals || self.lists.n,
 			 __ATOMIC_RELAXED);
 	locked = false;
 	pthread_mutex_unlock(&self.lock);

@@ -264,6 +264,7 @@ void wv_zygote_forked(pid_t pid)
 void wv_zygote_in_child(void)
 {
 	wv_set_pools_leave(&offers);
+	wv_device_list_forked();
 	wv_child_begin(&offers, shm && how_many() ? shm : NULL);
 	shm = NULL;
 	is_set = is_filling = false;
