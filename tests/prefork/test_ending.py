@@ -114,6 +114,27 @@ class Children(zygotes.Case):
         self.assertEqual(started.wait(nested.pid), 0)
         self.finish(started)
 
+    def nest(self, started):
+        """The results of children whose fork runs a handler that forks, and of a call for programs without threads."""
+        self.assertEqual(started.ask("nest"), 0)  # before the first fork: between handlers of the library's
+        children = []
+        for _ in range(4):
+            children.append(started.run(PLAIN))
+            self.await_quiet()
+        return children, started.ask("do", "unshare")
+
+    def test_forks_in_fork_handlers(self):
+        plain = self.start(warm=False)
+        expected, result = self.nest(plain)
+        self.assertEqual(plain.end(), 0)
+        started = self.start()
+        children, warm_result = self.nest(started)
+        self.assertEqual([child.shape for child in children], [child.shape for child in expected], started.errors())
+        self.assertEqual(warm_result, result)
+        for child in children[2:]:
+            self.assert_ready(child)
+        self.finish(started)
+
     def test_while_another_thread_forks(self):
         plain = self.plain(PLAIN)[0]
         started = self.taught(PLAIN)

@@ -6,6 +6,7 @@
  *   fork WORD...	 forks a child, which does the words; the descriptor in the message becomes
  *			 its standard input and output. Answers its pid
  *   zygote		 the same, but the child is a zygote, and the descriptor its socket
+ *   nest		 from now on forks in a handler of fork(), two deep; answers 0
  *   wait PID		 waits for a child; answers its status
  *   do WORD...		 does the words itself; answers how many failed
  *   close		 closes all descriptors but the standard ones; answers 0
@@ -100,6 +101,28 @@ static int do_fork_words(struct message *m)
 	if (!child)
 		exit(run_words(&program, m->words + 1, m->n - 1) != 0);
 	return child;
+}
+
+/* Each fork forks, and that fork too. */
+static void fork_before_fork(void)
+{
+	static int depth;
+	pid_t child;
+
+	if (depth == 2)
+		return;
+	depth++;
+	child = fork();
+	if (!child)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	depth--;
+}
+
+static int do_nest(struct message *m)
+{
+	(void)m;
+	return -pthread_atfork(fork_before_fork, NULL, NULL);
 }
 
 static int do_zygote(struct message *m)
@@ -227,8 +250,9 @@ static const struct {
 	const char *name;
 	int (*run)(struct message *m);
 } commands[] = {
-    {"fork", do_fork_words}, {"zygote", do_zygote}, {"wait", do_wait},	     {"do", do_words},
-    {"close", do_close_all}, {"place", do_place},   {"missing", do_missing}, {"thread", do_thread},
+    {"fork", do_fork_words}, {"nest", do_nest},	      {"zygote", do_zygote},
+    {"wait", do_wait},	     {"do", do_words},	      {"close", do_close_all},
+    {"place", do_place},     {"missing", do_missing}, {"thread", do_thread},
     {"rest", do_rest},	     {"storm", do_storm},
 };
 
