@@ -21,6 +21,7 @@ struct wv_tracked {
 	bool stopped; /* nothing more is claimed from the set */
 	struct wv_set *set;
 	struct wv_prefork_shm *shm;	  /* the script is published there */
+	const void *rehearsal;		  /* of which thread; NULL: of none */
 	struct wv_claim_slot *claim_slot; /* OFFERED */
 	uint64_t state;			  /* of the claim slot */
 	struct wv_claims claims;	  /* CLAIMED */
