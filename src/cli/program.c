@@ -14,6 +14,9 @@
 #include <sys/stat.h>
 #include <sys/xattr.h>
 
+/* What the kernel would not execute must not make this process wait either. */
+#define AT_ONCE (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
+
 #define OWN_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
 
 /* The dynamic linker ignores LD_PRELOAD for a program that has more privileges than its caller. */
@@ -68,7 +71,7 @@ const char *wv_program_obstacle(const char *path)
 		ElfW(Ehdr) elf;
 		char text[PATH_MAX];
 	} head;
-	wv_auto_fd fd = open(path, O_RDONLY | O_CLOEXEC);
+	wv_auto_fd fd = open(path, AT_ONCE);
 	ssize_t got = fd < 0 ? 0 : pread(fd, &head, sizeof(head) - 1, 0);
 
 	if (got >= (ssize_t)sizeof(head.elf) && !memcmp(head.elf.e_ident, ELFMAG, SELFMAG))
@@ -77,7 +80,7 @@ const char *wv_program_obstacle(const char *path)
 		return NULL;
 	head.text[got] = '\0';
 	/* An interpreter that is itself a script is rare: no obstacle is reported then. */
-	wv_auto_fd interpreter = open(script_interpreter(head.text), O_RDONLY | O_CLOEXEC);
+	wv_auto_fd interpreter = open(script_interpreter(head.text), AT_ONCE);
 	got = interpreter < 0 ? 0 : pread(interpreter, &head.elf, sizeof(head.elf), 0);
 	if (got < (ssize_t)sizeof(head.elf) || memcmp(head.elf.e_ident, ELFMAG, SELFMAG))
 		return NULL;

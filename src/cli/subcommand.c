@@ -4,9 +4,12 @@
 #include "cli/complain.h"
 #include "wire/wire.h"
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define NAME_MAX_BYTES (sizeof(((struct wv_msg_request *)0)->name) - 1)
 
@@ -79,15 +82,34 @@ static error_t parse(int key, char *arg, struct argp_state *state)
 	return 0;
 }
 
+static bool is_parsing;
+
+static int failure(void)
+{
+	return argp_err_exit_status == WV_EXIT_USAGE ? WV_EXIT_FAILED : argp_err_exit_status;
+}
+
+/* argp itself ends the process once it has printed a help or the version. */
+static void check_output(void)
+{
+	if (!is_parsing || !fflush(stdout))
+		return;
+	wv_complain(NULL, "cannot print the help: %s", strerror(errno));
+	_exit(failure());
+}
+
 void wv_arguments_parse(const struct argp *argp, int argc, char **argv, unsigned int flags,
 			void *input)
 {
-	int err = argp_parse(argp, argc, argv, flags, NULL, input);
+	int err;
 
+	is_parsing = !atexit(check_output);
+	err = argp_parse(argp, argc, argv, flags, NULL, input);
+	is_parsing = false;
 	if (!err)
 		return;
 	wv_complain(NULL, "the arguments cannot be read: %s", strerror(err));
-	exit(argp_err_exit_status == WV_EXIT_USAGE ? WV_EXIT_FAILED : argp_err_exit_status);
+	exit(failure());
 }
 
 int wv_subcommand_run(const struct wv_subcommand *subcommand, int argc, char **argv)

@@ -44,7 +44,8 @@ static void stop_alike(pid_t child, int signal_number)
 /*
  * Whether the program did not get the signal itself. The terminal sends its signals to both
  * processes, except that of a hangup, which it sends to the leader of the session. A signal from
- * the program is not sent back: it went to their process group.
+ * the program is not sent back: it went to their process group. A timer that was set before this
+ * process began is the program's.
  */
 static bool is_for_program(const siginfo_t *info, pid_t child)
 {
@@ -56,7 +57,8 @@ static bool is_for_program(const siginfo_t *info, pid_t child)
 		break;
 	}
 	if (info->si_code == SI_KERNEL)
-		return info->si_signo == SIGHUP && getsid(0) == getpid();
+		return info->si_signo == SIGALRM ||
+		       (info->si_signo == SIGHUP && getsid(0) == getpid());
 	return info->si_pid != child;
 }
 

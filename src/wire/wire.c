@@ -145,6 +145,8 @@ ssize_t wv_recv_any(int sock, void *data, size_t capacity, int fds[static WV_WIR
 	if (got < 0)
 		return -errno;
 	*n_fds = received_fds(&msg, fds);
+	if (!got && msg.msg_controllen) /* a message without bytes, not the end */
+		return -EPROTO;
 	return msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? -EPROTO : got;
 }
 

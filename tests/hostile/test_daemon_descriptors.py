@@ -4,6 +4,7 @@
 
 import contextlib
 import resource
+import socket
 import time
 
 from support import attacks, bed, hostile, users
@@ -56,6 +57,30 @@ class Descriptors(Waits):
 
     def test_no_device(self):
         self.check(attacks.NoDevice, 5)
+
+
+class OwnEnd(hostile.Case):
+    """A client's end of its connection waits on this connection, behind a question whose answer nobody reads."""
+
+    connections = 20
+
+    def leave(self, *before):
+        for _ in range(self.connections):
+            with self.client.question(op="status") as sock:
+                for message in before:
+                    sock.send(message)
+                socket.send_fds(sock, [b"own end"], [sock.fileno()])
+
+    def check(self, *before):
+        others = self.daemon.n_connected()
+        self.as_user(users.ATTACKER, self.leave, *before)
+        bed.until(lambda: self.daemon.n_connected() <= others, "the end of all connections")
+
+    def test_unread_answer(self):
+        self.check()
+
+    def test_after_what_is_no_message(self):
+        self.check(b"", b"no message")
 
 
 class FewOnTheirWay(attacks.FuseFile):

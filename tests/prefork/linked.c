@@ -185,6 +185,27 @@ static void test_child_preforks(void)
 	wv_release();
 }
 
+/* A device list that a child got together with a set is its own, and its children's. */
+static void test_grandchild_frees_list(void)
+{
+	struct ibv_device **list;
+	int status;
+	pid_t pid;
+
+	EXPECT(wv_prefork(1, rehearse, (void *)&one) == 0);
+	pid = fork_outside_verbs();
+	if (!pid) {
+		list = ibv_get_device_list(NULL);
+		pid = fork_outside_verbs();
+		if (pid)
+			EXPECT(waitpid(pid, &status, 0) == pid && !status);
+		ibv_free_device_list(list);
+		_exit(0);
+	}
+	EXPECT(waitpid(pid, &status, 0) == pid && !status);
+	wv_release();
+}
+
 static void *prefork_often(void *arg)
 {
 	for (unsigned int i = 0; i < 40; i++)
@@ -221,6 +242,57 @@ static void test_refused(void)
 	EXPECT(wv_prefork(1, rehearse, (void *)&one) == EOPNOTSUPP && ready(one) == 0);
 }
 
+static pthread_barrier_t open_there, other_over;
+
+static int rehearse_slowly(void *arg)
+{
+	struct ibv_device **list = ibv_get_device_list(NULL);
+	struct ibv_context *verbs = ibv_open_device(list[0]);
+	struct ibv_cq *cq;
+
+	pthread_barrier_wait(&open_there);
+	pthread_barrier_wait(&other_over);
+	cq = ibv_create_cq(verbs, *(int *)arg, NULL, NULL, 0);
+	EXPECT(cq && !ibv_destroy_cq(cq) && !ibv_close_device(verbs));
+	ibv_free_device_list(list);
+	return 0;
+}
+
+static void *prefork_slowly(void *depth)
+{
+	EXPECT(wv_prefork(1, rehearse_slowly, depth) == 0);
+	return NULL;
+}
+
+/* The end of a rehearsal in one thread does not end that of another, which comes last and counts. */
+static void test_two_rehearsals(void)
+{
+	int depth = 300;
+	pthread_t thread;
+	pid_t pid;
+	int status;
+
+	pthread_barrier_init(&open_there, NULL, 2);
+	pthread_barrier_init(&other_over, NULL, 2);
+	EXPECT(!pthread_create(&thread, NULL, prefork_slowly, &depth));
+	pthread_barrier_wait(&open_there);
+	EXPECT(wv_prefork(1, rehearse, (void *)&one) == 0);
+	pthread_barrier_wait(&other_over);
+	EXPECT(!pthread_join(thread, NULL));
+	pid = fork_outside_verbs();
+	if (!pid) {
+		struct ibv_device **list = ibv_get_device_list(NULL);
+		struct ibv_context *verbs = ibv_open_device(list[0]);
+		uint64_t before = statistics().commands_kernel;
+
+		EXPECT(ibv_create_cq(verbs, depth, NULL, NULL, 0));
+		EXPECT(statistics().ready == 1 && statistics().commands_kernel == before);
+		_exit(0);
+	}
+	EXPECT(waitpid(pid, &status, 0) == pid && !status);
+	wv_release();
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -231,7 +303,9 @@ static const struct {
     {"several_opens", test_several_opens},
     {"release", test_release},
     {"child_preforks", test_child_preforks},
+    {"grandchild_frees_list", test_grandchild_frees_list},
     {"learned", test_learned},
+    {"two_rehearsals", test_two_rehearsals},
     {"threads", test_threads},
     {"refused", test_refused},
 };

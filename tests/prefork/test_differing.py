@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A child that takes a set and then diverges from its script still gets what it asks for."""
 
+import errno
+
 import zygotes
 from support.zygote import END_SRQ
 from zygotes import END, INIT, WORK
@@ -86,6 +88,25 @@ class Differing(zygotes.Case):
             self.assertEqual(child.shape, plain, started.errors())
             self.assert_took(child, opens=not words.startswith("open:dv"))
             self.await_sets(zygotes.SETS, more=True)
+        self.finish(started)
+
+
+    def after_failure(self, started):
+        """What a child does after the kernel has refused to destroy a queue pair that is ready, and not moved yet."""
+        child = started.fork(f"open pd cq qp:rc at:here destroy:qps query move:init query {WORK} {END}").reach("here")
+        zygotes.bed.ctl("fail", "destroy_qp", errno.EBUSY, 1, 1, child.pid)
+        child.go_on()
+        return child.finish()
+
+    def test_destroy_fails(self):
+        plain = self.start(warm=False)
+        expected = self.after_failure(plain)
+        self.assertEqual(plain.end(), 0)
+        self.assertEqual(expected.status, 1, expected.output)
+        started = self.taught(INIT)
+        child = self.after_failure(started)
+        self.assertEqual(child.shape, expected.shape, started.errors())
+        self.assert_took(child, opens=1)
         self.finish(started)
 
 

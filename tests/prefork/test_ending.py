@@ -9,6 +9,7 @@ import time
 import zygotes
 from zygotes import END, INIT, PLAIN, SETS, WORK, bed
 
+ROUNDS, MOMENT_US = 30, 200
 # Children that never open the device.
 UNINTERESTED = {"exit": "exit", "returns": "cpuinfo", "exec": "exec", "crash": "crash", "daemon": "daemon exit",
                 "closefrom": "closefrom exit", "closefrom_and_exec": "closefrom exec", "forks": "fork:exit fork:crash"}
@@ -70,13 +71,14 @@ class Children(zygotes.Case):
         self.finish(started)
 
     def test_sleeper_and_restless(self):
-        """A child that sleeps does not keep a set from later children."""
+        """A child that sleeps does not keep a set from later children. The number of contexts does not tell when the
+        next set is there: until the zygote looks, that of the set that a child took is open there too."""
         started = self.taught(PLAIN, sets=2)
         sleeper = started.fork(f"at:asleep {PLAIN}").reach("asleep")
-        for _ in range(5):
+        for taken in range(1, 6):
             child = started.run(PLAIN)
             self.assert_ready(child)
-            self.await_sets(2)
+            self.await_made(started, 2 + taken)
         sleeper.go_on()
         self.assertEqual(sleeper.finish().status, 0)
         self.finish(started)
@@ -110,6 +112,27 @@ class Children(zygotes.Case):
             self.assertEqual(child.finish().status, 0)
         nested.end()
         self.assertEqual(started.wait(nested.pid), 0)
+        self.finish(started)
+
+    def nest(self, started):
+        """The results of children whose fork runs a handler that forks, and of a call for programs without threads."""
+        self.assertEqual(started.ask("nest"), 0)  # before the first fork: between handlers of the library's
+        children = []
+        for _ in range(4):
+            children.append(started.run(PLAIN))
+            self.await_quiet()
+        return children, started.ask("do", "unshare")
+
+    def test_forks_in_fork_handlers(self):
+        plain = self.start(warm=False)
+        expected, result = self.nest(plain)
+        self.assertEqual(plain.end(), 0)
+        started = self.start()
+        children, warm_result = self.nest(started)
+        self.assertEqual([child.shape for child in children], [child.shape for child in expected], started.errors())
+        self.assertEqual(warm_result, result)
+        for child in children[2:]:
+            self.assert_ready(child)
         self.finish(started)
 
     def test_while_another_thread_forks(self):
@@ -178,6 +201,35 @@ class Zygotes(zygotes.Case):
         self.assertEqual(started.ask("close"), 0)
         for _ in range(4):
             self.assertEqual(started.run(PLAIN).shape, plain)
+        self.finish(started)
+
+    def missing(self, started, rounds):
+        """Puts files at the numbers of sets at any moment while the zygote makes and ends these. Returns how many are
+        missing later."""
+        n = 0
+        for moment in range(rounds):
+            self.assertEqual(started.run(PLAIN).status, 0, started.errors())
+            self.assertEqual(started.ask("place", MOMENT_US * moment), 0)
+            self.await_quiet()
+            n += started.ask("missing")
+        return n
+
+    def test_other_files_at_its_numbers(self):
+        self.assertEqual(self.missing(self.start(warm=False), 1), 0)
+        started = self.start()
+        self.assertEqual(self.missing(started, ROUNDS), 0)
+        self.finish(started)
+
+    def test_other_files_at_its_numbers_unseen(self):
+        """No set is lost unnoticed, and neither the zygote nor its children close other files in its place."""
+        plain = self.start(warm=False)
+        started = self.taught(PLAIN)
+        for zygote in plain, started:
+            self.assertEqual(zygote.ask("place", 0, "raw"), 0)
+            self.assertEqual(zygote.ask("missing"), 0)
+        child = started.run(PLAIN)
+        self.assertEqual(child.shape, plain.run(PLAIN).shape)
+        self.assertEqual(plain.end(), 0)
         self.finish(started)
 
     def test_ends_while_it_makes_sets(self):

@@ -10,7 +10,7 @@ from zygotes import bed
 LINKED = str(bed.BUILD / "tests/prefork/linked")
 # Cases that need only the stand-in.
 PLAIN = ["refusals", "ready_from_the_first_child", "another_rehearsal", "several_opens", "release", "child_preforks",
-         "learned"]
+         "grandchild_frees_list", "learned", "two_rehearsals"]
 EXAMPLE = str(bed.BUILD / "docs/examples/example_prefork")
 
 

@@ -82,6 +82,10 @@ class Case(unittest.TestCase):
         except AssertionError as error:
             raise AssertionError(f"{error}; {self.leases()} leases; {bed.ctl('objects')}") from None
 
+    def await_made(self, started, sets):
+        """Waits until the zygote has made this many sets in all, each of which ends with the move of a queue pair."""
+        bed.until(lambda: bed.counts(started.pid).get("RST2INIT_QP", 0) >= sets, f"{sets} sets made")
+
     def taught(self, words, sets=SETS, opens=1, **env):
         """A zygote whose first child has taught what children do, and which has made sets for the next ones."""
         started = self.start(sets=sets, **env)

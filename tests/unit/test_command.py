@@ -105,6 +105,17 @@ class Run(unittest.TestCase):
         self.assertEqual(result.returncode, 125)
         self.assertIn("space", result.stderr)
 
+    def test_interpreter_is_a_fifo(self):
+        """The kernel refuses to execute it, and who opens it would wait."""
+        with tempfile.TemporaryDirectory() as folder:
+            script = pathlib.Path(folder, "script")
+            script.write_text(f"#!{folder}/fifo\n", encoding="utf-8")
+            script.chmod(0o755)
+            os.mkfifo(f"{folder}/fifo", 0o755)
+            with self.assertRaises(PermissionError):
+                subprocess.run([script], check=False)
+            self.assertEqual(run("run", script).returncode, 126)
+
     def test_static_program_runs_plainly(self):
         with tempfile.TemporaryDirectory() as folder:
             source, program = f"{folder}/p.c", f"{folder}/p"
@@ -208,6 +219,20 @@ class Supervised(unittest.TestCase):
                     job = self.start(f"trap 'exit 5' {name}; echo ready; read -r line", command)
                     job.send_signal(signal.Signals[f"SIG{name}"])
                     self.assertEqual(self.end(job)[1], 5)
+
+    def test_timer_from_before(self):
+        """It has run out, and its signal is pending; a program's own process would find it so."""
+        def alarm():
+            signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM])
+            signal.setitimer(signal.ITIMER_REAL, 0.001)
+            while signal.SIGALRM not in signal.sigpending():
+                pass
+        program = [sys.executable, "-c", "import signal; print(signal.sigwait([signal.SIGALRM]).name)"]
+        for command in ([], [WARMVERBS, "run"], [WARMVERBS, "run", "--summary"], [WARMVERBS, "explain"]):
+            with self.subTest(command):
+                result = subprocess.run([*command, *program], env=environment(), preexec_fn=alarm, text=True,
+                                        capture_output=True, timeout=60, check=False)
+                self.assertEqual((result.returncode, result.stdout), (0, "SIGALRM\n"))
 
     def test_signal_of_the_program_comes_once(self):
         """A program that signals its process group, warmverbs included, gets the signal itself."""
@@ -342,6 +367,13 @@ class Usage(unittest.TestCase):
                 result = run(*arguments)
                 self.assertEqual((result.returncode, result.stdout), (2, ""))
                 self.assertNotEqual(result.stderr, "")
+
+    def test_help_that_cannot_be_printed(self):
+        for arguments, status in ((("--help",), 1), (("help",), 1), (("status", "--usage"), 1), (("run", "--help"), 125)):
+            with self.subTest(arguments), open("/dev/full", "w", encoding="ascii") as full:
+                result = run(*arguments, capture_output=False, stdout=full, stderr=subprocess.PIPE)
+                self.assertEqual(result.returncode, status)
+                self.assertIn("cannot print", result.stderr)
 
     def test_help(self):
         self.assertEqual(run("help").stdout, run("--help").stdout)

@@ -120,7 +120,9 @@ static enum wv_client_next receive(struct wv_connection *cn)
 	}
 	if (!wv_client_may_be_answered(c))
 		settle(c->tenant);
-	if (got == -EPROTO)
+	if (cn->ended)
+		next = got > 0 || got == -EPROTO ? WV_CLIENT_KEEP : WV_CLIENT_CLOSE;
+	else if (got == -EPROTO)
 		next = WV_CLIENT_MALFORMED;
 	else if (got > 0)
 		next = wv_dispatch(c, &in, (size_t)got);
@@ -134,8 +136,7 @@ static int on_readable(sd_event_source *source, int fd, uint32_t events, void *d
 	struct wv_connections *cs = cn->all;
 
 	(void)fd;
-	(void)events;
-	if (cn->client.state == WV_CLIENT_DONE) {
+	if (cn->ended && events & (EPOLLHUP | EPOLLERR)) {
 		close_connection(cn);
 		return 0;
 	}
@@ -169,11 +170,16 @@ static void keep_or_close(struct wv_connection *cn, uint32_t events)
 
 /*
  * The daemon is done with the connection. The client is told; but an answer that it has not read
- * keeps the connection, since memory and descriptors would outlive it otherwise, uncounted.
+ * keeps the connection, since memory and descriptors would outlive it otherwise, uncounted. What the
+ * client sends until it stops is dropped: its own end of the connection, waiting here as a
+ * descriptor, would keep the connection for ever. Credentials tell a message without bytes from the
+ * end.
  */
 static void end(struct wv_connection *cn)
 {
 	struct wv_client *c = &cn->client;
+	uint32_t events = cn->ended ? 0 : EPOLLIN;
+	int on = 1;
 
 	if (wv_client_has_read(c)) {
 		close_connection(cn);
@@ -181,8 +187,10 @@ static void end(struct wv_connection *cn)
 	}
 	wv_pool_request_end(c);
 	c->state = WV_CLIENT_DONE;
+	cn->ended = true;
 	shutdown(c->fd, SHUT_WR);
-	keep_or_close(cn, 0);
+	setsockopt(c->fd, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on));
+	keep_or_close(cn, events);
 }
 
 /* Waits for the next message. A program that has just got a lease is not disturbed by that. */

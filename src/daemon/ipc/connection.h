@@ -18,6 +18,7 @@ struct wv_connection {
 	struct wv_turn turn;
 	struct wv_rest rest;
 	bool dear;		 /* the message that it waits with is dear */
+	bool ended;		 /* by the daemon; what comes is dropped */
 	sd_event_source *source; /* NULL until the first message was read */
 };
 

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "preload/core/process.h"
+#include "preload/core/real.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -139,28 +140,62 @@ static void forget_number(struct wv_context *c, struct wv_fd_entry file, int fd)
 	}
 }
 
-static const struct wv_fd_owner *owner_of(struct wv_fd_entry file)
+/* Who is to be told before @fd is closed, or NULL. */
+static const struct wv_fd_owner *watcher_of(struct wv_fd_entry file)
 {
-	return file.kind == WV_FD_PRIVATE ? wv_fd_owner(file) : wv_context_at(file.context)->owner;
+	const struct wv_fd_owner *owner;
+
+	if (file.kind == WV_FD_NONE)
+		return NULL;
+	owner = file.kind == WV_FD_PRIVATE ? wv_fd_owner(file) : wv_context_at(file.context)->owner;
+	return owner && owner->closing ? owner : NULL;
+}
+
+bool wv_context_is_watched(int fd)
+{
+	return watcher_of(wv_fd_get(fd)) && wv_process_is_mine();
+}
+
+static void forget(int fd)
+{
+	struct wv_fd_entry file = wv_fd_untrack(fd);
+
+	if (file.kind == WV_FD_PRIVATE && wv_fd_owner(file)->closed)
+		wv_fd_owner(file)->closed(fd);
+	else if (file.kind == WV_FD_COMMAND || file.kind == WV_FD_EVENTS)
+		forget_number(wv_context_at(file.context), file, fd);
+}
+
+int wv_context_close_watched(int fd)
+{
+	const struct wv_fd_owner *watcher = watcher_of(wv_fd_get(fd));
+	int result;
+
+	wv_lock();
+	forget(fd);
+	wv_fd_hide(fd, watcher);
+	wv_unlock();
+	result = REAL(close)(fd);
+	wv_lock();
+	/* Another thread may have opened a device at this number. */
+	if (watcher_of(wv_fd_get(fd)) == watcher)
+		wv_fd_untrack(fd);
+	wv_unlock();
+	return result;
 }
 
 void wv_context_close(int fd)
 {
 	struct wv_fd_entry file = wv_fd_get(fd);
-	const struct wv_fd_owner *owner;
+	const struct wv_fd_owner *watcher = watcher_of(file);
 	int saved = errno;
 
 	if (file.kind == WV_FD_NONE || !wv_process_is_mine())
 		return;
-	owner = owner_of(file);
-	if (owner && owner->closing)
-		owner->closing(fd);
+	if (watcher)
+		watcher->closing(fd);
 	wv_lock();
-	file = wv_fd_untrack(fd);
-	if (file.kind == WV_FD_PRIVATE && wv_fd_owner(file)->closed)
-		wv_fd_owner(file)->closed(fd);
-	else if (file.kind == WV_FD_COMMAND || file.kind == WV_FD_EVENTS)
-		forget_number(wv_context_at(file.context), file, fd);
+	forget(fd);
 	wv_unlock();
 	errno = saved;
 }

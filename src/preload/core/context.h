@@ -168,6 +168,12 @@ void wv_context_hide_fd(int fd);
  */
 void wv_context_close(int fd);
 
+/* Whether the owner of @fd is to be told before the program closes or replaces it. */
+bool wv_context_is_watched(int fd);
+
+/* close() for the owner of @fd, which is watched until it is closed. Takes the lock. */
+int wv_context_close_watched(int fd);
+
 /* @copy is a new descriptor of the same file as @fd. Takes the lock. */
 void wv_context_dup(int fd, int copy);
 

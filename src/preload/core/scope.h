@@ -25,6 +25,7 @@ struct wv_maker {
 	 * (-1).
 	 */
 	void (*mapped)(void *data, void *at, size_t bytes, int fd);
+	void (*opened)(void *data, int fd); /* a command of the thread made the descriptor @fd */
 	void *data;
 };
 

@@ -46,10 +46,11 @@ static const struct {
 };
 
 /*
- * A signal handler forks in the middle of a change, or of a verb that a worker waits for: parent
- * and child stay as they are.
+ * The forks under way in this thread that are in the middle of a change, or of a verb that a worker
+ * waits for: those of a signal handler, and of other fork handlers between ours. Parent and child
+ * stay as they are. Forks end in the opposite order, and one inside these is one of them.
  */
-static __thread bool in_a_change __attribute__((tls_model("initial-exec")));
+static __thread unsigned int in_a_change __attribute__((tls_model("initial-exec")));
 
 static bool hold_workers(void)
 {
@@ -63,21 +64,18 @@ static bool hold_workers(void)
 
 static void before(void)
 {
-	in_a_change = wv_guard_is_on() || !hold_workers();
-	if (in_a_change)
+	if (in_a_change || wv_guard_is_on() || !hold_workers()) {
+		in_a_change++;
 		return;
+	}
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(handlers); i++)
 		if (handlers[i].before)
 			handlers[i].before();
 }
 
-/* Once for each fork: this fork may be in the middle of another. */
 static bool was_in_a_change(void)
 {
-	bool was = in_a_change;
-
-	in_a_change = false;
-	return was;
+	return in_a_change && in_a_change--;
 }
 
 static void in_parent(void)

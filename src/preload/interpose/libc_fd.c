@@ -9,7 +9,6 @@
 
 #include "base/base.h"
 #include "preload/core/context.h"
-#include "preload/core/process.h"
 #include "preload/core/real.h"
 #include "preload/prefork/zygote.h"
 
@@ -23,17 +22,20 @@ static bool any_files(void)
 	return __atomic_load_n(&wv_n_fds, __ATOMIC_RELAXED);
 }
 
+static void resume_sets(bool paused)
+{
+	if (paused)
+		wv_zygote_resume();
+}
+
 /*
  * Stops tracking the descriptors of a range. No descriptor may be opened for a set until the range
- * is closed: it would be closed too, unnoticed. Returns whether sets were paused for that, so that
- * the caller must call wv_zygote_resume().
+ * is closed: it would be closed too, unnoticed. Returns whether sets were paused for that.
  */
 static bool forget_range(unsigned int first, unsigned int last)
 {
-	bool paused = any_files() && wv_process_is_mine();
+	bool paused = wv_zygote_pause();
 
-	if (paused)
-		wv_zygote_pause();
 	for (unsigned int fd = first; fd <= last && fd < WV_MAX_FD && any_files(); fd++)
 		wv_context_close((int)fd);
 	return paused;
@@ -47,8 +49,16 @@ static int tracked(int fd, int copy)
 
 WV_PUBLIC int close(int fd)
 {
+	bool watched = wv_context_is_watched(fd), paused;
+	int result;
+
+	if (watched && wv_zygote_is_at_work())
+		return wv_context_close_watched(fd);
+	paused = watched && wv_zygote_pause();
 	wv_context_close(fd);
-	return REAL(close)(fd);
+	result = REAL(close)(fd);
+	resume_sets(paused);
+	return result;
 }
 
 WV_PUBLIC int close_range(unsigned int first, unsigned int last, int flags)
@@ -58,8 +68,7 @@ WV_PUBLIC int close_range(unsigned int first, unsigned int last, int flags)
 	bool paused = closes && forget_range(first, last);
 	int result = REAL(close_range)(first, last, flags);
 
-	if (paused)
-		wv_zygote_resume();
+	resume_sets(paused);
 	return result;
 }
 
@@ -68,8 +77,7 @@ WV_PUBLIC void closefrom(int first)
 	bool paused = forget_range(first < 0 ? 0 : (unsigned int)first, WV_MAX_FD);
 
 	REAL(closefrom)(first);
-	if (paused)
-		wv_zygote_resume();
+	resume_sets(paused);
 }
 
 WV_PUBLIC int dup(int fd)
@@ -81,23 +89,28 @@ WV_PUBLIC int dup(int fd)
  * After a successful call @to is a copy of @fd, whatever it was before. A call that failed changed
  * nothing.
  */
-static int replaced(int fd, int to, int result)
+static int replaced(int fd, int to, int result, bool paused)
 {
 	if (result >= 0 && fd != to) {
 		wv_context_close(to);
 		wv_context_dup(fd, to);
 	}
+	resume_sets(paused);
 	return result;
 }
 
 WV_PUBLIC int dup2(int fd, int to)
 {
-	return replaced(fd, to, REAL(dup2)(fd, to));
+	bool paused = wv_zygote_pause();
+
+	return replaced(fd, to, REAL(dup2)(fd, to), paused);
 }
 
 WV_PUBLIC int dup3(int fd, int to, int flags)
 {
-	return replaced(fd, to, REAL(dup3)(fd, to, flags));
+	bool paused = wv_zygote_pause();
+
+	return replaced(fd, to, REAL(dup3)(fd, to, flags), paused);
 }
 
 static int fcntl_any(int fd, int cmd, long arg)

@@ -7,7 +7,9 @@
 #undef _FILE_OFFSET_BITS
 #undef _FORTIFY_SOURCE
 
+#include "abi/abi.h"
 #include "base/base.h"
+#include "cmdlog/command.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/process.h"
 #include "preload/core/provider.h"
@@ -26,10 +28,21 @@ static bool is_a(enum wv_fd_kind kind, int fd)
 	return wv_fd_get(fd).kind == kind && wv_process_is_adopted();
 }
 
+static void tell_maker(const struct wv_maker *maker, const struct ib_uverbs_ioctl_hdr *cmd)
+{
+	const struct wv_command_row *row =
+	    wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, wv_abi_write_cmd(cmd));
+	uint32_t made = row ? wv_command_made(cmd, row, WV_NEW_FD) : WV_NONE;
+
+	if (made != WV_NONE)
+		maker->opened(maker->data, (int)made);
+}
+
 WV_PUBLIC int ioctl(int fd, unsigned long request, ...)
 {
 	va_list args;
 	void *arg;
+	int result;
 
 	va_start(args, request);
 	arg = va_arg(args, void *);
@@ -38,7 +51,10 @@ WV_PUBLIC int ioctl(int fd, unsigned long request, ...)
 		return wv_scope.answer(arg);
 	if (request != RDMA_VERBS_IOCTL || !is_a(WV_FD_COMMAND, fd))
 		return REAL(ioctl)(fd, request, arg);
-	return wv_scope.aside ? wv_aside_command(fd, arg) : wv_control_path(fd, arg);
+	result = wv_scope.aside ? wv_aside_command(fd, arg) : wv_control_path(fd, arg);
+	if (wv_scope.maker && !result)
+		tell_maker(wv_scope.maker, arg);
+	return result;
 }
 
 WV_PUBLIC ssize_t write(int fd, const void *buffer, size_t bytes)

@@ -46,7 +46,8 @@ void wv_child_lock(void)
 
 void wv_child_unlock(void)
 {
-	__atomic_store_n(&wv_child_tracks, self.n || self.parent_shm || self.rehearsals,
+	__atomic_store_n(&wv_child_tracks,
+			 self.n || self.parent_shm || self.rehearsals || self.lists.n,
 			 __ATOMIC_RELAXED);
 	locked = false;
 	pthread_mutex_unlock(&self.lock);
@@ -149,7 +150,7 @@ void wv_child_end_rehearsal(void)
 {
 	wv_child_lock();
 	each_tracked (t)
-		if (t->role == WV_LEARNING && t->shm == rehearsing)
+		if (t->role == WV_LEARNING && t->rehearsal == &rehearsing)
 			wv_tracked_finish(t);
 	rehearsing = NULL;
 	self.rehearsals--;
@@ -221,7 +222,11 @@ static struct wv_set *empty_set(void)
 /* Starts a script at a device that was opened without a set, if the script is worth teaching. */
 static void learn(struct ibv_context *context, const struct wv_verb *open)
 {
-	struct wv_tracked t = {.role = WV_LEARNING, .shm = rehearsing ?: self.parent_shm};
+	struct wv_tracked t = {
+	    .role = WV_LEARNING,
+	    .shm = rehearsing ?: self.parent_shm,
+	    .rehearsal = rehearsing ? &rehearsing : NULL,
+	};
 
 	if (!t.shm || self.n == MOST_TRACKED || (!rehearsing && wv_scripts_know(t.shm, open)))
 		return;

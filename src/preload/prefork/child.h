@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * This process as a child: the contexts that belong to a set or a script, which are offered by the
- * parent, claimed, or learned from. If there are none, and nothing to teach, wv_child_tracks is
- * false, and verbs go straight to libibverbs.
+ * parent, claimed, or learned from. If there are none, nothing to teach, and no copy of a device list,
+ * wv_child_tracks is false, and verbs go straight to libibverbs.
  */
 #pragma once
 
@@ -21,6 +21,7 @@ struct wv_tracked {
 	bool stopped; /* nothing more is claimed from the set */
 	struct wv_set *set;
 	struct wv_prefork_shm *shm;	  /* the script is published there */
+	const void *rehearsal;		  /* of which thread; NULL: of none */
 	struct wv_claim_slot *claim_slot; /* OFFERED */
 	uint64_t state;			  /* of the claim slot */
 	struct wv_claims claims;	  /* CLAIMED */

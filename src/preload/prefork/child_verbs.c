@@ -202,7 +202,6 @@ uint16_t wv_child_forget(const struct ibv_context *context, const void *object)
 		index = wv_set_find(t->set, object);
 	if (index < WV_SCRIPT_VERBS) {
 		clear_way(t, index);
-		wv_set_end_moves(t->set, &t->claims, index);
 		t->set->made[index].object = NULL;
 	}
 	wv_child_unlock();

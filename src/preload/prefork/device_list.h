@@ -7,6 +7,7 @@
 
 #include <infiniband/verbs.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 /*
  * The devices, with NULL at the end; lists them if there is no list. NULL and errno. Not
@@ -17,11 +18,18 @@ struct ibv_device **wv_device_list(void);
 /* The devices have changed: drops the list. Not thread-safe. */
 void wv_device_list_forget(void);
 
+/*
+ * In a forked child: the list is what its copies are of, and is never freed, since the program may
+ * hold some for ever. The sets of the child itself are made of a new list.
+ */
+void wv_device_list_forked(void);
+
 #define WV_DEVICES_COPIES 8 /* at a time; most programs hold one */
 #define WV_DEVICES_MAX	  16
 
 /* The copies of the list that a program holds. Zero at first; the caller guards it. */
 struct wv_device_copies {
+	uint32_t n;
 	struct ibv_device **copies[WV_DEVICES_COPIES];
 	struct ibv_device *first[WV_DEVICES_MAX + 1]; /* of the first copy, without malloc() */
 };

@@ -57,20 +57,14 @@ static void *make_open(struct wv_set *set, const struct wv_verb *verb)
 		errno = EOPNOTSUPP;
 		return NULL;
 	}
-	wv_resources_add_fd(&set->resources, context->cmd_fd);
-	wv_resources_add_fd(&set->resources, context->async_fd);
+	wv_resources_opened(&set->resources, context->cmd_fd);
 	return context;
 }
 
 static void *make_channel(struct wv_set *set, const struct wv_verb *verb)
 {
-	struct ibv_comp_channel *channel =
-	    wv_real_verbs()->create_comp_channel(wv_set_context(set));
-
 	(void)verb;
-	if (channel)
-		wv_resources_add_fd(&set->resources, channel->fd);
-	return channel;
+	return wv_real_verbs()->create_comp_channel(wv_set_context(set));
 }
 
 static void *make_pd(struct wv_set *set, const struct wv_verb *verb)
@@ -186,11 +180,14 @@ int wv_set_make_next(struct wv_set *set)
 	    .owner = set->resources.owner,
 	    .open_number = set->script->open_number,
 	    .mapped = wv_resources_mapped,
+	    .opened = wv_resources_opened,
 	    .data = &set->resources,
 	};
 	void *made = NULL;
 	int err;
 
+	if (!wv_resources_are_there(&set->resources))
+		return -EBADF;
 	wv_scope.maker = &maker;
 	err = make(set, verb, &made);
 	wv_scope.maker = NULL;

@@ -48,7 +48,7 @@ static void end(struct slot *slot, void (*how)(struct wv_set *set))
 	struct wv_set *set = slot->set;
 
 	*slot = (struct slot){.set = NULL};
-	if (set->resources.closed)
+	if (!wv_resources_are_there(&set->resources))
 		how = wv_set_drop;
 	how(set);
 }
@@ -57,6 +57,11 @@ static bool is_ready(const struct slot *slot)
 {
 	return slot->set && !slot->claim_slot && wv_set_is_complete(slot->set) &&
 	       !slot->set->resources.lost;
+}
+
+static bool can_be_offered(struct slot *slot)
+{
+	return is_ready(slot) && wv_resources_are_there(&slot->set->resources);
 }
 
 static void activate(struct pool *pool, struct wv_published_script *published)
@@ -277,10 +282,10 @@ void wv_set_pools_part_from_devices(void)
 static struct slot *next_ready(struct pool *pool)
 {
 	for (unsigned int i = 0; pool->active && i < WV_SET_POOL_SETS; i++)
-		if (is_ready(&pool->slots[i]))
+		if (can_be_offered(&pool->slots[i]))
 			return &pool->slots[i];
 	for (unsigned int i = 0; pool->active && i < WV_SET_POOL_SETS; i++)
-		if (take_back(&pool->slots[i]) && is_ready(&pool->slots[i]))
+		if (take_back(&pool->slots[i]) && can_be_offered(&pool->slots[i]))
 			return &pool->slots[i];
 	return NULL;
 }

@@ -4,9 +4,11 @@
 #include "preload/core/context.h"
 #include "preload/providers.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 /* Leaves the upper half of the descriptor numbers to the program. */
@@ -17,9 +19,29 @@ static bool is_scarce(int fd)
 	return !getrlimit(RLIMIT_NOFILE, &limit) && (rlim_t)fd > limit.rlim_cur / 2;
 }
 
-void wv_resources_add_fd(struct wv_resources *resources, int fd)
+static struct wv_set_file file_at(int fd)
 {
-	if (resources->n_fds == WV_RESOURCES_FDS) {
+	int flags = fcntl(fd, F_GETFL);
+	struct stat st;
+
+	if (flags < 0 || fstat(fd, &st))
+		return (struct wv_set_file){.fd = -1};
+	return (struct wv_set_file){fd, flags & O_ACCMODE, st.st_dev, st.st_ino};
+}
+
+static bool is_there(const struct wv_set_file *file)
+{
+	struct wv_set_file now = file_at(file->fd);
+
+	return now.fd >= 0 && now.access == file->access && now.device == file->device &&
+	       now.inode == file->inode;
+}
+
+void wv_resources_opened(void *to, int fd)
+{
+	struct wv_resources *resources = to;
+
+	if (resources->n_files == WV_RESOURCES_FDS) {
 		resources->lost = true;
 		return;
 	}
@@ -27,7 +49,7 @@ void wv_resources_add_fd(struct wv_resources *resources, int fd)
 	wv_lock();
 	if (wv_fd_get(fd).kind == WV_FD_NONE)
 		resources->lost |= !wv_fd_hide(fd, resources->owner);
-	resources->fds[resources->n_fds++] = fd;
+	resources->files[resources->n_files++] = file_at(fd);
 	wv_unlock();
 }
 
@@ -112,21 +134,34 @@ void wv_resources_let_inherit(const struct wv_resources *resources, bool inherit
 
 void wv_resources_give_fds(const struct wv_resources *resources)
 {
-	for (unsigned int i = 0; i < resources->n_fds; i++)
-		if (wv_fd_get(resources->fds[i]).kind == WV_FD_PRIVATE)
-			wv_fd_untrack(resources->fds[i]);
+	for (unsigned int i = 0; i < resources->n_files; i++)
+		if (wv_fd_get(resources->files[i].fd).kind == WV_FD_PRIVATE)
+			wv_fd_untrack(resources->files[i].fd);
+}
+
+static void lose(struct wv_resources *resources, unsigned int i)
+{
+	resources->files[i].fd = -1;
+	resources->closed = resources->lost = true;
 }
 
 bool wv_resources_lose_fd(struct wv_resources *resources, int fd)
 {
-	for (unsigned int i = 0; i < resources->n_fds; i++) {
-		if (resources->fds[i] != fd)
+	for (unsigned int i = 0; i < resources->n_files; i++) {
+		if (resources->files[i].fd != fd)
 			continue;
-		resources->fds[i] = -1;
-		resources->closed = resources->lost = true;
+		lose(resources, i);
 		return true;
 	}
 	return false;
+}
+
+bool wv_resources_are_there(struct wv_resources *resources)
+{
+	for (unsigned int i = 0; i < resources->n_files; i++)
+		if (!is_there(&resources->files[i]))
+			lose(resources, i);
+	return !resources->closed;
 }
 
 void wv_resources_part_from_queues(const struct wv_resources *resources)
@@ -150,11 +185,11 @@ static void unmap(const struct wv_resources *resources, unsigned int kinds)
  */
 void wv_resources_drop(const struct wv_resources *resources)
 {
-	for (unsigned int i = 0; i < resources->n_fds; i++) {
-		if (resources->fds[i] < 0)
+	for (unsigned int i = 0; i < resources->n_files; i++) {
+		if (resources->files[i].fd < 0)
 			continue;
-		wv_context_close(resources->fds[i]);
-		close(resources->fds[i]);
+		wv_context_close(resources->files[i].fd);
+		close(resources->files[i].fd);
 	}
 	unmap(resources, WV_RANGE_UFILE);
 }
@@ -162,7 +197,8 @@ void wv_resources_drop(const struct wv_resources *resources)
 void wv_resources_leave(const struct wv_resources *resources, unsigned int kinds,
 			struct wv_fd_range *range)
 {
-	for (unsigned int i = 0; i < resources->n_fds; i++)
-		wv_fd_range_close(range, resources->fds[i]);
+	for (unsigned int i = 0; i < resources->n_files; i++)
+		if (is_there(&resources->files[i]))
+			wv_fd_range_close(range, resources->files[i].fd);
 	unmap(resources, kinds);
 }

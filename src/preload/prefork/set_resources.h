@@ -9,6 +9,7 @@
 #include "preload/core/provider.h"
 
 #include <stddef.h>
+#include <sys/types.h>
 
 struct wv_fd_owner;
 
@@ -19,26 +20,32 @@ struct wv_range {
 	uint32_t kind; /* enum wv_range_kind */
 };
 
-/* The lock of the control path guards the descriptors; the owner of the set guards the rest. */
+/* A descriptor, and what tells its file from another that the program has at the same number. */
+struct wv_set_file {
+	int fd; /* -1: the program closed it */
+	int access;
+	dev_t device;
+	ino_t inode;
+};
+
+/* The owner of the set guards all this. */
 struct wv_resources {
 	const struct wv_fd_owner *owner; /* told when the program closes a descriptor */
-	int fds[WV_RESOURCES_FDS];	 /* -1: the program closed it */
-	uint16_t n_fds, n_ranges;
+	struct wv_set_file files[WV_RESOURCES_FDS];
+	uint16_t n_files, n_ranges;
 	bool closed;		 /* the program closed a descriptor, and may use its number again */
 	bool lost;		 /* closed, or it needs more descriptors or memory than there are */
 	struct wv_range *ranges; /* from malloc() */
 };
 
 /*
- * Adds a descriptor that libibverbs opened for the set. If it is not tracked yet, it is hidden from
- * the program. Takes the lock of the control path.
+ * Adds a descriptor to @resources, a struct wv_resources. If it is not tracked yet, it is hidden from
+ * the program. Takes the lock of the control path. Used as opened() of struct wv_maker
+ * (core/scope.h).
  */
-void wv_resources_add_fd(struct wv_resources *resources, int fd);
+void wv_resources_opened(void *resources, int fd);
 
-/*
- * Adds a mapping to @resources, a struct wv_resources, and withholds it from children. Used as
- * mapped() of struct wv_maker (core/scope.h).
- */
+/* The same for a mapping and mapped(). It is withheld from children. */
 void wv_resources_mapped(void *resources, void *at, size_t bytes, int fd);
 
 /* Lets the next child inherit all mappings, or no child from now on. */
@@ -47,11 +54,14 @@ void wv_resources_let_inherit(const struct wv_resources *resources, bool inherit
 /* Hands the descriptors over to the program; this library tracks them no more. */
 void wv_resources_give_fds(const struct wv_resources *resources);
 
-/*
- * Whether @fd is a descriptor of the set, which then cannot be used any more. Call with the lock of
- * the control path held.
- */
+/* Whether @fd is a descriptor of the set, which then cannot be used any more. */
 bool wv_resources_lose_fd(struct wv_resources *resources, int fd);
+
+/*
+ * Whether all descriptors are still those of the set. The program may have put other files at their
+ * numbers, unseen by this library; these numbers are lost. Ask before the set is used or ended.
+ */
+bool wv_resources_are_there(struct wv_resources *resources);
 
 /* Maps private memory in place of the queues, which belong to another process. */
 void wv_resources_part_from_queues(const struct wv_resources *resources);
@@ -60,9 +70,9 @@ void wv_resources_part_from_queues(const struct wv_resources *resources);
 void wv_resources_drop(const struct wv_resources *resources);
 
 /*
- * In a child: stops tracking the descriptors, adds them to @range, which closes them, and unmaps
- * the mappings of these kinds. A child inherits WV_RANGE_IO of every set, and WV_RANGE_ALL of the
- * sets that it was offered.
+ * In a child: stops tracking the descriptors, but those whose numbers have other files now, adds
+ * them to @range, which closes them, and unmaps the mappings of these kinds. A child inherits
+ * WV_RANGE_IO of every set, and WV_RANGE_ALL of the sets that it was offered.
  */
 void wv_resources_leave(const struct wv_resources *resources, unsigned int kinds,
 			struct wv_fd_range *range);

@@ -4,6 +4,8 @@
 #include "base/base.h"
 #include "base/clock.h"
 #include "preload/core/fd_table.h"
+#include "preload/core/guard.h"
+#include "preload/core/process.h"
 #include "preload/core/settings.h"
 #include "preload/core/worker.h"
 #include "preload/core/worker_lock.h"
@@ -262,6 +264,7 @@ void wv_zygote_forked(pid_t pid)
 void wv_zygote_in_child(void)
 {
 	wv_set_pools_leave(&offers);
+	wv_device_list_forked();
 	wv_child_begin(&offers, shm && how_many() ? shm : NULL);
 	shm = NULL;
 	is_set = is_filling = false;
@@ -270,16 +273,26 @@ void wv_zygote_in_child(void)
 	give_lock();
 }
 
-void wv_zygote_pause(void)
+bool wv_zygote_pause(void)
 {
+	bool waits = !wv_guard_is_on();
+
+	if (!__atomic_load_n(&shm, __ATOMIC_RELAXED) || !wv_process_is_mine())
+		return false;
+	wv_guard_begin();
 	wv_worker_lock_pause(&lock);
-	if (locked)
-		return;
-	take_lock();
-	give_lock();
+	if (waits && wv_worker_lock_in_time(&lock))
+		wv_worker_unlock(&lock);
+	return true;
 }
 
 void wv_zygote_resume(void)
 {
 	wv_worker_lock_resume(&lock);
+	wv_guard_end();
+}
+
+bool wv_zygote_is_at_work(void)
+{
+	return locked;
 }

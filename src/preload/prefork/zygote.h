@@ -39,8 +39,13 @@ void wv_zygote_in_child(void);
 void wv_zygote_forked(pid_t pid);
 
 /*
- * While the program closes many descriptors at once, no descriptor is opened for a set, since the
- * program would close it too.
+ * While the program closes many descriptors at once, or one of a set, or puts a file at a number of
+ * its choice, no set is made or ended: that opens and closes numbers that the program may have by
+ * then. Returns whether there are sets to pause, and so to resume; the thread is guarded meanwhile
+ * (core/guard.h). Does not wait for a set where that could last for ever.
  */
-void wv_zygote_pause(void);
+bool wv_zygote_pause(void);
 void wv_zygote_resume(void);
+
+/* Whether this thread itself makes or ends a set. */
+bool wv_zygote_is_at_work(void);

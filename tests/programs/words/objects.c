@@ -215,7 +215,8 @@ static int destroy_qps(struct program *p, struct options o)
 	for (unsigned int i = first; i < end && !error; i++) {
 		if (p->qps[i].qp)
 			error = ibv_destroy_qp(p->qps[i].qp);
-		p->qps[i].qp = NULL;
+		if (!error)
+			p->qps[i].qp = NULL;
 	}
 	return error;
 }

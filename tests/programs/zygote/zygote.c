@@ -6,9 +6,13 @@
  *   fork WORD...	 forks a child, which does the words; the descriptor in the message becomes
  *			 its standard input and output. Answers its pid
  *   zygote		 the same, but the child is a zygote, and the descriptor its socket
+ *   nest		 from now on forks in a handler of fork(), two deep; answers 0
  *   wait PID		 waits for a child; answers its status
  *   do WORD...		 does the words itself; answers how many failed
  *   close		 closes all descriptors but the standard ones; answers 0
+ *   place US [raw]	 after so long, puts a file of its own at many numbers (raw: unseen by libc);
+ *			 answers 0
+ *   missing		 answers at how many of them it is not, here or in a child, and closes them
  *   thread, rest	 starts or ends a thread that forks children that exit at once; answers 0
  *   storm N SECONDS AT_ONCE MICROSECONDS WORD...
  *			 forks N children, or as many as it can in so many seconds, each killed at
@@ -20,12 +24,16 @@
 #include "storm.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -95,6 +103,28 @@ static int do_fork_words(struct message *m)
 	return child;
 }
 
+/* Each fork forks, and that fork too. */
+static void fork_before_fork(void)
+{
+	static int depth;
+	pid_t child;
+
+	if (depth == 2)
+		return;
+	depth++;
+	child = fork();
+	if (!child)
+		_exit(0);
+	waitpid(child, NULL, 0);
+	depth--;
+}
+
+static int do_nest(struct message *m)
+{
+	(void)m;
+	return -pthread_atfork(fork_before_fork, NULL, NULL);
+}
+
 static int do_zygote(struct message *m)
 {
 	int only[] = {STDIN_FILENO};
@@ -124,6 +154,52 @@ static int do_close_all(struct message *m)
 	(void)m;
 	closefrom(STDERR_FILENO + 1);
 	return 0;
+}
+
+#define FIRST_PLACE (STDERR_FILENO + 1)
+#define LAST_PLACE  40
+
+static ino_t own_inode; /* of the file at all these places */
+
+static int do_place(struct message *m)
+{
+	int file = memfd_create("own", MFD_CLOEXEC);
+	bool raw = m->n > 2;
+	struct stat st;
+
+	fstat(file, &st);
+	own_inode = st.st_ino;
+	usleep((useconds_t)atoi(m->words[1]));
+	for (int fd = FIRST_PLACE; fd <= LAST_PLACE; fd++)
+		if (raw)
+			syscall(SYS_dup3, file, fd, O_CLOEXEC);
+		else
+			dup3(file, fd, O_CLOEXEC);
+	return 0;
+}
+
+static int missing(void)
+{
+	struct stat st;
+	int n = 0;
+
+	for (int fd = FIRST_PLACE; fd <= LAST_PLACE; fd++)
+		n += fstat(fd, &st) || st.st_ino != own_inode;
+	return n;
+}
+
+static int do_missing(struct message *m)
+{
+	int n = missing(), status = 0;
+	pid_t child = fork();
+
+	(void)m;
+	if (!child)
+		_exit(missing());
+	waitpid(child, &status, 0);
+	for (int fd = FIRST_PLACE; fd <= LAST_PLACE; fd++)
+		close(fd);
+	return n + WEXITSTATUS(status);
 }
 
 static pthread_t thread;
@@ -174,8 +250,10 @@ static const struct {
 	const char *name;
 	int (*run)(struct message *m);
 } commands[] = {
-    {"fork", do_fork_words}, {"zygote", do_zygote}, {"wait", do_wait}, {"do", do_words},
-    {"close", do_close_all}, {"thread", do_thread}, {"rest", do_rest}, {"storm", do_storm},
+    {"fork", do_fork_words}, {"nest", do_nest},	      {"zygote", do_zygote},
+    {"wait", do_wait},	     {"do", do_words},	      {"close", do_close_all},
+    {"place", do_place},     {"missing", do_missing}, {"thread", do_thread},
+    {"rest", do_rest},	     {"storm", do_storm},
 };
 
 static int obey(struct message *m)

@@ -21,11 +21,11 @@
 
 static __thread struct connection {
 	int fd;
-	pid_t pid; /* the process that made it; a forked child makes its own */
-	pid_t server;
+	pid_t pid;	 /* the process that made it; a forked child makes its own */
 	uint64_t cookie; /* of the descriptor, which the program may have closed and used again */
 } connection;
 
+static _Atomic pid_t server; /* 0: not known yet */
 static pthread_key_t at_thread_end;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -97,9 +97,10 @@ static int connect_thread(void)
 	fd = open_connection();
 	if (fd < 0)
 		return fd;
-	connection = (struct connection){fd, getpid(), peer_of(fd), cookie_of(fd)};
+	server = peer_of(fd);
+	connection = (struct connection){fd, getpid(), cookie_of(fd)};
 	/* The server reads and writes our memory, as the adapter would. */
-	prctl(PR_SET_PTRACER, (unsigned long)connection.server, 0, 0, 0);
+	prctl(PR_SET_PTRACER, (unsigned long)server, 0, 0, 0);
 	pthread_once(&once, make_key);
 	pthread_setspecific(at_thread_end, &connection);
 	return 0;
@@ -111,8 +112,8 @@ bool standin_is_ufile(int fd, uint64_t *cookie)
 	bool is;
 
 	*cookie = standin_active() ? cookie_of(fd) : 0;
-	is = *cookie && connect_thread() == 0 && *cookie != connection.cookie &&
-	     peer_of(fd) == connection.server;
+	is = *cookie && (server || connect_thread() == 0) && *cookie != connection.cookie &&
+	     peer_of(fd) == server;
 	errno = saved;
 	return is;
 }
