@@ -4,7 +4,8 @@
  * server's spares. The client's is connected to the server's before either program asks. The
  * server's is only reserved for that: it stays in INIT, where it receives nothing, until its own
  * program moves it. If that move names the client's queue pair, it is made with the packet sequence
- * numbers of the pair.
+ * numbers of the pair. The pair lasts as long as its two queue pairs: if a program takes its own
+ * back to RESET and connects it once more, the same question has the same answer.
  *
  * Servers, shapes of spares and pairs have random numbers, so that nobody can speak of one that it
  * was not told of.
@@ -30,17 +31,19 @@
  *   CLAIMED, FORGOTTEN ->
  *
  * The number of a queue pair in a pair means that very queue pair only as long as it exists. So
- * neither end destroys its own before the other has said USED or DROPPED.
+ * neither end destroys its own before the other has said DROPPED.
  */
 #pragma once
 
+#include "abi/qp.h"
 #include "wire/wire.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #define WV_PAIR_USER	  32	   /* bytes of a user's name, with the end */
-#define WV_PAIR_TOLD	  4	   /* queue pairs of a lease of which WV_MSG_CONNECTED tells */
+#define WV_PAIR_TOLD	  4	   /* queue pairs of a lease of which WV_MSG_CONNECTED tells, */
+#define WV_PAIR_TOLD_MORE 2	   /* and more often of the end of a pair */
 #define WV_PAIR_MAX_24BIT 0xffffff /* of numbers of queue pairs and packets */
 
 enum wv_pair_word {
@@ -119,6 +122,16 @@ static inline bool wv_pair_ask_is_sound(const struct wv_pair_note *ask)
 	       memcmp(ask->gid, none, sizeof(none)) != 0;
 }
 
+/* To which end the queue pair of a lease with @pair is connected. */
+static inline struct wv_qp_peer wv_pair_peer(const struct wv_lease_pair *pair)
+{
+	struct wv_qp_peer peer = {
+	    .qp_num = pair->peer_qp_num, .psn = pair->psn, .peer_psn = pair->peer_psn};
+
+	memcpy(peer.gid, pair->peer_gid, sizeof(peer.gid));
+	return peer;
+}
+
 /* Between a daemon and a keeper. */
 struct wv_msg_pair {
 	struct wv_msg msg;
@@ -127,7 +140,7 @@ struct wv_msg_pair {
 
 /*
  * Of the last queue pair of a lease that was connected by commands, sent after it has reached RTS,
- * at most WV_PAIR_TOLD times. Follows only if the daemon's answer had the flag
+ * at most WV_PAIR_TOLD + WV_PAIR_TOLD_MORE times. Follows only if the daemon's answer had the flag
  * WV_ANSWER_CONNECTED.
  */
 struct wv_msg_connected {

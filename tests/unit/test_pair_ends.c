@@ -341,13 +341,65 @@ static void test_met(void **state)
 	assert_int_equal(y->news, 0);
 	wv_partner_note_move(y, y, &rts, RTS_MASK);
 	assert_int_equal(y->news, NEWS(WV_PAIR_USED) | NEWS(WV_PAIR_CONNECTED));
-	assert_null(wv_young_find(&qps[9]));
 	wv_partner_told(y, WV_PAIR_USED);
-	assert_int_equal(y->state, WV_YOUNG_PAST);
 	assert_true(wv_young_any_news());
 	wv_partner_told(y, WV_PAIR_CONNECTED);
-	assert_int_equal(y->state, WV_YOUNG_NONE);
 	assert_false(wv_young_any_news());
+	assert_int_equal(y->state, WV_YOUNG_USED);
+}
+
+/* An end that both programs have used. */
+static struct wv_young_qp *add_used(void)
+{
+	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
+	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 9), rts = to(IBV_QPS_RTS, 9);
+
+	wv_partner_note_move(y, y, &rtr, RTR_MASK);
+	wv_partner_note_move(y, y, &rts, RTS_MASK);
+	wv_partner_told(y, WV_PAIR_USED);
+	assert_int_equal(y->state, WV_YOUNG_USED);
+	return y;
+}
+
+static void test_again(void **state)
+{
+	struct wv_young_qp *y = add_used();
+	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 9), rts = to(IBV_QPS_RTS, 9);
+	struct ibv_qp_attr reset = to(IBV_QPS_RESET, 0), drained = to(IBV_QPS_SQD, 0);
+
+	(void)state;
+	wv_partner_note_move(y, y, &drained, IBV_QP_STATE);
+	assert_int_equal(y->state, WV_YOUNG_USED); /* it has its peer all the time */
+	wv_partner_note_move(y, y, &reset, IBV_QP_STATE);
+	assert_int_equal(wv_partner_set_psns(y, &rtr, RTR_MASK), WV_WHY_NONE);
+	assert_int_equal(rtr.rq_psn, 12);
+	wv_partner_note_move(y, y, &rtr, RTR_MASK);
+	assert_int_equal(wv_partner_set_psns(y, &rts, RTS_MASK), WV_WHY_NONE);
+	assert_int_equal(rts.sq_psn, 11);
+	wv_partner_note_move(y, y, &rts, RTS_MASK);
+	assert_int_equal(y->state, WV_YOUNG_USED);
+}
+
+/* The number of its partner is any queue pair's. */
+static void test_gone_after_use(void **state)
+{
+	struct wv_young_qp *y = add_used();
+
+	(void)state;
+	wv_partner_has_gone(y);
+	assert_null(wv_young_find(&qps[9]));
+	assert_int_equal(y->state, WV_YOUNG_NONE);
+}
+
+static void test_number_is_kept_after_use(void **state)
+{
+	struct wv_young_qp *y = add_used();
+
+	(void)state;
+	assert_true(wv_young_keeps_number(y));
+	wv_ends_lose(false, 0); /* nobody would ever say that it may go */
+	assert_false(wv_young_keeps_number(y));
+	assert_true(wv_young_has_partner(y));
 }
 
 static void test_parted(void **state)
@@ -512,6 +564,9 @@ int main(void)
 	    cmocka_unit_test_setup(test_the_partner_is_named, begin),
 	    cmocka_unit_test_setup(test_the_partner_is_not_named, begin),
 	    cmocka_unit_test_setup(test_met, begin),
+	    cmocka_unit_test_setup(test_again, begin),
+	    cmocka_unit_test_setup(test_gone_after_use, begin),
+	    cmocka_unit_test_setup(test_number_is_kept_after_use, begin),
 	    cmocka_unit_test_setup(test_parted, begin),
 	    cmocka_unit_test_setup(test_turns_to_the_partner, begin),
 	    cmocka_unit_test_setup(test_from_elsewhere, begin),

@@ -19,8 +19,8 @@ enum wv_client_next wv_handle_connected(struct wv_client *c, const struct wv_rec
 	};
 	const char *why;
 
-	if (!c->service->pairs || c->n_connected++ == WV_PAIR_TOLD || msg->why >= WV_PAIR_WHYS ||
-	    wv_cmdlog_check(moves, bytes, WV_RECORD))
+	if (!c->service->pairs || c->n_connected++ == WV_PAIR_TOLD + WV_PAIR_TOLD_MORE ||
+	    msg->why >= WV_PAIR_WHYS || wv_cmdlog_check(moves, bytes, WV_RECORD))
 		return WV_CLIENT_MALFORMED;
 	wv_pairs_differ(c->service->pairs, c->pair, msg->create, msg->why);
 	if (!wv_validate_moves(moves, &why))

@@ -236,7 +236,7 @@ static void take_word(struct wv_pairs *p, struct wv_keeper *keeper, const struct
 	wv_pair_send(p, pair->origin, passed);
 	if (pair->lost && pair->overdue && !pair->claimed)
 		wv_kept_end_tell(p, pair, WV_PAIR_DROPPED); /* whatever the client's daemon says */
-	else if (note->word != WV_PAIR_MADE && note->word != WV_PAIR_DROP)
+	else if (note->word == WV_PAIR_REFUSED || note->word == WV_PAIR_DROPPED)
 		wv_kept_end_forget(pair);
 }
 

@@ -11,7 +11,7 @@
  * A program decides by the number of its peer's queue pair whether it has met the other end of its
  * pair. So the number of an end must not be given to another queue pair while the other end may
  * still compare with it: the daemon keeps a copy of the descriptor of a lease with a pair until the
- * server has used or dropped it.
+ * server has dropped it.
  */
 #pragma once
 
@@ -102,6 +102,8 @@ struct wv_pair {
 	uint64_t id;
 	enum wv_pair_state state;
 	struct wv_edge *edge;
+	struct wv_peer *peer; /* where the server is; NULL: on this node; or WV_LOST_PEER */
+	uint8_t peer_gid[16];
 	struct wv_tenant *tenant;
 	struct wv_pooled_lease *lease; /* ASKED, READY: the pair's */
 	struct wv_pair **held;	       /* HANDED_OUT: the client's pair, which is this one */
@@ -110,6 +112,7 @@ struct wv_pair {
 	int fd;			       /* HANDED_OUT, LEFT: keeps the number of the queue pair */
 	int64_t since_us;	       /* of the state */
 	bool is_unlike;		       /* HANDED_OUT: connected, but by commands */
+	bool is_used;		       /* both programs have connected their ends */
 };
 
 /* What was counted since the start. */

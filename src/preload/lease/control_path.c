@@ -45,7 +45,7 @@ static struct wv_step *claim(struct wv_context *c, struct wv_passage *p)
 /* The program has connected the pair's queue pair as it was. Call with the lock held. */
 static void connected_as_it_was(struct wv_context *c)
 {
-	c->pair.id = 0;
+	c->qps->progress.used = true;
 	wv_news_gather(c);
 	wv_news_ready(c);
 }
@@ -176,7 +176,7 @@ static void note_done(const struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
 
-	if (c->connecting.untold && (p->state >= 0 || p->row->class_ == WV_DESTROY))
+	if ((c->connecting.untold || c->pair.id) && (p->state >= 0 || p->row->class_ == WV_DESTROY))
 		wv_connections_note(p);
 	if (!is_put_back(c, p->target))
 		;

@@ -43,7 +43,8 @@ static void tell(struct wv_context *c, uint32_t handle, uint16_t why)
 	*message = (struct wv_msg_connected){
 	    .create = index, .qp_num = wv_step_qp_num(create), .why = why};
 	wv_client_send_connected(wv_paired_sock(c), message);
-	c->connecting.untold--;
+	if (c->connecting.untold)
+		c->connecting.untold--;
 }
 
 /* A step that is not known in full makes the moves useless. */
@@ -55,11 +56,19 @@ static void add_move(struct wv_context *c, const struct wv_passage *p)
 		wv_record_answer(&c->connecting.moves, p->cmd, p->row, 0);
 }
 
+/* Whether the daemon knows all that @p says: its queue pair is connected to its partner once more. */
+static bool is_known(const struct wv_context *c)
+{
+	return c->qps->progress.used && c->qps->progress.stage == WV_PAIR_MET;
+}
+
 void wv_connections_note(const struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
 	bool is_end = c->pair.id && p->target == c->pair.qp;
 
+	if (is_end ? p->state >= 0 && is_known(c) : !c->connecting.untold)
+		return;
 	if (p->state == IBV_QPS_RTR && creator(c, p->target)) {
 		begin_moves(c);
 		c->connecting.qp = p->target;

@@ -18,15 +18,6 @@
 #define PSN_MASK 0xffffffu
 #define MOVES	 2u /* to RTR and RTS */
 
-static struct wv_qp_peer peer_of(const struct wv_lease_pair *pair)
-{
-	struct wv_qp_peer peer = {
-	    .qp_num = pair->peer_qp_num, .psn = pair->psn, .peer_psn = pair->peer_psn};
-
-	memcpy(peer.gid, pair->peer_gid, sizeof(peer.gid));
-	return peer;
-}
-
 static bool is_move(struct wv_step *step, uint32_t handle, enum ibv_qp_state to)
 {
 	return step->class_ == WV_MODIFY && step->target == handle && !step->error &&
@@ -42,7 +33,7 @@ static struct wv_qp_peer named_by(struct wv_step *rtr)
 
 static bool leads_to(struct wv_step *rtr, const struct wv_lease_pair *pair)
 {
-	struct wv_qp_peer peer = peer_of(pair), named = named_by(rtr);
+	struct wv_qp_peer peer = wv_pair_peer(pair), named = named_by(rtr);
 
 	return wv_qp_peer_is(&peer, &named);
 }
@@ -71,7 +62,7 @@ void wv_paired_begin(struct wv_context *c, const struct wv_lease_pair *pair)
 
 	c->lease.n_recipe -= MOVES;
 	c->pair.id = pair->pair;
-	c->pair.peer = peer_of(pair);
+	c->pair.peer = wv_pair_peer(pair);
 	c->pair.peer.port = named.port;
 	c->pair.peer.sgid_index = named.sgid_index;
 	c->pair.came = true;
@@ -215,7 +206,7 @@ static struct wv_step *to_elsewhere(const struct wv_passage *p)
 	struct wv_pair_progress *at = &p->context->qps->progress;
 	struct wv_step *step = from_lease(p);
 
-	if (!step && at->stage == WV_PAIR_MET && p->state >= 0)
+	if (!step && at->stage == WV_PAIR_MET && p->state == IBV_QPS_RESET)
 		at->stage = WV_PAIR_APART; /* the peer's end stays as it is */
 	return step;
 }
@@ -307,11 +298,16 @@ int wv_paired_issue(const struct wv_passage *p)
 void wv_paired_after_kernel(const struct wv_passage *p, bool failed)
 {
 	struct wv_context *c = p->context;
+	struct wv_pair_progress *at = &c->qps->progress;
 
 	if (p->hides && !failed)
 		wv_qp_hide_moves(p->cmd, p->shown);
 	if (failed && p->state == IBV_QPS_RTR)
-		c->qps->progress.stage = WV_PAIR_APART;
-	if (!failed && (p->state == IBV_QPS_RTS || p->row->class_ == WV_DESTROY))
+		at->stage = WV_PAIR_APART;
+	if (failed)
+		return;
+	if (p->row->class_ == WV_DESTROY || (p->state == IBV_QPS_RTS && at->stage == WV_PAIR_OVER))
 		c->pair.id = 0;
+	else if (p->state == IBV_QPS_RTS)
+		at->used = true;
 }

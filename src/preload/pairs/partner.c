@@ -197,6 +197,15 @@ static void part(struct wv_young_qp *y)
 	}
 }
 
+/* It is of interest only until the daemon has heard its news. */
+static void pass(struct wv_young_qp *y)
+{
+	if (y->news)
+		wv_young_enter(y, WV_YOUNG_PAST);
+	else
+		forget(y);
+}
+
 static void note_rts(struct wv_young_qp *y)
 {
 	uint64_t shape;
@@ -208,15 +217,16 @@ static void note_rts(struct wv_young_qp *y)
 	shape = wv_shape_connected(&y->key, y->peer.qp_num, y->by_request);
 	if (y->met)
 		wv_count(&wv_counters.pairs_used);
-	if (y->met && wv_young_has_partner(y) && y->partner.pair)
-		add_news(y, WV_PAIR_USED);
 	y->shape = wv_client_allows_pairs() ? shape : 0;
 	if (y->shape)
 		add_news(y, WV_PAIR_CONNECTED);
-	if (y->news)
-		wv_young_enter(y, WV_YOUNG_PAST);
-	else
-		forget(y);
+	if (!wv_young_has_partner(y)) {
+		pass(y);
+		return;
+	}
+	wv_young_enter(y, WV_YOUNG_USED);
+	if (y->partner.pair)
+		add_news(y, WV_PAIR_USED);
 }
 
 void wv_partner_note_elsewhere(struct wv_young_qp *y)
@@ -231,7 +241,8 @@ void wv_partner_note_elsewhere(struct wv_young_qp *y)
 void wv_partner_note_move(struct wv_young_qp *y, const struct wv_young_qp *was,
 			  const struct ibv_qp_attr *attr, int mask)
 {
-	if (y->state == WV_YOUNG_PARTED)
+	if (y->state == WV_YOUNG_PARTED ||
+	    (y->state == WV_YOUNG_USED && attr->qp_state != IBV_QPS_RESET))
 		return;
 	if (y->state == WV_YOUNG_GROWN && attr->qp_state == IBV_QPS_RTR)
 		note_rtr(y, was->state != WV_YOUNG_PARTED && !decide(was, attr, mask), attr, mask);
@@ -256,10 +267,7 @@ void wv_partner_leave(struct wv_young_qp *y, enum wv_pair_why why)
 static void end(struct wv_young_qp *y)
 {
 	wv_partner_leave(y, WV_PAIR_ENDED);
-	if (y->news)
-		wv_young_enter(y, WV_YOUNG_PAST);
-	else
-		forget(y);
+	pass(y);
 }
 
 void wv_partners_close(const void *context)
@@ -303,6 +311,8 @@ void wv_partner_has_gone(struct wv_young_qp *y)
 		wv_stock_return(y);
 	else if (y->state == WV_YOUNG_LEAVING)
 		wv_young_enter(y, WV_YOUNG_OVER);
-	else if (y->state == WV_YOUNG_PARTED || (y->state == WV_YOUNG_PAST && !y->news))
+	else if (y->state == WV_YOUNG_PARTED)
 		forget(y);
+	else if (y->state == WV_YOUNG_USED || y->state == WV_YOUNG_PAST)
+		pass(y);
 }
