@@ -30,6 +30,9 @@
  *                              <- STILL (the connection of the daemons was lost)
  *   CLAIMED, FORGOTTEN ->
  *
+ * The end of a process's connection is the end of its queue pairs, unless the process, be it a
+ * server or a program with a lease, says STAYS first.
+ *
  * The number of a queue pair in a pair means that very queue pair only as long as it exists. So
  * neither end destroys its own before the other has said DROPPED.
  */
@@ -61,6 +64,7 @@ enum wv_pair_word {
 	WV_PAIR_FORGOTTEN,  /* where the server's end is the first */
 	WV_PAIR_STILL,	    /* has a program that pair? After a connection was lost */
 	WV_PAIR_LEAVE,	    /* please give up your end, if the program does not have it */
+	WV_PAIR_STAYS,	    /* this connection ends, and the process has its ends all the same */
 	WV_PAIR_WORDS,
 };
 
@@ -132,7 +136,7 @@ static inline struct wv_qp_peer wv_pair_peer(const struct wv_lease_pair *pair)
 	return peer;
 }
 
-/* Between a daemon and a keeper. */
+/* Between a daemon and a keeper; or, with STAYS, a program with a lease. */
 struct wv_msg_pair {
 	struct wv_msg msg;
 	struct wv_pair_note note;

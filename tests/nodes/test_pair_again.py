@@ -10,7 +10,13 @@ from test_pair_moves import BACK, CLIENT_MOVE, SERVER_MOVE
 from test_pairs import client, one
 
 
-class Again(test_pair_moves.Case):
+class Case(test_pair_moves.Case):
+    def check(self, started, plain):
+        self.assertEqual((plain.status, plain.failures), (0, []), plain.lines)
+        return super().check(started, plain)
+
+
+class Again(Case):
     """Both programs have connected their ends. One takes its own back to RESET, and connects it to its peer once more;
     the other has its own as it was."""
 
@@ -39,6 +45,25 @@ class Again(test_pair_moves.Case):
 
     def test_server_that_was_the_second(self):
         self.check_again(self.client_first)
+
+
+class Closed(Case):
+    """A program closes the connection to the daemon, of which it does not know, before it connects its end. Its peer has
+    connected the other end."""
+
+    def test_client(self):
+        self.check_client(client().replace(CLIENT_MOVE, f"closefrom:connections {CLIENT_MOVE}"), self.server_first)
+
+    def test_server(self):
+        self.check_server(one().replace(SERVER_MOVE, f"closefrom:connections {SERVER_MOVE}"), self.client_first)
+
+    def test_client_ends_after_that(self):
+        """The server hears of the end of the process."""
+        self.start_server()
+        holder = self.claim_pair(client().replace(" at:ready", " closefrom:connections at:ready"))
+        self.assertTrue(self.pairs(self.a)["handed_out"])
+        holder.close()
+        self.await_quiet()
 
 
 if __name__ == "__main__":

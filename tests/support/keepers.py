@@ -10,7 +10,7 @@ import threading
 from . import wire
 
 (KEEPER, CONNECTED, EDGE, ASK, MADE, REFUSED, CLAIMED, USED, DROP, DROPPED, LOST, FORGOTTEN, STILL,
- LEAVE) = range(1, 15)
+ LEAVE, STAYS) = range(1, 16)
 NO_REASON, NO_SPARE, UNKNOWN, KERNEL, IDLE, ENDED, OTHER_PEER, ATTRIBUTES, MOVED = range(9)
 NOTE = struct.Struct("<HHIQQQ16s16sIIII32s")
 SILENCE_S = 0.3  # in which nothing comes
@@ -49,6 +49,7 @@ class Keeper:
     def __init__(self, sock):
         self.sock = sock
         self.connected = []  # what it has said of its connections
+        self.stays = False  # whether it has said that its process outlives the connection
         self._notes = queue.SimpleQueue()
 
     def listen(self):
@@ -56,7 +57,10 @@ class Keeper:
         try:
             while data := self.sock.recv(4096):
                 note = _unpacked(data)
-                (self.connected.append if note.word == CONNECTED else self._notes.put)(note)
+                if note.word == STAYS:
+                    self.stays = True
+                else:
+                    (self.connected.append if note.word == CONNECTED else self._notes.put)(note)
         except OSError:
             pass
         self._notes.put(None)

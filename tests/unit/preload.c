@@ -127,7 +127,7 @@ int preload_pair(const struct wv_lease_pair *pair, uint32_t flags)
 	wv_context_hide_fd(context->sock);
 	wv_connections_begin(context, flags);
 	if (pair->pair)
-		wv_paired_begin(context, pair);
+		wv_paired_begin(context, pair, context->sock);
 	return ends[1];
 }
 

@@ -398,6 +398,54 @@ static void test_the_server_ends_first(void **state)
 	assert_int_equal(pairs_of(b)->n, 0);
 }
 
+/* The process is this one, which goes on. */
+static void test_a_program_that_closes_its_connection(void **state)
+{
+	struct daemon_bench *b = *state;
+	wv_auto_fd keeper = learn(b);
+	struct wv_pair_note note;
+	int sock;
+
+	make_pair(b, keeper);
+	sock = claim(b, keeper, &note);
+	keeper_says(sock, (struct wv_pair_note){.word = WV_PAIR_STAYS});
+	close(sock);
+	bench_run(b);
+	assert_true(has_pair(b->server, WV_PAIR_HANDED_OUT));
+	assert_int_equal(hear(b, keeper).word, 0);
+}
+
+static void test_a_server_that_closes_its_connection(void **state)
+{
+	struct daemon_bench *b = *state;
+	int keeper = learn(b);
+	wv_auto_fd sock = -1;
+	struct wv_pair_note note;
+
+	make_pair(b, keeper);
+	sock = claim(b, keeper, &note);
+	keeper_says(keeper, (struct wv_pair_note){.word = WV_PAIR_STAYS});
+	close(keeper);
+	bench_run(b);
+	bench_receive(b, sock, &answer);
+	assert_true(answer.bytes <= 0); /* the client hears nothing */
+	assert_true(has_pair(b->server, WV_PAIR_HANDED_OUT));
+	assert_int_equal(pairs_of(b)->keepers.n, 1);
+}
+
+/* What nobody has claimed is of no use to it any more. */
+static void test_a_server_that_closes_its_connection_too_early(void **state)
+{
+	struct daemon_bench *b = *state;
+	int keeper = learn(b);
+
+	make_pair(b, keeper);
+	keeper_says(keeper, (struct wv_pair_note){.word = WV_PAIR_STAYS});
+	close(keeper);
+	bench_run_until(b, has_pairs, 0);
+	assert_int_equal(pairs_of(b)->keepers.n, 0);
+}
+
 static void address_moves(struct daemon_bench *b, const uint8_t *at)
 {
 	const struct wv_addresses *a = &b->server->service.pairs->addresses;
@@ -843,6 +891,9 @@ int main(void)
 	    TEST(test_the_moves_are_in_the_lease),
 	    TEST(test_the_program_ends_first),
 	    TEST(test_the_server_ends_first),
+	    TEST(test_a_program_that_closes_its_connection),
+	    TEST(test_a_server_that_closes_its_connection),
+	    TEST(test_a_server_that_closes_its_connection_too_early),
 	    TEST(test_an_end_is_lost_once),
 	    TEST(test_a_server_that_does_not_read),
 	    TEST(test_a_pair_that_nobody_has_is_closed_with_its_server),

@@ -145,24 +145,10 @@ static void test_daemon_gone(void **state)
 	(void)state;
 	add(1, WV_YOUNG_CLAIMED);
 	taken = add(2, WV_YOUNG_GROWN);
-	wv_ends_lose(false, 0);
+	wv_ends_lose(0);
 	assert_null(wv_end_of_pair(1));
 	assert_non_null(wv_young_in(WV_YOUNG_BIT(WV_YOUNG_LOST), &pd));
 	assert_true(wv_young_has_partner(taken));
-}
-
-/* Who is told that it has ended: the clients that this daemon knows, not those of one that is gone. */
-static void test_daemon_left(void **state)
-{
-	struct wv_young_qp *lost, *left;
-
-	(void)state;
-	lost = add(1, WV_YOUNG_GROWN);
-	wv_ends_lose(false, 0);
-	left = add(2, WV_YOUNG_GROWN);
-	wv_ends_lose(true, 0);
-	assert_true(wv_young_has_partner(lost));
-	assert_false(wv_young_has_partner(left));
 }
 
 static void lose_too_many(enum wv_young_state state)
@@ -170,7 +156,7 @@ static void lose_too_many(enum wv_young_state state)
 	for (uint64_t pair = 1; pair <= WV_YOUNG_LOST_PAIRS; pair++)
 		add(pair, state)->partner.claimed = state == WV_YOUNG_CLAIMED;
 	assert_true(wv_ends_have_room());
-	wv_ends_lose(false, 1);
+	wv_ends_lose(1);
 }
 
 /* Each takes up a queue pair. */
@@ -397,7 +383,7 @@ static void test_number_is_kept_after_use(void **state)
 
 	(void)state;
 	assert_true(wv_young_keeps_number(y));
-	wv_ends_lose(false, 0); /* nobody would ever say that it may go */
+	wv_ends_lose(0); /* nobody would ever say that it may go */
 	assert_false(wv_young_keeps_number(y));
 	assert_true(wv_young_has_partner(y));
 }
@@ -556,7 +542,6 @@ int main(void)
 	    cmocka_unit_test_setup(test_number_0_names_none, begin),
 	    cmocka_unit_test_setup(test_full, begin),
 	    cmocka_unit_test_setup(test_daemon_gone, begin),
-	    cmocka_unit_test_setup(test_daemon_left, begin),
 	    cmocka_unit_test_setup(test_too_many_lost, begin),
 	    cmocka_unit_test_setup(test_lost_before_any_client_came, begin),
 	    cmocka_unit_test_setup(test_child, begin),

@@ -40,6 +40,13 @@ struct wv_pooled_lease *wv_pairs_claim(struct wv_pairs *p, const struct wv_recip
 	return lease;
 }
 
+static void on_ended(struct wv_end_watch *end)
+{
+	struct wv_pair *pair = (void *)((char *)end - offsetof(struct wv_pair, end));
+
+	wv_pairs_leave(end->arg, pair);
+}
+
 void wv_pairs_handed_out(struct wv_pairs *p, const struct wv_pooled_lease *lease, int sock,
 			 struct wv_pair **held)
 {
@@ -48,6 +55,7 @@ void wv_pairs_handed_out(struct wv_pairs *p, const struct wv_pooled_lease *lease
 	if (!pair)
 		return;
 	pair->sock = sock;
+	pair->end = (struct wv_end_watch){.ended = on_ended, .arg = p};
 	pair->held = held;
 	pair->edge->n_claimed++;
 	pair->edge->n_awaited++;
@@ -68,12 +76,19 @@ void wv_pairs_return(struct wv_pairs *p, struct wv_pooled_lease *lease)
 	wv_pair_drop(p, pair, WV_PAIR_IDLE);
 }
 
+void wv_pairs_disconnect(struct wv_pair *pair)
+{
+	if (pair->held)
+		*pair->held = NULL;
+	pair->held = NULL;
+	pair->sock = -1;
+}
+
 /* The program does not use @pair, or not any more: its end is of no use. */
 static void leave(struct wv_pairs *p, struct wv_pair *pair, enum wv_pair_why why)
 {
 	wv_pair_say(p, pair, WV_PAIR_DROP, why);
-	*pair->held = NULL;
-	pair->held = NULL;
+	wv_pairs_disconnect(pair);
 	if (pair->peer == WV_LOST_PEER)
 		wv_pair_forget(p, pair);
 	else
@@ -83,8 +98,7 @@ static void leave(struct wv_pairs *p, struct wv_pair *pair, enum wv_pair_why why
 
 void wv_pairs_leave(struct wv_pairs *p, struct wv_pair *pair)
 {
-	if (pair)
-		leave(p, pair, WV_PAIR_ENDED);
+	leave(p, pair, WV_PAIR_ENDED);
 }
 
 void wv_pairs_differ(struct wv_pairs *p, struct wv_pair *pair, uint32_t create,

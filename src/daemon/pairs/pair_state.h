@@ -21,6 +21,7 @@
 #include "daemon/pairs/user_names.h"
 #include "daemon/peers/peers.h"
 #include "daemon/pool/build.h"
+#include "daemon/pool/handed_out.h"
 #include "daemon/pool/pool.h"
 #include "daemon/pool/scheduler.h"
 #include "daemon/tenants/closer.h"
@@ -59,7 +60,8 @@ struct wv_kept_pair {
 
 struct wv_keeper {
 	LIST_ENTRY(wv_keeper) link;
-	int sock; /* the process is told there */
+	int sock; /* the process is told there; -1: the program has closed it, and goes on */
+	struct wv_end_watch end; /* of the process, then */
 	const struct wv_tenant *tenant;
 	uid_t uid;
 	uint64_t id; /* a number that only those know who were told of the process */
@@ -107,7 +109,8 @@ struct wv_pair {
 	struct wv_tenant *tenant;
 	struct wv_pooled_lease *lease; /* ASKED, READY: the pair's */
 	struct wv_pair **held;	       /* HANDED_OUT: the client's pair, which is this one */
-	int sock;		       /* HANDED_OUT: the client's connection */
+	int sock;		       /* HANDED_OUT: the client's connection; -1: it is closed */
+	struct wv_end_watch end;       /* of the client's process, then */
 	dev_t rdev;		       /* of its lease */
 	int fd;			       /* HANDED_OUT, LEFT: keeps the number of the queue pair */
 	int64_t since_us;	       /* of the state */

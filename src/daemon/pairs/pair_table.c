@@ -86,6 +86,7 @@ void wv_pair_forget(struct wv_pairs *p, struct wv_pair *pair)
 	}
 	if (pair->held)
 		*pair->held = NULL;
+	wv_end_unwatch(&pair->end);
 	if (pair->lease)
 		wv_builders_close(p->builders, pair->lease);
 	wv_pair_let_number_go(p, pair);

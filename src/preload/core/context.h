@@ -57,6 +57,9 @@ struct wv_context_pair {
 	uint32_t qp;		/* handle of its queue pair */
 	bool came;		/* with the lease, whatever has become of it */
 	int sock; /* the former sock: its end would say that the pair has no program; or -1 */
+	uint64_t cookie; /* of the connection */
+	/* Called before the program closes the connection; or, too late, once it has replaced it */
+	void (*closed)(struct wv_context *c, int sock);
 	struct wv_ring ring; /* its receives, if RESET drops them */
 };
 

@@ -85,10 +85,11 @@ static bool place_memory(struct wv_context *c, const struct wv_scope *scope, int
 }
 
 /*
- * Makes the lease in @c->message the program's, and its descriptors the context's. False: the lease
+ * Makes the lease in @c->message, which came by @sock, the program's, and its descriptors the context's. False: the lease
  * cannot be used, and the descriptors stay the caller's.
  */
-static bool take_lease(struct wv_context *c, const struct wv_scope *scope, struct wv_fds *fds)
+static bool take_lease(struct wv_context *c, const struct wv_scope *scope, struct wv_fds *fds,
+		       int sock)
 {
 	const struct wv_msg_lease *message = (const void *)c->message;
 	struct wv_cmdlog *cmdlog = (struct wv_cmdlog *)(message + 1);
@@ -106,7 +107,7 @@ static bool take_lease(struct wv_context *c, const struct wv_scope *scope, struc
 	fds->n = 0;
 	wv_connections_begin(c, message->flags);
 	if (message->pair.pair)
-		wv_paired_begin(c, &message->pair);
+		wv_paired_begin(c, &message->pair, sock);
 	c->mode = WV_LEASED;
 	c->stopped = false;
 	return true;
@@ -161,7 +162,7 @@ static int collect(struct wv_context *c, const struct wv_scope *scope, struct wv
 	for (unsigned int i = 0; i < fds.n; i++)
 		fds.all[i] = wv_fd_off_standard(fds.all[i]);
 	if (type == WV_MSG_LEASE && lease_fits(c, (void *)c->message, &fds, r->rdev) &&
-	    take_lease(c, scope, &fds))
+	    take_lease(c, scope, &fds, r->sock))
 		return c->ufile;
 	c->no_lease = why_no_lease(type, none);
 	if (type == WV_MSG_NO_LEASE)

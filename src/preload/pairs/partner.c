@@ -103,7 +103,7 @@ bool wv_ends_have_room(void)
 	       wv_young_count(is_lost_for_long) < WV_YOUNG_LOST_PAIRS;
 }
 
-void wv_ends_lose(bool left, uint64_t now_ms)
+void wv_ends_lose(uint64_t now_ms)
 {
 	wv_each_young (y) {
 		wv_young_set_news(y, 0);
@@ -111,7 +111,6 @@ void wv_ends_lose(bool left, uint64_t now_ms)
 			wv_young_enter(y, WV_YOUNG_NONE);
 		if (!wv_young_has_partner(y))
 			continue;
-		y->partner.gone = left && y->partner.pair;
 		y->partner.pair = 0;
 		if (WV_YOUNG_BIT(y->state) & WV_YOUNG_OF_PROGRAM)
 			continue;

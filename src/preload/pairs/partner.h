@@ -54,11 +54,10 @@ bool wv_ends_any(void);
 bool wv_ends_have_room(void);
 
 /*
- * Nobody can say any more what becomes of the partners. If this process @left the daemon, they are
- * told that it has ended, so they are gone. If the daemon is gone, they are told nothing, and both
- * sides of a pair that the program has keep to it.
+ * The connection to the daemon has ended, and nobody can say any more what becomes of the partners.
+ * They are told nothing either, so both sides of a pair that the program has keep to it.
  */
-void wv_ends_lose(bool left, uint64_t now_ms);
+void wv_ends_lose(uint64_t now_ms);
 
 /*
  * A client's daemon keeps an end that no program has for less than this. So the server's end of
