@@ -4,10 +4,16 @@
 plain ones get.
 """
 
+import os
+import signal
+import time
+
 import test_pair_moves
-from support import bed
+from support import bed, cases
 from test_pair_moves import BACK, CLIENT_MOVE, SERVER_MOVE
-from test_pairs import client, one
+from test_pairs import RUNS, client, one
+
+STILL_S = 3  # longer than a daemon waits for another one's answer, shorter than a link without a word lasts
 
 
 class Case(test_pair_moves.Case):
@@ -63,6 +69,50 @@ class Closed(Case):
         holder = self.claim_pair(client().replace(" at:ready", " closefrom:connections at:ready"))
         self.assertTrue(self.pairs(self.a)["handed_out"])
         holder.close()
+        self.await_quiet()
+
+
+class Still(Case):
+    """The server's daemon stands still when a client with a pair ends. Its number is not another one's before the server
+    has heard of that."""
+
+    def is_up(self):
+        return any(peer["state"] == "up" for peer in self.a.daemon.administrator.answer(op="peers")["peers"])
+
+    def end_and_meet_another(self, plain):
+        """False: the machine was so busy that the daemons have lost each other."""
+        holder = self.claim_pair()
+        self.server.go_on()
+        self.server.reach("meet")
+        os.kill(self.b.daemon.pid, signal.SIGSTOP)
+        try:
+            holder.close()
+            time.sleep(STILL_S)
+            other = self.claim(warm=False)
+            other.go_on()
+            other.reach("meet")
+            other.go_on(self.server.remarks("address")[-1])
+            self.server.go_on(other.remarks("address")[-1])
+            self.server.reach("idle")
+            other.reach("connected")
+            is_up = self.is_up()
+            result = other.finish()
+        finally:
+            os.kill(self.b.daemon.pid, signal.SIGCONT)
+        if is_up:
+            self.assertEqual(result.shape(), plain.shape(), result.errors)
+        return is_up
+
+    def test_client_ends(self):
+        plain = self.start_server()
+        for node in self.nodes:
+            node.ctl("reuse", "on")
+            self.addCleanup(node.ctl, "reuse", "off")
+        for _ in cases.attempts(RUNS):
+            if self.end_and_meet_another(plain):
+                break
+        else:
+            self.fail("the daemons lose each other")
         self.await_quiet()
 
 
