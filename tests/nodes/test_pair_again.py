@@ -11,7 +11,7 @@ import time
 import test_pair_moves
 from support import bed, cases
 from test_pair_moves import BACK, CLIENT_MOVE, SERVER_MOVE
-from test_pairs import RUNS, client, one
+from test_pairs import NOTICE_S, OPEN, RUNS, client, one
 
 STILL_S = 3  # longer than a daemon waits for another one's answer, shorter than a link without a word lasts
 
@@ -70,6 +70,45 @@ class Closed(Case):
         self.assertTrue(self.pairs(self.a)["handed_out"])
         holder.close()
         self.await_quiet()
+
+
+class Impatient(Case):
+    """A server that gives up soon sends before its client has posted a receive, and before that has connected."""
+
+    MOVE = "move:rtr,rts,met,gid=3,psn=9,timeout=14,retries=7,rnr-retries=0 post:send await"
+    ONE = f" at:idle qp:rc move:init,access=6 address:gid=3,psn=9,fill=5 meet {MOVE}"
+    CLIENT = (f"{OPEN} qp:rc move:init,access=6 address:gid=3,psn=7,fill=3 at:ready meet post:receive {CLIENT_MOVE} "
+              "await arrived at:done destroy:qps")
+
+    def serve_one(self, warm):
+        started = self.claim(self.CLIENT, warm)
+        for program in (started, self.server):
+            program.go_on()
+        for program in (started, self.server):
+            program.reach("meet")
+        self.server.go_on(started.remarks("address")[-1])
+        time.sleep(NOTICE_S)
+        started.go_on(self.server.remarks("address")[-1])
+        started.reach("done")
+        self.server.reach("idle")
+        return started.finish()
+
+    def test_message(self):
+        self.server = self.b.start_answered(OPEN + self.ONE + " at:idle arrived", "idle")
+        plain = self.serve_one(warm=False)
+        self.server.finish()
+        bed.until(lambda: self.b.daemon.recipes(self.b.name), "a recipe of the server")
+        self.start_again(self.ONE * 2 * RUNS)
+        self.assertEqual((plain.status, plain.failures), (0, []), plain.lines)
+        leased = 0
+        for _ in range(RUNS):
+            result = self.serve_one(warm=True)
+            self.assertEqual(result.shape(), plain.shape())
+            leased += result.leased
+        self.assertGreater(leased, RUNS / 2)
+        said = [line for line in self.server._output if line.startswith("await")]
+        self.assertEqual(set(said), {"await ok status 0 opcode 0"})
+        self.assertFalse(self.pairs(self.a)["made"])
 
 
 class Still(Case):

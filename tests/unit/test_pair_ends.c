@@ -243,6 +243,7 @@ static struct ibv_qp_attr to(enum ibv_qp_state state, uint8_t pair)
 				   .dest_qp_num = pair,
 				   .rq_psn = 1,
 				   .sq_psn = 2,
+				   .rnr_retry = 7,
 				   .ah_attr = {.is_global = 1}};
 
 	memset(&attr.ah_attr.grh.dgid, pair, sizeof(attr.ah_attr.grh.dgid));
@@ -332,6 +333,23 @@ static void test_met(void **state)
 	wv_partner_told(y, WV_PAIR_CONNECTED);
 	assert_false(wv_young_any_news());
 	assert_int_equal(y->state, WV_YOUNG_USED);
+}
+
+/* A server that gives up soon would notice that the client's queue pair answers "not ready". */
+static void test_met_by_a_server_without_patience(void **state)
+{
+	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
+	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 9), rts = to(IBV_QPS_RTS, 9);
+
+	(void)state;
+	stock(1);
+	connect(WV_STOCK_AGREE, true, false);
+	wv_client_note_answer(WV_ANSWER_PAIRS);
+	wv_partner_note_move(y, y, &rtr, RTR_MASK);
+	rts.rnr_retry = 6;
+	wv_partner_note_move(y, y, &rts, RTS_MASK);
+	assert_int_equal(y->news, NEWS(WV_PAIR_USED));
+	assert_false(wv_shape_may_pair(wv_stock_find(&y->key)));
 }
 
 /* An end that both programs have used. */
@@ -549,6 +567,7 @@ int main(void)
 	    cmocka_unit_test_setup(test_the_partner_is_named, begin),
 	    cmocka_unit_test_setup(test_the_partner_is_not_named, begin),
 	    cmocka_unit_test_setup(test_met, begin),
+	    cmocka_unit_test_setup(test_met_by_a_server_without_patience, begin),
 	    cmocka_unit_test_setup(test_again, begin),
 	    cmocka_unit_test_setup(test_gone_after_use, begin),
 	    cmocka_unit_test_setup(test_number_is_kept_after_use, begin),

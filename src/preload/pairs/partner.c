@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define RNR_RETRY_FOR_EVER 7
+
 enum wv_pair_why wv_pair_decide(const struct wv_qp_peer *partner, bool gone,
 				const struct wv_qp_peer *named, bool from_here)
 {
@@ -39,15 +41,15 @@ void wv_shapes_number(void)
 			shape->number = wv_random_number();
 }
 
-uint64_t wv_shape_connected(const struct wv_qp_key *key, bool by_gid, bool by_request)
+uint64_t wv_shape_connected(const struct wv_qp_key *key, bool usual, bool by_request)
 {
 	struct wv_shape *shape = wv_stock_find(key);
 
 	if (!shape)
 		return 0;
-	if (!by_gid || shape->by_request != by_request)
+	if (!usual || shape->by_request != by_request)
 		shape->connected = 0;
-	if (!by_gid)
+	if (!usual)
 		return 0;
 	shape->by_request = by_request;
 	if (shape->connected < WV_STOCK_AGREE)
@@ -205,7 +207,16 @@ static void pass(struct wv_young_qp *y)
 		forget(y);
 }
 
-static void note_rts(struct wv_young_qp *y)
+/*
+ * The client's end of a pair would answer at once, with "not ready", what the queue pair of a plain
+ * client does not hear: a server that gives up soon would notice.
+ */
+static bool may_have_pairs(const struct wv_young_qp *y, const struct ibv_qp_attr *rts)
+{
+	return y->peer.qp_num && rts->rnr_retry == RNR_RETRY_FOR_EVER;
+}
+
+static void note_rts(struct wv_young_qp *y, const struct ibv_qp_attr *rts)
 {
 	uint64_t shape;
 
@@ -213,7 +224,7 @@ static void note_rts(struct wv_young_qp *y)
 		part(y);
 		return;
 	}
-	shape = wv_shape_connected(&y->key, y->peer.qp_num, y->by_request);
+	shape = wv_shape_connected(&y->key, may_have_pairs(y, rts), y->by_request);
 	if (y->met)
 		wv_count(&wv_counters.pairs_used);
 	y->shape = wv_client_allows_pairs() ? shape : 0;
@@ -246,7 +257,7 @@ void wv_partner_note_move(struct wv_young_qp *y, const struct wv_young_qp *was,
 	if (y->state == WV_YOUNG_GROWN && attr->qp_state == IBV_QPS_RTR)
 		note_rtr(y, was->state != WV_YOUNG_PARTED && !decide(was, attr, mask), attr, mask);
 	else if (y->state == WV_YOUNG_GROWN && attr->qp_state == IBV_QPS_RTS)
-		note_rts(y);
+		note_rts(y, attr);
 	else
 		wv_partner_note_elsewhere(y);
 }
