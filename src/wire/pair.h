@@ -11,7 +11,7 @@
  * was not told of.
  *
  * One struct for both ways: between the daemons of two nodes, and between a daemon and a server
- * process that keeps spares (its keeper connection). Little-endian.
+ * process that keeps spares (its keeper connection). Between nodes it is big-endian.
  *
  *   client's daemon            server's daemon             server process
  *                                                          <- KEEPER (opens the connection)
