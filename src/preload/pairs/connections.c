@@ -14,13 +14,19 @@ void wv_connections_begin(struct wv_context *c, uint32_t flags)
 	c->connecting.untold = flags & WV_ANSWER_CONNECTED ? WV_PAIR_TOLD : 0;
 }
 
-/* The step that created the RC queue pair @handle; NULL: none of the lease. */
+/*
+ * The step that created the RC queue pair @handle; NULL: none of the lease. A pair would bring
+ * messages into receives that other queue pairs share, before the program has connected this one.
+ */
 static struct wv_step *creator(struct wv_context *c, uint32_t handle)
 {
 	struct wv_step *create = wv_lease_creator(&c->lease, handle);
 	const struct wv_ahead_row *ahead = create ? wv_step_ahead(c->lease.cmdlog, create) : NULL;
 
-	return ahead && ahead->qp_type == IB_UVERBS_QPT_RC ? create : NULL;
+	return ahead && ahead->qp_type == IB_UVERBS_QPT_RC &&
+		       !wv_step_attr(create, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE)
+		   ? create
+		   : NULL;
 }
 
 static void begin_moves(struct wv_context *c)
