@@ -75,6 +75,11 @@ enum wv_client_next wv_handle_connected(struct wv_client *c, const struct wv_rec
 	return WV_CLIENT_MALFORMED;
 }
 
+enum wv_client_next wv_handle_stays(struct wv_client *c, const struct wv_received *in)
+{
+	return WV_CLIENT_MALFORMED;
+}
+
 enum wv_client_next wv_handle_keeper(struct wv_client *c, const struct wv_received *in)
 {
 	return WV_CLIENT_MALFORMED;

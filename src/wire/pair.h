@@ -4,13 +4,14 @@
  * server's spares. The client's is connected to the server's before either program asks. The
  * server's is only reserved for that: it stays in INIT, where it receives nothing, until its own
  * program moves it. If that move names the client's queue pair, it is made with the packet sequence
- * numbers of the pair.
+ * numbers of the pair. The pair lasts as long as its two queue pairs: if a program takes its own
+ * back to RESET and connects it once more, the same question has the same answer.
  *
  * Servers, shapes of spares and pairs have random numbers, so that nobody can speak of one that it
  * was not told of.
  *
  * One struct for both ways: between the daemons of two nodes, and between a daemon and a server
- * process that keeps spares (its keeper connection). Little-endian.
+ * process that keeps spares (its keeper connection). Between nodes it is big-endian.
  *
  *   client's daemon            server's daemon             server process
  *                                                          <- KEEPER (opens the connection)
@@ -29,18 +30,23 @@
  *                              <- STILL (the connection of the daemons was lost)
  *   CLAIMED, FORGOTTEN ->
  *
+ * The end of a process's connection is the end of its queue pairs, unless the process, be it a
+ * server or a program with a lease, says STAYS first.
+ *
  * The number of a queue pair in a pair means that very queue pair only as long as it exists. So
- * neither end destroys its own before the other has said USED or DROPPED.
+ * neither end destroys its own before the other has said DROPPED.
  */
 #pragma once
 
+#include "abi/qp.h"
 #include "wire/wire.h"
 
 #include <stdbool.h>
 #include <string.h>
 
 #define WV_PAIR_USER	  32	   /* bytes of a user's name, with the end */
-#define WV_PAIR_TOLD	  4	   /* queue pairs of a lease of which WV_MSG_CONNECTED tells */
+#define WV_PAIR_TOLD	  4	   /* queue pairs of a lease of which WV_MSG_CONNECTED tells, */
+#define WV_PAIR_TOLD_MORE 2	   /* and more often of the end of a pair */
 #define WV_PAIR_MAX_24BIT 0xffffff /* of numbers of queue pairs and packets */
 
 enum wv_pair_word {
@@ -58,6 +64,7 @@ enum wv_pair_word {
 	WV_PAIR_FORGOTTEN,  /* where the server's end is the first */
 	WV_PAIR_STILL,	    /* has a program that pair? After a connection was lost */
 	WV_PAIR_LEAVE,	    /* please give up your end, if the program does not have it */
+	WV_PAIR_STAYS,	    /* this connection ends, and the process has its ends all the same */
 	WV_PAIR_WORDS,
 };
 
@@ -121,7 +128,17 @@ static inline bool wv_pair_ask_is_sound(const struct wv_pair_note *ask)
 	       memcmp(ask->gid, none, sizeof(none)) != 0;
 }
 
-/* Between a daemon and a keeper. */
+/* To which end the queue pair of a lease with @pair is connected. */
+static inline struct wv_qp_peer wv_pair_peer(const struct wv_lease_pair *pair)
+{
+	struct wv_qp_peer peer = {
+	    .qp_num = pair->peer_qp_num, .psn = pair->psn, .peer_psn = pair->peer_psn};
+
+	memcpy(peer.gid, pair->peer_gid, sizeof(peer.gid));
+	return peer;
+}
+
+/* Between a daemon and a keeper; or, with STAYS, a program with a lease. */
 struct wv_msg_pair {
 	struct wv_msg msg;
 	struct wv_pair_note note;
@@ -129,7 +146,7 @@ struct wv_msg_pair {
 
 /*
  * Of the last queue pair of a lease that was connected by commands, sent after it has reached RTS,
- * at most WV_PAIR_TOLD times. Follows only if the daemon's answer had the flag
+ * at most WV_PAIR_TOLD + WV_PAIR_TOLD_MORE times. Follows only if the daemon's answer had the flag
  * WV_ANSWER_CONNECTED.
  */
 struct wv_msg_connected {

@@ -6,6 +6,7 @@
  */
 #include "fuzz.h"
 
+#include "daemon/pairs/links.h"
 #include "daemon/peers/frame.h"
 #include "daemon_bench.h"
 #include "preload/core/script.h"
@@ -219,6 +220,8 @@ static void add_note(struct turns *t, uint8_t what, struct wv_pair_note note)
 {
 	note.qp_num = note.peer_qp_num = 1;
 	strcpy(note.user, "root");
+	if (what == TURN_NOTE)
+		wv_pair_note_swap(&note);
 	add(t, what, 0, &note, sizeof(note));
 }
 

@@ -18,6 +18,7 @@ SHOWING = 5  # connections after which the server has spares
 ENOUGH = 60  # connections of a server in a test
 RUNS = 20  # of clients, until one has used a pair
 LEARNING = 10  # of them, until the daemons have found each other and know of the connections
+LEASED = 8  # of which the third has a pair, unless none is made
 NOTICE_S = 0.05  # what a daemon says has reached the server's process by then, unless the machine is busy
 
 OPEN = "open pd cq"
@@ -151,6 +152,20 @@ class Case(nodes.Case):
         self.assertEqual(result.shape(), plain.shape(), result.errors)
         return result
 
+    def serve_without_pairs(self, plain, serve):
+        """Clients with leases, more than it takes to learn from them. They get what a plain one gets, and no pair."""
+        leased = 0
+        for _ in cases.attempts(RUNS, free=LEASED):
+            result = serve()
+            self.assertEqual(result.shape(), plain.shape(), result.errors)
+            leased += result.leased
+            if leased == LEASED:
+                break
+            self.a.await_leases()
+        else:
+            self.fail(f"{leased} clients had a lease")
+        self.assertFalse(self.pairs(self.a)["made"])
+
     def await_quiet(self):
         """No daemon holds a pair that no program has."""
         bed.until(lambda: not self.pairs(self.a)["handed_out"], f"no pair is left; {self.pairs(self.a)}")
@@ -201,6 +216,12 @@ class Pairs(Case):
             if self.pairs(self.a)["unlike"]["attributes"]:
                 return
         self.fail(f"{self.pairs(self.a)} {result.events}")
+
+    def test_shared_receives(self):
+        """Of a client: a message to a queue pair that it has not connected would come into those of its others."""
+        self.start_server()
+        words = client().replace("qp:rc", "srq qp:rc,srq")
+        self.serve_without_pairs(self.serve(words, warm=False), lambda: self.serve(words))
 
     def serve_otherwise(self, other):
         """A server that asks for other attributes than before, when a client has a pair with it. Its client gets what a

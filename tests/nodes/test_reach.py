@@ -47,7 +47,7 @@ class Case(test_pairs.Case):
         peer.send(peering.frame(peering.FIRST_MESSAGE, keepers.Note(word, user=user, **{"keeper": 0, **more}).body()))
 
     def hear(self, peer):
-        return keepers.Note(*keepers.NOTE.unpack(peer.await_frame(peering.FIRST_MESSAGE)))
+        return keepers.of_peer(peer.await_frame(peering.FIRST_MESSAGE))
 
     def ask_about(self, peer, **connection):
         """Which server that was. The daemon may hear of the connection later."""

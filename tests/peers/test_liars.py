@@ -80,10 +80,10 @@ class Case(unittest.TestCase):
     def hear(self):
         """What node 1 says to its peer next."""
         body = self.peer.await_frame(peering.FIRST_MESSAGE)
-        return body and keepers.Note(*keepers.NOTE.unpack(body))
+        return body and keepers.of_peer(body)
 
     def server_hears(self):
-        return keepers.Note(*keepers.NOTE.unpack_from(self.server.recv(4096), wire.HEADER.size))
+        return keepers.unpacked(self.server.recv(4096))
 
     def ask_about(self, qp_num=777, **more):
         self.peer.send(note(keepers.EDGE, qp_num=55, peer_qp_num=qp_num, **more))

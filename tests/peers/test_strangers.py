@@ -101,7 +101,8 @@ class Refused(Case):
         for version in (peering.VERSION + 1, 0, 0xffff):
             stranger = self.connect_well(peering.hello(version) + b"of another form")
             self.assertIn(b"version", stranger.await_frame(peering.GOODBYE))
-            self.expect_refused(stranger, f"the peer speaks version {version} of the protocol, this node version 1")
+            self.expect_refused(stranger, f"the peer speaks version {version} of the protocol, this node version "
+                                          f"{peering.VERSION}")
 
     def test_slow_ones(self):
         """Silence, and a byte now and then, do not keep a connection."""

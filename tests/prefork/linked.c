@@ -264,7 +264,9 @@ static void *prefork_slowly(void *depth)
 	return NULL;
 }
 
-/* The end of a rehearsal in one thread does not end that of another, which comes last and counts. */
+/*
+ * The end of a rehearsal in one thread does not end that of another, which comes last and counts.
+ */
 static void test_two_rehearsals(void)
 {
 	int depth = 300;

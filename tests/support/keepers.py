@@ -10,9 +10,10 @@ import threading
 from . import wire
 
 (KEEPER, CONNECTED, EDGE, ASK, MADE, REFUSED, CLAIMED, USED, DROP, DROPPED, LOST, FORGOTTEN, STILL,
- LEAVE) = range(1, 15)
+ LEAVE, STAYS) = range(1, 16)
 NO_REASON, NO_SPARE, UNKNOWN, KERNEL, IDLE, ENDED, OTHER_PEER, ATTRIBUTES, MOVED = range(9)
-NOTE = struct.Struct("<HHIQQQ16s16sIIII32s")
+NOTE = "HHIQQQ16s16sIIII32s"
+OWN, PEERS = (struct.Struct(order + NOTE) for order in "<>")  # within a node, and between nodes
 SILENCE_S = 0.3  # in which nothing comes
 
 
@@ -33,14 +34,19 @@ class Note:
     user: bytes = b""
 
     def body(self):
-        return NOTE.pack(*dataclasses.astuple(self))
+        """As a peer says it."""
+        return PEERS.pack(*dataclasses.astuple(self))
 
     def packed(self):
-        return wire.message(wire.PAIR, self.body())
+        return wire.message(wire.PAIR, OWN.pack(*dataclasses.astuple(self)))
 
 
-def _unpacked(data):
-    return Note(*NOTE.unpack_from(data, wire.HEADER.size))
+def of_peer(body):
+    return Note(*PEERS.unpack(body))
+
+
+def unpacked(data):
+    return Note(*OWN.unpack_from(data, wire.HEADER.size))
 
 
 class Keeper:
@@ -49,14 +55,18 @@ class Keeper:
     def __init__(self, sock):
         self.sock = sock
         self.connected = []  # what it has said of its connections
+        self.stays = False  # whether it has said that its process outlives the connection
         self._notes = queue.SimpleQueue()
 
     def listen(self):
         """Until the server closes; None is its last word."""
         try:
             while data := self.sock.recv(4096):
-                note = _unpacked(data)
-                (self.connected.append if note.word == CONNECTED else self._notes.put)(note)
+                note = unpacked(data)
+                if note.word == STAYS:
+                    self.stays = True
+                else:
+                    (self.connected.append if note.word == CONNECTED else self._notes.put)(note)
         except OSError:
             pass
         self._notes.put(None)
@@ -108,7 +118,7 @@ class Daemon:
             if data and wire.kind_of(data) == wire.REQUEST:
                 sock.send(wire.no_lease(wire.EMPTY, self._flags))
                 wire.receive(sock)
-            elif data and wire.kind_of(data) == wire.PAIR and _unpacked(data).word == KEEPER:
+            elif data and wire.kind_of(data) == wire.PAIR and unpacked(data).word == KEEPER:
                 keeper = Keeper(sock)
                 self._keepers.put(keeper)
                 keeper.listen()

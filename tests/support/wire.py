@@ -7,7 +7,7 @@ import socket
 import struct
 import threading
 
-MAGIC, VERSION = 0x42525657, 7
+MAGIC, VERSION = 0x42525657, 8
 REQUEST, LEASE, NO_LEASE, RECORD, REPORT, CONTROL, POOL, POOL_STATE, PAIR, CONNECTED, PAIR_GONE = range(1, 12)
 PLEASE_RECORD, EMPTY, LATER = 1, 2, 5
 PAIRS = 2  # enum wv_answer_flag

@@ -125,9 +125,9 @@ int preload_pair(const struct wv_lease_pair *pair, uint32_t flags)
 	    socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends), 0);
 	context->sock = ends[0];
 	wv_context_hide_fd(context->sock);
-	wv_connections_begin(context, flags);
 	if (pair->pair)
-		wv_paired_begin(context, pair);
+		wv_paired_begin(context, pair, context->sock);
+	wv_connections_begin(context, flags);
 	return ends[1];
 }
 

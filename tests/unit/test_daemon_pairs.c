@@ -299,10 +299,18 @@ static void test_a_lease_with_a_pair(void **state)
 	make_pair(b, keeper);
 	sock = claim(b, keeper, &note);
 	note.word = WV_PAIR_USED;
-	keeper_says(keeper, note);
-	bench_run(b);
-	assert_int_equal(pairs_of(b)->n, 0);
+	for (unsigned int i = 0; i < 2; i++) {
+		keeper_says(keeper, note);
+		bench_run(b);
+	}
 	assert_int_equal(pairs_of(b)->tally.used, 1);
+	/* It lasts as long as its queue pairs. */
+	wv_close_fd(&sock);
+	note = hear(b, keeper);
+	assert_int_equal(note.word, WV_PAIR_DROP);
+	note.word = WV_PAIR_DROPPED;
+	keeper_says(keeper, note);
+	bench_run_until(b, has_pairs, 0);
 }
 
 static struct wv_pooled_lease *claim_without_descriptors(struct wv_pairs *p,
@@ -388,6 +396,54 @@ static void test_the_server_ends_first(void **state)
 	assert_int_equal(gone->msg.type, WV_MSG_PAIR_GONE);
 	assert_int_equal(gone->pair, pair);
 	assert_int_equal(pairs_of(b)->n, 0);
+}
+
+/* The process is this one, which goes on. */
+static void test_a_program_that_closes_its_connection(void **state)
+{
+	struct daemon_bench *b = *state;
+	wv_auto_fd keeper = learn(b);
+	struct wv_pair_note note;
+	int sock;
+
+	make_pair(b, keeper);
+	sock = claim(b, keeper, &note);
+	keeper_says(sock, (struct wv_pair_note){.word = WV_PAIR_STAYS});
+	close(sock);
+	bench_run(b);
+	assert_true(has_pair(b->server, WV_PAIR_HANDED_OUT));
+	assert_int_equal(hear(b, keeper).word, 0);
+}
+
+static void test_a_server_that_closes_its_connection(void **state)
+{
+	struct daemon_bench *b = *state;
+	int keeper = learn(b);
+	wv_auto_fd sock = -1;
+	struct wv_pair_note note;
+
+	make_pair(b, keeper);
+	sock = claim(b, keeper, &note);
+	keeper_says(keeper, (struct wv_pair_note){.word = WV_PAIR_STAYS});
+	close(keeper);
+	bench_run(b);
+	bench_receive(b, sock, &answer);
+	assert_true(answer.bytes <= 0); /* the client hears nothing */
+	assert_true(has_pair(b->server, WV_PAIR_HANDED_OUT));
+	assert_int_equal(pairs_of(b)->keepers.n, 1);
+}
+
+/* What nobody has claimed is of no use to it any more. */
+static void test_a_server_that_closes_its_connection_too_early(void **state)
+{
+	struct daemon_bench *b = *state;
+	int keeper = learn(b);
+
+	make_pair(b, keeper);
+	keeper_says(keeper, (struct wv_pair_note){.word = WV_PAIR_STAYS});
+	close(keeper);
+	bench_run_until(b, has_pairs, 0);
+	assert_int_equal(pairs_of(b)->keepers.n, 0);
 }
 
 static void address_moves(struct daemon_bench *b, const uint8_t *at)
@@ -548,7 +604,7 @@ static void test_several_claims_if_requests_name_them(void **state)
 	keeper_says(keeper, second);
 	bench_run(b);
 	assert_int_equal(pairs_of(b)->tally.used, 1);
-	assert_int_equal(TAILQ_FIRST(&pairs_of(b)->edges.all)->n_claimed, 1);
+	assert_int_equal(TAILQ_FIRST(&pairs_of(b)->edges.all)->n_awaited, 1);
 }
 
 /* Whoever plays both ends may say so while the daemon connects the lease. */
@@ -577,7 +633,7 @@ static void test_connections_of_a_lease_are_limited(void **state)
 
 	make_pair(b, keeper);
 	sock = claim(b, keeper, &note);
-	for (unsigned int i = 0; i <= WV_PAIR_TOLD; i++) {
+	for (unsigned int i = 0; i <= WV_PAIR_TOLD + WV_PAIR_TOLD_MORE; i++) {
 		assert_true(has_pair(b->server, WV_PAIR_HANDED_OUT));
 		say_connected_of(sock, create_step(b) + 1, SERVER_QP, WV_PAIR_NO_REASON);
 		bench_run(b);
@@ -835,6 +891,9 @@ int main(void)
 	    TEST(test_the_moves_are_in_the_lease),
 	    TEST(test_the_program_ends_first),
 	    TEST(test_the_server_ends_first),
+	    TEST(test_a_program_that_closes_its_connection),
+	    TEST(test_a_server_that_closes_its_connection),
+	    TEST(test_a_server_that_closes_its_connection_too_early),
 	    TEST(test_an_end_is_lost_once),
 	    TEST(test_a_server_that_does_not_read),
 	    TEST(test_a_pair_that_nobody_has_is_closed_with_its_server),

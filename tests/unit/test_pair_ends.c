@@ -145,26 +145,10 @@ static void test_daemon_gone(void **state)
 	(void)state;
 	add(1, WV_YOUNG_CLAIMED);
 	taken = add(2, WV_YOUNG_GROWN);
-	wv_ends_lose(false, 0);
+	wv_ends_lose(0);
 	assert_null(wv_end_of_pair(1));
 	assert_non_null(wv_young_in(WV_YOUNG_BIT(WV_YOUNG_LOST), &pd));
 	assert_true(wv_young_has_partner(taken));
-}
-
-/*
- * Who is told that it has ended: the clients that this daemon knows, not those of one that is gone.
- */
-static void test_daemon_left(void **state)
-{
-	struct wv_young_qp *lost, *left;
-
-	(void)state;
-	lost = add(1, WV_YOUNG_GROWN);
-	wv_ends_lose(false, 0);
-	left = add(2, WV_YOUNG_GROWN);
-	wv_ends_lose(true, 0);
-	assert_true(wv_young_has_partner(lost));
-	assert_false(wv_young_has_partner(left));
 }
 
 static void lose_too_many(enum wv_young_state state)
@@ -172,7 +156,7 @@ static void lose_too_many(enum wv_young_state state)
 	for (uint64_t pair = 1; pair <= WV_YOUNG_LOST_PAIRS; pair++)
 		add(pair, state)->partner.claimed = state == WV_YOUNG_CLAIMED;
 	assert_true(wv_ends_have_room());
-	wv_ends_lose(false, 1);
+	wv_ends_lose(1);
 }
 
 /* Each takes up a queue pair. */
@@ -259,6 +243,7 @@ static struct ibv_qp_attr to(enum ibv_qp_state state, uint8_t pair)
 				   .dest_qp_num = pair,
 				   .rq_psn = 1,
 				   .sq_psn = 2,
+				   .rnr_retry = 7,
 				   .ah_attr = {.is_global = 1}};
 
 	memset(&attr.ah_attr.grh.dgid, pair, sizeof(attr.ah_attr.grh.dgid));
@@ -343,13 +328,82 @@ static void test_met(void **state)
 	assert_int_equal(y->news, 0);
 	wv_partner_note_move(y, y, &rts, RTS_MASK);
 	assert_int_equal(y->news, NEWS(WV_PAIR_USED) | NEWS(WV_PAIR_CONNECTED));
-	assert_null(wv_young_find(&qps[9]));
 	wv_partner_told(y, WV_PAIR_USED);
-	assert_int_equal(y->state, WV_YOUNG_PAST);
 	assert_true(wv_young_any_news());
 	wv_partner_told(y, WV_PAIR_CONNECTED);
-	assert_int_equal(y->state, WV_YOUNG_NONE);
 	assert_false(wv_young_any_news());
+	assert_int_equal(y->state, WV_YOUNG_USED);
+}
+
+/* A server that gives up soon would notice that the client's queue pair answers "not ready". */
+static void test_met_by_a_server_without_patience(void **state)
+{
+	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
+	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 9), rts = to(IBV_QPS_RTS, 9);
+
+	(void)state;
+	stock(1);
+	connect(WV_STOCK_AGREE, true, false);
+	wv_client_note_answer(WV_ANSWER_PAIRS);
+	wv_partner_note_move(y, y, &rtr, RTR_MASK);
+	rts.rnr_retry = 6;
+	wv_partner_note_move(y, y, &rts, RTS_MASK);
+	assert_int_equal(y->news, NEWS(WV_PAIR_USED));
+	assert_false(wv_shape_may_pair(wv_stock_find(&y->key)));
+}
+
+/* An end that both programs have used. */
+static struct wv_young_qp *add_used(void)
+{
+	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
+	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 9), rts = to(IBV_QPS_RTS, 9);
+
+	wv_partner_note_move(y, y, &rtr, RTR_MASK);
+	wv_partner_note_move(y, y, &rts, RTS_MASK);
+	wv_partner_told(y, WV_PAIR_USED);
+	assert_int_equal(y->state, WV_YOUNG_USED);
+	return y;
+}
+
+static void test_again(void **state)
+{
+	struct wv_young_qp *y = add_used();
+	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 9), rts = to(IBV_QPS_RTS, 9);
+	struct ibv_qp_attr reset = to(IBV_QPS_RESET, 0), drained = to(IBV_QPS_SQD, 0);
+
+	(void)state;
+	wv_partner_note_move(y, y, &drained, IBV_QP_STATE);
+	assert_int_equal(y->state, WV_YOUNG_USED); /* it has its peer all the time */
+	wv_partner_note_move(y, y, &reset, IBV_QP_STATE);
+	assert_int_equal(wv_partner_set_psns(y, &rtr, RTR_MASK), WV_WHY_NONE);
+	assert_int_equal(rtr.rq_psn, 12);
+	wv_partner_note_move(y, y, &rtr, RTR_MASK);
+	assert_int_equal(wv_partner_set_psns(y, &rts, RTS_MASK), WV_WHY_NONE);
+	assert_int_equal(rts.sq_psn, 11);
+	wv_partner_note_move(y, y, &rts, RTS_MASK);
+	assert_int_equal(y->state, WV_YOUNG_USED);
+}
+
+/* The number of its partner is any queue pair's. */
+static void test_gone_after_use(void **state)
+{
+	struct wv_young_qp *y = add_used();
+
+	(void)state;
+	wv_partner_has_gone(y);
+	assert_null(wv_young_find(&qps[9]));
+	assert_int_equal(y->state, WV_YOUNG_NONE);
+}
+
+static void test_number_is_kept_after_use(void **state)
+{
+	struct wv_young_qp *y = add_used();
+
+	(void)state;
+	assert_true(wv_young_keeps_number(y));
+	wv_ends_lose(0); /* nobody would ever say that it may go */
+	assert_false(wv_young_keeps_number(y));
+	assert_true(wv_young_has_partner(y));
 }
 
 static void test_parted(void **state)
@@ -506,7 +560,6 @@ int main(void)
 	    cmocka_unit_test_setup(test_number_0_names_none, begin),
 	    cmocka_unit_test_setup(test_full, begin),
 	    cmocka_unit_test_setup(test_daemon_gone, begin),
-	    cmocka_unit_test_setup(test_daemon_left, begin),
 	    cmocka_unit_test_setup(test_too_many_lost, begin),
 	    cmocka_unit_test_setup(test_lost_before_any_client_came, begin),
 	    cmocka_unit_test_setup(test_child, begin),
@@ -514,6 +567,10 @@ int main(void)
 	    cmocka_unit_test_setup(test_the_partner_is_named, begin),
 	    cmocka_unit_test_setup(test_the_partner_is_not_named, begin),
 	    cmocka_unit_test_setup(test_met, begin),
+	    cmocka_unit_test_setup(test_met_by_a_server_without_patience, begin),
+	    cmocka_unit_test_setup(test_again, begin),
+	    cmocka_unit_test_setup(test_gone_after_use, begin),
+	    cmocka_unit_test_setup(test_number_is_kept_after_use, begin),
 	    cmocka_unit_test_setup(test_parted, begin),
 	    cmocka_unit_test_setup(test_turns_to_the_partner, begin),
 	    cmocka_unit_test_setup(test_from_elsewhere, begin),

@@ -511,17 +511,56 @@ static void test_from_elsewhere(void **state)
 	end();
 }
 
-/* Once it is connected, the pair is past. */
+static void connect_again_to(const struct wv_qp_peer *to)
+{
+	assert_int_equal(program_move(&program, qp, IBV_QPS_RESET), 0);
+	assert_int_equal(program_move(&program, qp, IBV_QPS_INIT), 0);
+	connect_to(to);
+	assert_trail("kkkk");
+}
+
+/* The peer may have its end as it was, and counts by the numbers of the pair. Nothing is new. */
 static void test_reset_and_again(void **state)
 {
 	(void)state;
 	begin();
 	connect_to(&asked);
-	assert_int_equal(program_move(&program, qp, IBV_QPS_RESET), 0);
-	assert_int_equal(program_move(&program, qp, IBV_QPS_INIT), 0);
-	connect_to(&asked);
-	assert_trail("aakkkk");
+	for (unsigned int i = 0; i < 5; i++) {
+		connect_again_to(&asked);
+		assert_connected(&asked, &peer);
+	}
 	assert_int_equal(preload.rollbacks, 0);
+	assert_int_equal(next_message(), WV_MSG_REPORT);
+	assert_int_equal(next_message(), 0);
+	assert_int_equal(program_destroy(&program, UVERBS_OBJECT_QP, qp), 0);
+	assert_told(WV_PAIR_ENDED);
+	end();
+}
+
+static void test_gone_after_use(void **state)
+{
+	(void)state;
+	begin();
+	connect_to(&asked);
+	say_gone();
+	connect_again_to(&asked);
+	assert_connected(&asked, &asked);
+	assert_int_equal(next_message(), WV_MSG_REPORT);
+	assert_told_moves(WV_PAIR_ENDED, &asked);
+	end();
+}
+
+/* Whoever has told of that is no part of the pair any more. */
+static void test_other_peer_after_use(void **state)
+{
+	(void)state;
+	begin();
+	connect_to(&asked);
+	connect_again_to(&other);
+	assert_connected(&other, &other);
+	assert_int_equal(next_message(), WV_MSG_REPORT);
+	assert_told_moves(WV_PAIR_OTHER_PEER, &other);
+	connect_again_to(&asked);
 	assert_connected(&asked, &asked);
 	end();
 }
@@ -669,6 +708,8 @@ int main(void)
 	    cmocka_unit_test(test_other_peer_and_back),
 	    cmocka_unit_test(test_from_elsewhere),
 	    cmocka_unit_test(test_reset_and_again),
+	    cmocka_unit_test(test_gone_after_use),
+	    cmocka_unit_test(test_other_peer_after_use),
 	    cmocka_unit_test(test_receives_come_back),
 	    cmocka_unit_test(test_a_ring_is_awaited_until_the_next_command),
 	    cmocka_unit_test(test_told_without_a_pair),

@@ -35,6 +35,7 @@ struct wv_client {
 	int fd;
 	enum wv_client_state state;
 	bool administrator; /* it came by the administrator's socket */
+	bool stays;	    /* the end of its connection is not that of its process */
 	bool unread;	    /* it disconnected without having read the last answer */
 	int64_t since_us;   /* time of the connection; LEASED: of the lease */
 	/* Of an answer that it has not read yet, as far as is known: */

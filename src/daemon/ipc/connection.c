@@ -170,8 +170,8 @@ static void keep_or_close(struct wv_connection *cn, uint32_t events)
 
 /*
  * The daemon is done with the connection. The client is told; but an answer that it has not read
- * keeps the connection, since memory and descriptors would outlive it otherwise, uncounted. What the
- * client sends until it stops is dropped: its own end of the connection, waiting here as a
+ * keeps the connection, since memory and descriptors would outlive it otherwise, uncounted. What
+ * the client sends until it stops is dropped: its own end of the connection, waiting here as a
  * descriptor, would keep the connection for ever. Credentials tell a message without bytes from the
  * end.
  */

@@ -27,6 +27,7 @@ static const struct {
     {WV_CLIENT_NEW, WV_MSG_POOL, 0, wv_handle_pool},
     {WV_CLIENT_POOL, WV_MSG_POOL, 0, wv_handle_pool},
     {WV_CLIENT_LEASED, WV_MSG_CONNECTED, 0, wv_handle_connected},
+    {WV_CLIENT_LEASED, WV_MSG_PAIR, 0, wv_handle_stays},
     {WV_CLIENT_NEW, WV_MSG_PAIR, 0, wv_handle_keeper},
     {WV_CLIENT_KEEPER, WV_MSG_PAIR, 0, wv_handle_keeper},
 };

@@ -5,6 +5,7 @@
 #include "daemon/ipc/client.h"
 
 enum wv_client_next wv_handle_connected(struct wv_client *c, const struct wv_received *in);
+enum wv_client_next wv_handle_stays(struct wv_client *c, const struct wv_received *in);
 enum wv_client_next wv_handle_keeper(struct wv_client *c, const struct wv_received *in);
 
 /* The connection @c ends. */

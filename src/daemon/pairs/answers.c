@@ -41,15 +41,10 @@ static void run(struct wv_work *work)
 	struct job *job = (struct job *)work;
 	struct wv_pooled_lease *lease = job->lease;
 	const struct wv_lease_pair *pair = &lease->pair;
-	struct wv_qp_peer peer = {
-	    .qp_num = pair->peer_qp_num,
-	    .psn = pair->psn,
-	    .peer_psn = pair->peer_psn,
-	    .flow_label = job->flow_label,
-	};
+	struct wv_qp_peer peer = wv_pair_peer(pair);
 	size_t capacity = lease->cmdlog->bytes + WV_MOVES_MAX_BYTES;
 
-	memcpy(peer.gid, pair->peer_gid, sizeof(peer.gid));
+	peer.flow_label = job->flow_label;
 	job->err = grow(lease)
 		       ?: wv_replay_moves(lease->cmdlog, capacity, pair->create,
 					  (struct wv_cmdlog *)job->moves, &peer, job->issue,
@@ -88,8 +83,7 @@ static void connect_lease(struct wv_pairs *p, struct wv_pair *pair, uint32_t qp_
 		return;
 	}
 	pair->lease->pair.peer_qp_num = qp_num;
-	memcpy(pair->lease->pair.peer_gid, pair->edge->last.peer_gid,
-	       sizeof(pair->edge->last.peer_gid));
+	memcpy(pair->lease->pair.peer_gid, pair->peer_gid, sizeof(pair->peer_gid));
 	*job = (struct job){
 	    .work = {.run = run, .done = on_done},
 	    .pairs = p,
@@ -106,7 +100,7 @@ static void connect_lease(struct wv_pairs *p, struct wv_pair *pair, uint32_t qp_
 
 static void take_made(struct wv_pairs *p, struct wv_pair *pair, const struct wv_pair_note *note)
 {
-	if (!memcmp(pair->edge->last.peer_gid, note->gid, sizeof(note->gid))) {
+	if (!memcmp(pair->peer_gid, note->gid, sizeof(note->gid))) {
 		connect_lease(p, pair, note->qp_num);
 		return;
 	}
@@ -127,12 +121,15 @@ static void take_refused(struct wv_pairs *p, struct wv_pair *pair, enum wv_pair_
 
 static void take_used(struct wv_pairs *p, struct wv_pair *pair)
 {
+	if (pair->is_used)
+		return;
 	if (!pair->is_unlike) {
 		p->tally.used++;
-		wv_pair_count(pair->edge->last.peer, WV_PAIR_NO_REASON);
+		wv_pair_count(pair->peer, WV_PAIR_NO_REASON);
 	}
 	pair->edge->used_us = wv_now(p->event);
-	wv_pair_forget(p, pair);
+	pair->edge->n_awaited--;
+	pair->is_used = true;
 }
 
 /* Tells the program that has @pair that the other end is gone. 0 or -errno. */
@@ -216,8 +213,8 @@ void wv_pairs_note(struct wv_pairs *p, struct wv_peer *from, const struct wv_pai
 {
 	struct wv_pair *pair = wv_pair_find(p, note->pair);
 
-	if (pair && wv_pair_link_is(p, from, pair->edge->last.peer, pair->edge->last.peer_gid)) {
-		pair->edge->last.peer = from;
+	if (pair && wv_pair_link_is(p, from, pair->peer, pair->peer_gid)) {
+		pair->peer = from;
 		take(p, pair, note);
 	} else if (note->pair >> 32 == p->number) {
 		/* Those of a daemon before may have programs of which this one knows nothing. */

@@ -16,7 +16,7 @@
 /* A server that creates its queue pairs before it knows the client tells no two clients apart. */
 static bool may_claim(const struct wv_edge *edge)
 {
-	return edge->by_request || !edge->n_claimed;
+	return edge->by_request || !edge->n_awaited;
 }
 
 struct wv_pooled_lease *wv_pairs_claim(struct wv_pairs *p, const struct wv_recipe *recipe,
@@ -40,6 +40,13 @@ struct wv_pooled_lease *wv_pairs_claim(struct wv_pairs *p, const struct wv_recip
 	return lease;
 }
 
+static void on_ended(struct wv_end_watch *end)
+{
+	struct wv_pair *pair = (void *)((char *)end - offsetof(struct wv_pair, end));
+
+	wv_pairs_leave(end->arg, pair);
+}
+
 void wv_pairs_handed_out(struct wv_pairs *p, const struct wv_pooled_lease *lease, int sock,
 			 struct wv_pair **held)
 {
@@ -48,8 +55,10 @@ void wv_pairs_handed_out(struct wv_pairs *p, const struct wv_pooled_lease *lease
 	if (!pair)
 		return;
 	pair->sock = sock;
+	pair->end = (struct wv_end_watch){.ended = on_ended, .arg = p};
 	pair->held = held;
 	pair->edge->n_claimed++;
+	pair->edge->n_awaited++;
 	*held = pair;
 	wv_pair_enter(p, pair, WV_PAIR_HANDED_OUT);
 	wv_pairs_wake(p);
@@ -67,20 +76,29 @@ void wv_pairs_return(struct wv_pairs *p, struct wv_pooled_lease *lease)
 	wv_pair_drop(p, pair, WV_PAIR_IDLE);
 }
 
+void wv_pairs_disconnect(struct wv_pair *pair)
+{
+	if (pair->held)
+		*pair->held = NULL;
+	pair->held = NULL;
+	pair->sock = -1;
+}
+
 /* The program does not use @pair, or not any more: its end is of no use. */
 static void leave(struct wv_pairs *p, struct wv_pair *pair, enum wv_pair_why why)
 {
 	wv_pair_say(p, pair, WV_PAIR_DROP, why);
-	*pair->held = NULL;
-	pair->held = NULL;
-	wv_pair_enter(p, pair, WV_PAIR_LEFT);
+	wv_pairs_disconnect(pair);
+	if (pair->peer == WV_LOST_PEER)
+		wv_pair_forget(p, pair);
+	else
+		wv_pair_enter(p, pair, WV_PAIR_LEFT);
 	wv_pairs_wake(p);
 }
 
 void wv_pairs_leave(struct wv_pairs *p, struct wv_pair *pair)
 {
-	if (pair)
-		leave(p, pair, WV_PAIR_ENDED);
+	leave(p, pair, WV_PAIR_ENDED);
 }
 
 void wv_pairs_differ(struct wv_pairs *p, struct wv_pair *pair, uint32_t create,
@@ -88,8 +106,12 @@ void wv_pairs_differ(struct wv_pairs *p, struct wv_pair *pair, uint32_t create,
 {
 	if (!pair || pair->edge->last.create != create)
 		return;
+	if (pair->is_used && why == WV_PAIR_ENDED) {
+		leave(p, pair, why);
+		return;
+	}
 	p->tally.unlike[why]++;
-	wv_pair_count(pair->edge->last.peer, why);
+	wv_pair_count(pair->peer, why);
 	wv_edge_differ(pair->edge);
 	/* With other attributes it is connected all the same, and by the numbers of the pair. */
 	if (why == WV_PAIR_ATTRIBUTES)

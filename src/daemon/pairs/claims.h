@@ -33,12 +33,15 @@ void wv_pairs_return(struct wv_pairs *p, struct wv_pooled_lease *lease);
 
 /*
  * The program has connected the queue pair that step @create creates, and not as its @pair is, if
- * that is the pair's, for the reason @why. @pair may be NULL.
+ * that is the pair's, for the reason @why; or has destroyed it. @pair may be NULL.
  */
 void wv_pairs_differ(struct wv_pairs *p, struct wv_pair *pair, uint32_t create,
 		     enum wv_pair_why why);
 
-/* The program that has @pair has ended. @pair may be NULL. */
+/* The connection of the program that has @pair ends; @pair->end hears of the end of its process. */
+void wv_pairs_disconnect(struct wv_pair *pair);
+
+/* The program that has @pair has ended. */
 void wv_pairs_leave(struct wv_pairs *p, struct wv_pair *pair);
 
 /*

@@ -127,7 +127,8 @@ struct wv_edge *wv_edges_note(struct wv_edges *e, const struct wv_edge_report *r
 		return NULL;
 	if (!is_same_way(edge, r, moves)) {
 		edge->agreed = 0;
-		if (edge->n_pairs) /* these are of another kind; let them go first */
+		/* Those that no program has are of another kind; let them go first. */
+		if (edge->n_pairs > edge->n_claimed)
 			return NULL;
 		memcpy(edge->moves, moves, moves->bytes);
 	}

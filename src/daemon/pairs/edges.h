@@ -42,7 +42,8 @@ struct wv_edge {
 	uint8_t link_address[WV_LINK_ADDRESS]; /* of the peer, as last seen; 0: never */
 	/* Of asking for pairs: */
 	unsigned int n_pairs;	/* that are made, or exist */
-	unsigned int n_claimed; /* of these, of which the server has not used its end yet */
+	unsigned int n_claimed; /* of these, that a program has or had */
+	unsigned int n_awaited; /* of these, of which the server has not used its end yet */
 	unsigned int failures;	/* in a row */
 	int64_t pause_until_us;
 	_Alignas(

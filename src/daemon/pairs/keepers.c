@@ -238,7 +238,7 @@ static void take_word(struct wv_pairs *p, struct wv_keeper *keeper, const struct
 	wv_pair_send(p, pair->origin, passed);
 	if (pair->lost && pair->overdue && !pair->claimed)
 		wv_kept_end_tell(p, pair, WV_PAIR_DROPPED); /* whatever the client's daemon says */
-	else if (note->word != WV_PAIR_MADE && note->word != WV_PAIR_DROP)
+	else if (note->word == WV_PAIR_REFUSED || note->word == WV_PAIR_DROPPED)
 		wv_kept_end_forget(pair);
 }
 
@@ -283,6 +283,13 @@ static unsigned int keepers_of(const struct wv_pairs *p, const struct wv_tenant 
 	return n;
 }
 
+static void on_ended(struct wv_end_watch *end)
+{
+	struct wv_keeper *keeper = (void *)((char *)end - offsetof(struct wv_keeper, end));
+
+	wv_keeper_remove(end->arg, keeper);
+}
+
 struct wv_keeper *wv_keeper_add(struct wv_pairs *p, int sock, uid_t uid,
 				const struct wv_tenant *tenant)
 {
@@ -295,6 +302,7 @@ struct wv_keeper *wv_keeper_add(struct wv_pairs *p, int sock, uid_t uid,
 	if (!keeper)
 		return NULL;
 	keeper->sock = sock;
+	keeper->end = (struct wv_end_watch){.ended = on_ended, .arg = p};
 	keeper->uid = uid;
 	keeper->tenant = tenant;
 	keeper->id = wv_random_number();
@@ -304,16 +312,35 @@ struct wv_keeper *wv_keeper_add(struct wv_pairs *p, int sock, uid_t uid,
 	return keeper;
 }
 
+static void lose(struct wv_pairs *p, struct wv_kept_pair *pair)
+{
+	wv_pair_send(
+	    p, pair->origin,
+	    (struct wv_pair_note){.word = WV_PAIR_LOST, .why = WV_PAIR_ENDED, .pair = pair->pair});
+	wv_kept_end_forget(pair);
+}
+
+void wv_keeper_goes_on(struct wv_pairs *p, struct wv_keeper *keeper)
+{
+	struct wv_kept_pair *pair, *next;
+
+	keeper->sock = -1;
+	keeper->id = 0;
+	keeper->n_recent = 0;
+	for (pair = LIST_FIRST(&keeper->pairs); pair; pair = next) {
+		next = LIST_NEXT(pair, link);
+		if (!pair->claimed)
+			lose(p, pair);
+	}
+	if (LIST_EMPTY(&keeper->pairs))
+		wv_keeper_remove(p, keeper);
+}
+
 void wv_keeper_remove(struct wv_pairs *p, struct wv_keeper *keeper)
 {
-	struct wv_kept_pair *pair;
-
-	while ((pair = LIST_FIRST(&keeper->pairs))) {
-		wv_pair_send(p, pair->origin,
-			     (struct wv_pair_note){
-				 .word = WV_PAIR_LOST, .why = WV_PAIR_ENDED, .pair = pair->pair});
-		wv_kept_end_forget(pair);
-	}
+	while (!LIST_EMPTY(&keeper->pairs))
+		lose(p, LIST_FIRST(&keeper->pairs));
+	wv_end_unwatch(&keeper->end);
 	LIST_REMOVE(keeper, link);
 	p->keepers.n--;
 	free(keeper);

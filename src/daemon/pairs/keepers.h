@@ -16,6 +16,12 @@
 struct wv_keeper *wv_keeper_add(struct wv_pairs *p, int sock, uid_t uid,
 				const struct wv_tenant *tenant);
 
+/*
+ * The connection of @keeper ends, and its process goes on, without what nobody has claimed.
+ * @keeper->end hears of the end of the process.
+ */
+void wv_keeper_goes_on(struct wv_pairs *p, struct wv_keeper *keeper);
+
 /* The process has ended. */
 void wv_keeper_remove(struct wv_pairs *p, struct wv_keeper *keeper);
 

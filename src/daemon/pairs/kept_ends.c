@@ -55,13 +55,15 @@ void wv_kept_end_tell(struct wv_pairs *p, struct wv_kept_pair *pair, enum wv_pai
 	if (order[word] <= order[pair->untold])
 		return;
 	pair->untold = (uint16_t)word;
-	if (!tell_rest(pair))
+	if (!tell_rest(pair) && pair->keeper->sock >= 0)
 		wv_timer_arm(p->keepers.again, wv_steady_clock() + AGAIN_US);
 }
 
 /* When something is to be done about @pair. */
 static int64_t due_us(const struct wv_kept_pair *pair)
 {
+	if (pair->keeper->sock < 0)
+		return INT64_MAX;
 	if (pair->untold)
 		return wv_steady_clock() + AGAIN_US;
 	return pair->claimed || pair->overdue ? INT64_MAX : pair->since_us + UNCLAIMED_US;

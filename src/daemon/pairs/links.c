@@ -32,19 +32,18 @@ bool wv_pair_gid_is_of(const uint8_t *gid, const uint8_t one[16], const uint8_t 
 	return !gid || !memcmp(gid, one, 16) || !memcmp(gid, other, 16);
 }
 
-/* From host order to that of peers, which is little-endian, or back. */
-static void swap(struct wv_pair_note *note)
+void wv_pair_note_swap(struct wv_pair_note *note)
 {
-	note->word = htole16(note->word);
-	note->why = htole16(note->why);
-	note->keeper = htole64(note->keeper);
-	note->pair = htole64(note->pair);
-	note->shape = htole64(note->shape);
-	note->qp_num = htole32(note->qp_num);
-	note->peer_qp_num = htole32(note->peer_qp_num);
-	note->psn = htole32(note->psn);
-	note->peer_psn = htole32(note->peer_psn);
-	note->by_request = htole32(note->by_request);
+	note->word = htobe16(note->word);
+	note->why = htobe16(note->why);
+	note->keeper = htobe64(note->keeper);
+	note->pair = htobe64(note->pair);
+	note->shape = htobe64(note->shape);
+	note->qp_num = htobe32(note->qp_num);
+	note->peer_qp_num = htobe32(note->peer_qp_num);
+	note->psn = htobe32(note->psn);
+	note->peer_psn = htobe32(note->peer_psn);
+	note->by_request = htobe32(note->by_request);
 }
 
 /*
@@ -80,7 +79,7 @@ int wv_pair_send(struct wv_pairs *p, struct wv_peer *peer, struct wv_pair_note n
 		return -ENOTCONN;
 	if (may_be_left_out(&note) && wv_peer_is_slow(peer))
 		return -ENOBUFS;
-	swap(&note);
+	wv_pair_note_swap(&note);
 	return wv_peer_send(peer, MESSAGE, &note, sizeof(note));
 }
 
@@ -89,6 +88,6 @@ int wv_pair_note_read(uint16_t type, const void *body, size_t length, struct wv_
 	if (type != MESSAGE || length != sizeof(*note))
 		return -EPROTO;
 	memcpy(note, body, sizeof(*note));
-	swap(note);
+	wv_pair_note_swap(note);
 	return wv_pair_note_is_sound(note) ? 0 : -EPROTO;
 }

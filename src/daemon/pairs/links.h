@@ -30,5 +30,8 @@ bool wv_pair_gid_is_of(const uint8_t *gid, const uint8_t one[16], const uint8_t 
  */
 int wv_pair_send(struct wv_pairs *p, struct wv_peer *peer, struct wv_pair_note note);
 
+/* From host order to that of peers, as of all that frames carry; or back. */
+void wv_pair_note_swap(struct wv_pair_note *note);
+
 /* Reads a message from a peer. 0 and *@note, which may be passed on; or -EPROTO: it is none. */
 int wv_pair_note_read(uint16_t type, const void *body, size_t length, struct wv_pair_note *note);

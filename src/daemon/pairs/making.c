@@ -114,8 +114,6 @@ static void review(struct wv_pairs *p, struct wv_pair *pair)
 	} else if (pair->state == WV_PAIR_READY && age_us > IDLE_US) {
 		p->tally.idle++;
 		wv_pair_drop(p, pair, WV_PAIR_IDLE);
-	} else if (pair->state == WV_PAIR_LEFT && age_us > ANSWER_US) {
-		wv_pair_forget(p, pair);
 	}
 }
 
@@ -131,7 +129,7 @@ static void look_again(struct wv_pairs *p)
 	const struct wv_pair *pair;
 
 	LIST_FOREACH (pair, &p->all, link)
-		busy |= pair->state != WV_PAIR_READY && pair->state != WV_PAIR_HANDED_OUT;
+		busy |= pair->state == WV_PAIR_ASKED;
 	TAILQ_FOREACH (edge, &p->edges.all, link) {
 		busy |= is_lacking(p, edge, wv_pair_pool(p, edge));
 		in_use |= edge->n_pairs || wv_edge_is_in_use(edge, now_us);

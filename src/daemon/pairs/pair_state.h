@@ -11,7 +11,7 @@
  * A program decides by the number of its peer's queue pair whether it has met the other end of its
  * pair. So the number of an end must not be given to another queue pair while the other end may
  * still compare with it: the daemon keeps a copy of the descriptor of a lease with a pair until the
- * server has used or dropped it.
+ * server has dropped it.
  */
 #pragma once
 
@@ -21,6 +21,7 @@
 #include "daemon/pairs/user_names.h"
 #include "daemon/peers/peers.h"
 #include "daemon/pool/build.h"
+#include "daemon/pool/handed_out.h"
 #include "daemon/pool/pool.h"
 #include "daemon/pool/scheduler.h"
 #include "daemon/tenants/closer.h"
@@ -59,7 +60,8 @@ struct wv_kept_pair {
 
 struct wv_keeper {
 	LIST_ENTRY(wv_keeper) link;
-	int sock; /* the process is told there */
+	int sock; /* the process is told there; -1: the program has closed it, and goes on */
+	struct wv_end_watch end; /* of the process, then */
 	const struct wv_tenant *tenant;
 	uid_t uid;
 	uint64_t id; /* a number that only those know who were told of the process */
@@ -102,14 +104,18 @@ struct wv_pair {
 	uint64_t id;
 	enum wv_pair_state state;
 	struct wv_edge *edge;
+	struct wv_peer *peer; /* where the server is; NULL: on this node; or WV_LOST_PEER */
+	uint8_t peer_gid[16];
 	struct wv_tenant *tenant;
 	struct wv_pooled_lease *lease; /* ASKED, READY: the pair's */
 	struct wv_pair **held;	       /* HANDED_OUT: the client's pair, which is this one */
-	int sock;		       /* HANDED_OUT: the client's connection */
+	int sock;		       /* HANDED_OUT: the client's connection; -1: it is closed */
+	struct wv_end_watch end;       /* of the client's process, then */
 	dev_t rdev;		       /* of its lease */
 	int fd;			       /* HANDED_OUT, LEFT: keeps the number of the queue pair */
 	int64_t since_us;	       /* of the state */
 	bool is_unlike;		       /* HANDED_OUT: connected, but by commands */
+	bool is_used;		       /* both programs have connected their ends */
 };
 
 /* What was counted since the start. */

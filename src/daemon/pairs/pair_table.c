@@ -33,7 +33,7 @@ int wv_pair_ask(struct wv_pairs *p, const struct wv_edge *edge, struct wv_pair_n
 void wv_pair_say(struct wv_pairs *p, const struct wv_pair *pair, enum wv_pair_word word,
 		 enum wv_pair_why why)
 {
-	wv_pair_send(p, pair->edge->last.peer,
+	wv_pair_send(p, pair->peer,
 		     (struct wv_pair_note){
 			 .word = (uint16_t)word,
 			 .why = (uint16_t)why,
@@ -80,10 +80,13 @@ void wv_pair_let_number_go(struct wv_pairs *p, struct wv_pair *pair)
 
 void wv_pair_forget(struct wv_pairs *p, struct wv_pair *pair)
 {
-	if (wv_pair_is_claimed(pair))
+	if (wv_pair_is_claimed(pair)) {
 		pair->edge->n_claimed--;
+		pair->edge->n_awaited -= !pair->is_used;
+	}
 	if (pair->held)
 		*pair->held = NULL;
+	wv_end_unwatch(&pair->end);
 	if (pair->lease)
 		wv_builders_close(p->builders, pair->lease);
 	wv_pair_let_number_go(p, pair);
@@ -134,11 +137,13 @@ struct wv_pair *wv_pair_add(struct wv_pairs *p, struct wv_edge *edge, struct wv_
 	*pair = (struct wv_pair){
 	    .id = new_number(p),
 	    .edge = edge,
+	    .peer = edge->last.peer,
 	    .tenant = wv_tenant_keep(pool->tenant),
 	    .lease = lease,
 	    .rdev = lease->rdev,
 	    .fd = -1,
 	};
+	memcpy(pair->peer_gid, edge->last.peer_gid, sizeof(pair->peer_gid));
 	wv_pair_enter(p, pair, WV_PAIR_ASKED);
 	LIST_INSERT_HEAD(&p->all, pair, link);
 	edge->n_pairs++;

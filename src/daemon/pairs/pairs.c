@@ -28,7 +28,7 @@ static bool is_one(const struct wv_pair *pair, const struct some *some)
 
 	return (!some->rdev || pair->rdev == *some->rdev) &&
 	       (!some->recipe || wv_edge_is_of(edge, some->recipe)) &&
-	       (!some->peer || edge->last.peer == some->peer) &&
+	       (!some->peer || pair->peer == some->peer) &&
 	       wv_pair_gid_is_of(some->gid, edge->last.gid, edge->last.peer_gid);
 }
 
@@ -84,12 +84,28 @@ void wv_pairs_drop_recipe(struct wv_pairs *p, const struct wv_recipe *recipe)
 		drop(p, WV_PAIR_IDLE, &(struct some){.recipe = recipe});
 }
 
+/* Nobody will say any more of what the programs of @peer have left. */
+static void lose_pairs(struct wv_pairs *p, const struct wv_peer *peer)
+{
+	struct wv_pair *pair, *next;
+
+	for (pair = LIST_FIRST(&p->all); pair; pair = next) {
+		next = LIST_NEXT(pair, link);
+		if (pair->peer != peer)
+			continue;
+		pair->peer = WV_LOST_PEER;
+		if (pair->state == WV_PAIR_LEFT)
+			wv_pair_forget(p, pair);
+	}
+}
+
 /* The connection to @peer is lost. */
 static void lose_peer(struct wv_pairs *p, struct wv_peer *peer)
 {
 	struct wv_edge *edge;
 
 	drop(p, WV_PAIR_IDLE, &(struct some){.peer = peer});
+	lose_pairs(p, peer);
 	TAILQ_FOREACH (edge, &p->edges.all, link) {
 		if (edge->last.peer != peer)
 			continue;

@@ -8,8 +8,17 @@
 #include <errno.h>
 #include <sys/socket.h>
 
+void wv_end_unwatch(struct wv_end_watch *watch)
+{
+	if (watch->holder)
+		LIST_REMOVE(watch, link);
+	watch->holder = NULL;
+}
+
 static void free_holder(struct wv_holder *h)
 {
+	while (!LIST_EMPTY(&h->watches))
+		wv_end_unwatch(LIST_FIRST(&h->watches));
 	wv_loans_leave(&h->loans);
 	if (h->pid) {
 		LIST_REMOVE(h, link);
@@ -21,12 +30,24 @@ static void free_holder(struct wv_holder *h)
 	free(h);
 }
 
+/* The process has ended. */
+static void end_holder(struct wv_holder *h)
+{
+	struct wv_end_watch *watch;
+
+	while ((watch = LIST_FIRST(&h->watches))) {
+		wv_end_unwatch(watch);
+		watch->ended(watch);
+	}
+	free_holder(h);
+}
+
 static int on_ended(sd_event_source *source, int fd, uint32_t events, void *data)
 {
 	(void)source;
 	(void)fd;
 	(void)events;
-	free_holder(data);
+	end_holder(data);
 	return 0;
 }
 
@@ -40,7 +61,7 @@ static struct wv_holder *find(struct wv_handed_out *o, const struct wv_tenant *t
 			break;
 	if (!h || !wv_pidfd_has_ended(h->pidfd))
 		return h;
-	free_holder(h);
+	end_holder(h);
 	return NULL;
 }
 
@@ -122,8 +143,24 @@ void wv_handed_out_refund(const struct wv_charge *charge)
 
 	SLIST_REMOVE(&h->loans, charge->loan, wv_loan, link);
 	wv_loan_end(charge->loan);
-	if (SLIST_EMPTY(&h->loans))
+	if (SLIST_EMPTY(&h->loans) && LIST_EMPTY(&h->watches))
 		free_holder(h);
+}
+
+bool wv_handed_out_watch(struct wv_handed_out *o, struct wv_tenant *tenant, int peer,
+			 struct wv_end_watch *watch)
+{
+	struct wv_holder *holder = NULL;
+
+	if (find_or_make(o, tenant, peer, &holder))
+		return false;
+	if (!holder->pid) {
+		free_holder(holder);
+		return false;
+	}
+	LIST_INSERT_HEAD(&holder->watches, watch, link);
+	watch->holder = holder;
+	return true;
 }
 
 struct wv_holder *wv_holder_of_connection(struct wv_holder *holder)

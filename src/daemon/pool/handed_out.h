@@ -11,6 +11,15 @@
 
 #define WV_OUT_BUCKETS 256
 
+/* For whoever is to hear that a process has ended. Unused: zeroed but for what the owner sets. */
+struct wv_end_watch {
+	LIST_ENTRY(wv_end_watch) link;
+	struct wv_holder *holder; /* NULL: nothing is awaited */
+	/* Set by the owner. */
+	void (*ended)(struct wv_end_watch *watch);
+	void *arg;
+};
+
 /* A process, or a connection, that received leases. */
 struct wv_holder {
 	LIST_ENTRY(wv_holder) link; /* of its bucket; of no list if it is a connection */
@@ -20,6 +29,7 @@ struct wv_holder {
 	int pidfd;
 	sd_event_source *source;
 	struct wv_loans loans;
+	LIST_HEAD(, wv_end_watch) watches;
 };
 
 struct wv_handed_out {
@@ -44,6 +54,16 @@ int wv_handed_out_charge(struct wv_handed_out *o, struct wv_tenant *tenant, int 
 
 /* The lease was not handed out after all. Its holder may be gone then. */
 void wv_handed_out_refund(const struct wv_charge *charge);
+
+/*
+ * Has @watch->ended() called once the process at the other end of the socket @peer, for which
+ * @tenant is charged, has ended. False: it has ended, or cannot be seen from here.
+ */
+bool wv_handed_out_watch(struct wv_handed_out *o, struct wv_tenant *tenant, int peer,
+			 struct wv_end_watch *watch);
+
+/* Harmless if nothing is awaited. */
+void wv_end_unwatch(struct wv_end_watch *watch);
 
 /* @holder if it is a connection, else NULL: a process may end at any time. */
 struct wv_holder *wv_holder_of_connection(struct wv_holder *holder);

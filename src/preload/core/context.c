@@ -111,6 +111,8 @@ static void private_closed(int fd)
 {
 	wv_each_context(c)
 	{
+		if (c->pair.id && c->pair.closed && (c->sock == fd || c->pair.sock == fd))
+			c->pair.closed(c, fd);
 		if (c->sock == fd)
 			c->sock = -1;
 		if (c->node == fd)

@@ -39,6 +39,7 @@ enum wv_pair_stage {
 struct wv_pair_progress {
 	uint8_t stage; /* enum wv_pair_stage */
 	bool gone;     /* the peer is no part of the pair any more */
+	bool used;     /* the program has connected it to that peer, and the daemon knows how */
 	uint16_t why;  /* enum wv_pair_why: why the program did not connect it as it was */
 };
 
@@ -55,6 +56,9 @@ struct wv_context_pair {
 	uint32_t qp;		/* handle of its queue pair */
 	bool came;		/* with the lease, whatever has become of it */
 	int sock; /* the former sock: its end would say that the pair has no program; or -1 */
+	uint64_t cookie; /* of the connection */
+	/* Called before the program closes the connection; or, too late, once it has replaced it */
+	void (*closed)(struct wv_context *c, int sock);
 	struct wv_ring ring; /* its receives, if RESET drops them */
 };
 

@@ -85,10 +85,11 @@ static bool place_memory(struct wv_context *c, const struct wv_scope *scope, int
 }
 
 /*
- * Makes the lease in @c->message the program's, and its descriptors the context's. False: the lease
- * cannot be used, and the descriptors stay the caller's.
+ * Makes the lease in @c->message, which came by @sock, the program's, and its descriptors the
+ * context's. False: the lease cannot be used, and the descriptors stay the caller's.
  */
-static bool take_lease(struct wv_context *c, const struct wv_scope *scope, struct wv_fds *fds)
+static bool take_lease(struct wv_context *c, const struct wv_scope *scope, struct wv_fds *fds,
+		       int sock)
 {
 	const struct wv_msg_lease *message = (const void *)c->message;
 	struct wv_cmdlog *cmdlog = (struct wv_cmdlog *)(message + 1);
@@ -104,9 +105,9 @@ static bool take_lease(struct wv_context *c, const struct wv_scope *scope, struc
 		return false;
 	track_lease(c, fds->all);
 	fds->n = 0;
-	wv_connections_begin(c, message->flags);
 	if (message->pair.pair)
-		wv_paired_begin(c, &message->pair);
+		wv_paired_begin(c, &message->pair, sock);
+	wv_connections_begin(c, message->flags);
 	c->mode = WV_LEASED;
 	c->stopped = false;
 	return true;
@@ -166,7 +167,7 @@ static int collect(struct wv_context *c, const struct wv_scope *scope, struct wv
 	for (unsigned int i = 0; i < fds.n; i++)
 		fds.all[i] = wv_fd_off_standard(fds.all[i]);
 	if (type == WV_MSG_LEASE && lease_fits(c, (void *)c->message, &fds, r->rdev) &&
-	    take_lease(c, scope, &fds))
+	    take_lease(c, scope, &fds, r->sock))
 		return c->ufile;
 	c->no_lease = why_no_lease(type, none);
 	if (type == WV_MSG_NO_LEASE)

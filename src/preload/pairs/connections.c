@@ -25,7 +25,7 @@ void wv_connections_begin(struct wv_context *c, uint32_t flags)
 {
 	bool wanted = flags & WV_ANSWER_CONNECTED;
 
-	if (wanted && !c->connecting)
+	if ((wanted || c->pair.id) && !c->connecting)
 		c->connecting = malloc(sizeof(*c->connecting));
 	if (!c->connecting)
 		return;
@@ -35,16 +35,22 @@ void wv_connections_begin(struct wv_context *c, uint32_t flags)
 
 bool wv_connections_are_awaited(const struct wv_context *c)
 {
-	return c->connecting && c->connecting->untold;
+	return c->connecting && (c->connecting->untold || c->pair.id);
 }
 
-/* The step that created the RC queue pair @handle; NULL: none of the lease. */
+/*
+ * The step that created the RC queue pair @handle; NULL: none of the lease. A pair would bring
+ * messages into receives that other queue pairs share, before the program has connected this one.
+ */
 static struct wv_step *creator(struct wv_context *c, uint32_t handle)
 {
 	struct wv_step *create = wv_lease_creator(&c->lease, handle);
 	const struct wv_ahead_row *ahead = create ? wv_step_ahead(c->lease.cmdlog, create) : NULL;
 
-	return ahead && ahead->qp_type == IB_UVERBS_QPT_RC ? create : NULL;
+	return ahead && ahead->qp_type == IB_UVERBS_QPT_RC &&
+		       !wv_step_attr(create, UVERBS_ATTR_CREATE_QP_SRQ_HANDLE)
+		   ? create
+		   : NULL;
 }
 
 static void begin_moves(struct wv_context *c)
@@ -68,7 +74,8 @@ static void tell(struct wv_context *c, uint32_t handle, uint16_t why)
 	*message = (struct wv_msg_connected){
 	    .create = index, .qp_num = wv_step_qp_num(create), .why = why};
 	wv_client_send_connected(wv_paired_sock(c), message);
-	c->connecting->untold--;
+	if (c->connecting->untold)
+		c->connecting->untold--;
 }
 
 /* A step that is not known in full makes the moves useless. */
@@ -80,11 +87,21 @@ static void add_move(struct wv_context *c, const struct wv_passage *p)
 		wv_record_answer(&c->connecting->moves, p->cmd, p->row, 0);
 }
 
+/*
+ * Whether the daemon knows all that @p says: its queue pair is connected to its partner once more.
+ */
+static bool is_known(const struct wv_context *c)
+{
+	return c->qps->progress.used && c->qps->progress.stage == WV_PAIR_MET;
+}
+
 void wv_connections_note(const struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
 	bool is_end = c->pair.id && p->target == c->pair.qp;
 
+	if (is_end ? p->state >= 0 && is_known(c) : !c->connecting->untold)
+		return;
 	if (p->state == IBV_QPS_RTR && creator(c, p->target)) {
 		begin_moves(c);
 		c->connecting->qp = p->target;

@@ -9,7 +9,10 @@
 
 #include "preload/core/passage.h"
 
-/* The daemon's answer was a lease with @flags, enum wv_answer_flag. */
+/*
+ * The daemon's answer was a lease with @flags, enum wv_answer_flag, and its pair, if any, has
+ * begun.
+ */
 void wv_connections_begin(struct wv_context *c, uint32_t flags);
 
 /* Whether the daemon is still to be told of any. */

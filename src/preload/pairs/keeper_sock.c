@@ -18,8 +18,6 @@ static struct {
 	uint64_t cookie; /* 0: there is no socket */
 } self;
 
-static bool left;
-
 /* Whether the number is still our file: the program may have closed or replaced it. */
 static bool is_ours(void)
 {
@@ -66,7 +64,6 @@ static int begin(int sock)
 
 	if (!cookie || !wv_fd_hide(sock, &owner))
 		return -EMFILE;
-	__atomic_store_n(&left, false, __ATOMIC_RELAXED);
 	self.sock = sock;
 	self.cookie = cookie;
 	if (send_note(&hello))
@@ -98,7 +95,7 @@ void wv_keeper_disconnect(void)
 void wv_keeper_shut(void)
 {
 	wv_lock();
-	__atomic_store_n(&left, true, __ATOMIC_RELAXED);
+	send_note(&(struct wv_pair_note){.word = WV_PAIR_STAYS});
 	if (is_ours())
 		shutdown(self.sock, SHUT_RDWR);
 	wv_unlock();
@@ -107,11 +104,6 @@ void wv_keeper_shut(void)
 bool wv_keeper_has_lost(int err)
 {
 	return err == -ECONNRESET || err == -EPIPE;
-}
-
-bool wv_keeper_has_left(void)
-{
-	return __atomic_load_n(&left, __ATOMIC_RELAXED);
 }
 
 static int receive(struct wv_msg_pair *message)

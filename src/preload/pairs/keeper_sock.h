@@ -19,14 +19,14 @@ void wv_keeper_disconnect(void);
  */
 int wv_keeper_receive(struct wv_pair_note *note);
 
-/* Wakes who waits for the socket, and makes it of no more use: the daemon is left. */
+/*
+ * Wakes who waits for the socket, and makes it of no more use. The daemon hears that the process
+ * goes on.
+ */
 void wv_keeper_shut(void);
 
-/* Whether @err, of a note, says that the daemon is gone. Then this process need not leave it. */
+/* Whether @err, of a note, says that the daemon is gone. */
 bool wv_keeper_has_lost(int err);
-
-/* Whether this process has left the daemon, and not the other way round. */
-bool wv_keeper_has_left(void);
 
 /*
  * Says @note, and waits up to @wait_ms if the daemon does not read. 0, or -errno: -EAGAIN if it has

@@ -5,6 +5,7 @@
 #include "abi/qp.h"
 #include "cmdlog/command.h"
 #include "cmdlog/qp_steps.h"
+#include "preload/client/daemon_connection.h"
 #include "preload/core/scope.h"
 #include "preload/pairs/partner.h"
 #include "preload/providers.h"
@@ -17,15 +18,6 @@
 
 #define PSN_MASK 0xffffffu
 #define MOVES	 2u /* to RTR and RTS */
-
-static struct wv_qp_peer peer_of(const struct wv_lease_pair *pair)
-{
-	struct wv_qp_peer peer = {
-	    .qp_num = pair->peer_qp_num, .psn = pair->psn, .peer_psn = pair->peer_psn};
-
-	memcpy(peer.gid, pair->peer_gid, sizeof(peer.gid));
-	return peer;
-}
 
 static bool is_move(struct wv_step *step, uint32_t handle, enum ibv_qp_state to)
 {
@@ -42,7 +34,7 @@ static struct wv_qp_peer named_by(struct wv_step *rtr)
 
 static bool leads_to(struct wv_step *rtr, const struct wv_lease_pair *pair)
 {
-	struct wv_qp_peer peer = peer_of(pair), named = named_by(rtr);
+	struct wv_qp_peer peer = wv_pair_peer(pair), named = named_by(rtr);
 
 	return wv_qp_peer_is(&peer, &named);
 }
@@ -64,17 +56,30 @@ bool wv_paired_fits(struct wv_cmdlog *lease, const struct wv_lease_pair *pair)
 	       is_move(wv_step_next(rtr), create->new_handle, IBV_QPS_RTS);
 }
 
-void wv_paired_begin(struct wv_context *c, const struct wv_lease_pair *pair)
+/* The program still has the pair, which ends with the connection otherwise. */
+static void closed(struct wv_context *c, int sock)
+{
+	struct wv_msg_pair message = {.note = {.word = WV_PAIR_STAYS}};
+
+	if (wv_context_is_inherited(c) || wv_client_cookie(sock) != c->pair.cookie)
+		return;
+	wv_msg_init(&message.msg, WV_MSG_PAIR, sizeof(message));
+	wv_send(sock, &message, sizeof(message), NULL, 0, NULL, 0);
+}
+
+void wv_paired_begin(struct wv_context *c, const struct wv_lease_pair *pair, int sock)
 {
 	struct wv_qp_peer named =
 	    named_by(wv_cmdlog_nth(c->lease.cmdlog, c->lease.cmdlog->n_steps - MOVES));
 
 	c->lease.n_recipe -= MOVES;
 	c->pair.id = pair->pair;
-	c->pair.peer = peer_of(pair);
+	c->pair.peer = wv_pair_peer(pair);
 	c->pair.peer.port = named.port;
 	c->pair.peer.sgid_index = named.sgid_index;
 	c->pair.came = true;
+	c->pair.cookie = wv_client_cookie(sock);
+	c->pair.closed = closed;
 	c->pair.qp = wv_cmdlog_nth(c->lease.cmdlog, pair->create)->new_handle;
 	c->qps->progress = (struct wv_pair_progress){.stage = WV_PAIR_APART};
 	c->pair.ring = (struct wv_ring){.bytes = 0};
@@ -85,26 +90,20 @@ int wv_paired_sock(const struct wv_context *c)
 	return c->sock >= 0 ? c->sock : c->pair.sock;
 }
 
-/* @got is what read() returned: something arrived, or the program has closed the connection. */
-static bool is_said(ssize_t got)
-{
-	return got > 0 || (got < 0 && errno != EAGAIN && errno != ECONNRESET);
-}
-
 /*
- * Whether the peer is no part of the pair any more. The daemon says nothing else on this
- * connection, so whatever arrives means that. If the daemon has ended, the peer has not heard of
- * it, and keeps its end: the pair is what both still agree on. read(), since almost every sandbox
- * allows it.
+ * Whether the peer is no part of the pair any more. If the daemon has ended, or the program has
+ * closed the connection, nobody tells the peer either, and it keeps its end: the pair is what both
+ * still agree on. read(), since almost every sandbox allows it.
  */
 static bool is_gone(struct wv_context *c)
 {
-	struct wv_msg_pair_gone message;
+	struct wv_msg_pair_gone message = {.pair = 0};
 	struct wv_pair_progress *p = &c->qps->progress;
 	int sock = wv_paired_sock(c);
 
 	if (!p->gone)
-		p->gone = sock < 0 || is_said(read(sock, &message, sizeof(message)));
+		p->gone = sock >= 0 && read(sock, &message, sizeof(message)) > 0 &&
+			  message.pair == c->pair.id;
 	return p->gone;
 }
 
@@ -215,7 +214,7 @@ static struct wv_step *to_elsewhere(const struct wv_passage *p)
 	struct wv_pair_progress *at = &p->context->qps->progress;
 	struct wv_step *step = from_lease(p);
 
-	if (!step && at->stage == WV_PAIR_MET && p->state >= 0)
+	if (!step && at->stage == WV_PAIR_MET && p->state == IBV_QPS_RESET)
 		at->stage = WV_PAIR_APART; /* the peer's end stays as it is */
 	return step;
 }
@@ -307,11 +306,16 @@ int wv_paired_issue(const struct wv_passage *p)
 void wv_paired_after_kernel(const struct wv_passage *p, bool failed)
 {
 	struct wv_context *c = p->context;
+	struct wv_pair_progress *at = &c->qps->progress;
 
 	if (p->hides && !failed)
 		wv_qp_hide_moves(p->cmd, p->shown);
 	if (failed && p->state == IBV_QPS_RTR)
-		c->qps->progress.stage = WV_PAIR_APART;
-	if (!failed && (p->state == IBV_QPS_RTS || p->row->class_ == WV_DESTROY))
+		at->stage = WV_PAIR_APART;
+	if (failed)
+		return;
+	if (p->row->class_ == WV_DESTROY || (p->state == IBV_QPS_RTS && at->stage == WV_PAIR_OVER))
 		c->pair.id = 0;
+	else if (p->state == IBV_QPS_RTS)
+		at->used = true;
 }

@@ -13,8 +13,8 @@
 /* Whether the steps of a lease are what @pair, which came with it, says. */
 bool wv_paired_fits(struct wv_cmdlog *lease, const struct wv_lease_pair *pair);
 
-/* The context has received its lease with @pair, of which pair.pair is not 0. */
-void wv_paired_begin(struct wv_context *c, const struct wv_lease_pair *pair);
+/* The context has received its lease with @pair, of which pair.pair is not 0, by @sock. */
+void wv_paired_begin(struct wv_context *c, const struct wv_lease_pair *pair, int sock);
 
 /* A connection to the daemon of which nothing is told any more but what came of the pair; or -1. */
 int wv_paired_sock(const struct wv_context *c);

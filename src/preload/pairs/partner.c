@@ -8,6 +8,8 @@
 
 #include <string.h>
 
+#define RNR_RETRY_FOR_EVER 7
+
 enum wv_pair_why wv_pair_decide(const struct wv_qp_peer *partner, bool gone,
 				const struct wv_qp_peer *named, bool from_here)
 {
@@ -39,15 +41,15 @@ void wv_shapes_number(void)
 			shape->number = wv_random_number();
 }
 
-uint64_t wv_shape_connected(const struct wv_qp_key *key, bool by_gid, bool by_request)
+uint64_t wv_shape_connected(const struct wv_qp_key *key, bool usual, bool by_request)
 {
 	struct wv_shape *shape = wv_stock_find(key);
 
 	if (!shape)
 		return 0;
-	if (!by_gid || shape->by_request != by_request)
+	if (!usual || shape->by_request != by_request)
 		shape->connected = 0;
-	if (!by_gid)
+	if (!usual)
 		return 0;
 	shape->by_request = by_request;
 	if (shape->connected < WV_STOCK_AGREE)
@@ -103,7 +105,7 @@ bool wv_ends_have_room(void)
 	       wv_young_count(is_lost_for_long) < WV_YOUNG_LOST_PAIRS;
 }
 
-void wv_ends_lose(bool left, uint64_t now_ms)
+void wv_ends_lose(uint64_t now_ms)
 {
 	wv_each_young (y) {
 		wv_young_set_news(y, 0);
@@ -111,7 +113,6 @@ void wv_ends_lose(bool left, uint64_t now_ms)
 			wv_young_enter(y, WV_YOUNG_NONE);
 		if (!wv_young_has_partner(y))
 			continue;
-		y->partner.gone = left && y->partner.pair;
 		y->partner.pair = 0;
 		if (WV_YOUNG_BIT(y->state) & WV_YOUNG_OF_PROGRAM)
 			continue;
@@ -197,7 +198,25 @@ static void part(struct wv_young_qp *y)
 	}
 }
 
-static void note_rts(struct wv_young_qp *y)
+/* It is of interest only until the daemon has heard its news. */
+static void pass(struct wv_young_qp *y)
+{
+	if (y->news)
+		wv_young_enter(y, WV_YOUNG_PAST);
+	else
+		forget(y);
+}
+
+/*
+ * The client's end of a pair would answer at once, with "not ready", what the queue pair of a plain
+ * client does not hear: a server that gives up soon would notice.
+ */
+static bool may_have_pairs(const struct wv_young_qp *y, const struct ibv_qp_attr *rts)
+{
+	return y->peer.qp_num && rts->rnr_retry == RNR_RETRY_FOR_EVER;
+}
+
+static void note_rts(struct wv_young_qp *y, const struct ibv_qp_attr *rts)
 {
 	uint64_t shape;
 
@@ -205,18 +224,19 @@ static void note_rts(struct wv_young_qp *y)
 		part(y);
 		return;
 	}
-	shape = wv_shape_connected(&y->key, y->peer.qp_num, y->by_request);
+	shape = wv_shape_connected(&y->key, may_have_pairs(y, rts), y->by_request);
 	if (y->met)
 		wv_count(&wv_counters.pairs_used);
-	if (y->met && wv_young_has_partner(y) && y->partner.pair)
-		add_news(y, WV_PAIR_USED);
 	y->shape = wv_client_allows_pairs() ? shape : 0;
 	if (y->shape)
 		add_news(y, WV_PAIR_CONNECTED);
-	if (y->news)
-		wv_young_enter(y, WV_YOUNG_PAST);
-	else
-		forget(y);
+	if (!wv_young_has_partner(y)) {
+		pass(y);
+		return;
+	}
+	wv_young_enter(y, WV_YOUNG_USED);
+	if (y->partner.pair)
+		add_news(y, WV_PAIR_USED);
 }
 
 void wv_partner_note_elsewhere(struct wv_young_qp *y)
@@ -231,12 +251,13 @@ void wv_partner_note_elsewhere(struct wv_young_qp *y)
 void wv_partner_note_move(struct wv_young_qp *y, const struct wv_young_qp *was,
 			  const struct ibv_qp_attr *attr, int mask)
 {
-	if (y->state == WV_YOUNG_PARTED)
+	if (y->state == WV_YOUNG_PARTED ||
+	    (y->state == WV_YOUNG_USED && attr->qp_state != IBV_QPS_RESET))
 		return;
 	if (y->state == WV_YOUNG_GROWN && attr->qp_state == IBV_QPS_RTR)
 		note_rtr(y, was->state != WV_YOUNG_PARTED && !decide(was, attr, mask), attr, mask);
 	else if (y->state == WV_YOUNG_GROWN && attr->qp_state == IBV_QPS_RTS)
-		note_rts(y);
+		note_rts(y, attr);
 	else
 		wv_partner_note_elsewhere(y);
 }
@@ -256,10 +277,7 @@ void wv_partner_leave(struct wv_young_qp *y, enum wv_pair_why why)
 static void end(struct wv_young_qp *y)
 {
 	wv_partner_leave(y, WV_PAIR_ENDED);
-	if (y->news)
-		wv_young_enter(y, WV_YOUNG_PAST);
-	else
-		forget(y);
+	pass(y);
 }
 
 void wv_partners_close(const void *context)
@@ -303,6 +321,8 @@ void wv_partner_has_gone(struct wv_young_qp *y)
 		wv_stock_return(y);
 	else if (y->state == WV_YOUNG_LEAVING)
 		wv_young_enter(y, WV_YOUNG_OVER);
-	else if (y->state == WV_YOUNG_PARTED || (y->state == WV_YOUNG_PAST && !y->news))
+	else if (y->state == WV_YOUNG_PARTED)
 		forget(y);
+	else if (y->state == WV_YOUNG_USED || y->state == WV_YOUNG_PAST)
+		pass(y);
 }

@@ -31,11 +31,11 @@ uint16_t wv_pair_why_not(enum wv_pair_why why);
 void wv_shapes_number(void);
 
 /*
- * A queue pair of this key was connected to a GID (or otherwise: not @by_gid), and created
- * @by_request. Returns the number of the shape if the next ones are likely to be, and it has
- * a number and spares; or 0.
+ * A queue pair of this key was connected as one may be that has a pair (or otherwise: not @usual),
+ * and created @by_request. Returns the number of the shape if the next ones are likely to be, and
+ * it has a number and spares; or 0.
  */
-uint64_t wv_shape_connected(const struct wv_qp_key *key, bool by_gid, bool by_request);
+uint64_t wv_shape_connected(const struct wv_qp_key *key, bool usual, bool by_request);
 
 /* Whether a pair may be made with a spare of @shape, since its next queue pair is likely to do. */
 bool wv_shape_may_pair(const struct wv_shape *shape);
@@ -54,11 +54,10 @@ bool wv_ends_any(void);
 bool wv_ends_have_room(void);
 
 /*
- * Nobody can say any more what becomes of the partners. If this process @left the daemon, they are
- * told that it has ended, so they are gone. If the daemon is gone, they are told nothing, and both
- * sides of a pair that the program has keep to it.
+ * The connection to the daemon has ended, and nobody can say any more what becomes of the partners.
+ * They are told nothing either, so both sides of a pair that the program has keep to it.
  */
-void wv_ends_lose(bool left, uint64_t now_ms);
+void wv_ends_lose(uint64_t now_ms);
 
 /*
  * A client's daemon keeps an end that no program has for less than this. So the server's end of

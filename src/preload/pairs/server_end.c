@@ -242,7 +242,7 @@ bool wv_server_end_look(void)
 bool wv_server_end_lose(void)
 {
 	wv_stock_lock();
-	wv_ends_lose(wv_keeper_has_left(), wv_clock_ms());
+	wv_ends_lose(wv_clock_ms());
 	waiting_ms = 0;
 	wv_stock_unlock();
 	wv_keeper_disconnect();

@@ -20,7 +20,7 @@ bool wv_paired_fits(struct wv_cmdlog *lease, const struct wv_lease_pair *pair)
 	return !pair->pair;
 }
 
-void wv_paired_begin(struct wv_context *c, const struct wv_lease_pair *pair)
+void wv_paired_begin(struct wv_context *c, const struct wv_lease_pair *pair, int sock)
 {
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * This process as a child: the contexts that belong to a set or a script, which are offered by the
- * parent, claimed, or learned from. If there are none, nothing to teach, and no copy of a device list,
- * wv_child_tracks is false, and verbs go straight to libibverbs.
+ * parent, claimed, or learned from. If there are none, nothing to teach, and no copy of a device
+ * list, wv_child_tracks is false, and verbs go straight to libibverbs.
  */
 #pragma once
 

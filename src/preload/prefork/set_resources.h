@@ -39,8 +39,8 @@ struct wv_resources {
 };
 
 /*
- * Adds a descriptor to @resources, a struct wv_resources. If it is not tracked yet, it is hidden from
- * the program. Takes the lock of the control path. Used as opened() of struct wv_maker
+ * Adds a descriptor to @resources, a struct wv_resources. If it is not tracked yet, it is hidden
+ * from the program. Takes the lock of the control path. Used as opened() of struct wv_maker
  * (core/scope.h).
  */
 void wv_resources_opened(void *resources, int fd);

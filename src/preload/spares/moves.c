@@ -221,7 +221,7 @@ static bool forget(const struct ibv_qp *qp, struct wv_young_qp *young)
 
 	wv_stock_lock();
 	y = wv_young_find(qp);
-	is_ordinary = y && !wv_young_has_partner(y);
+	is_ordinary = y && !wv_young_keeps_number(y);
 	if (y)
 		*young = *y;
 	if (is_ordinary)
@@ -246,7 +246,7 @@ static bool leave(struct ibv_qp *qp)
 	tickets = wv_tickets_make(qp->context);
 	wv_stock_lock();
 	y = wv_young_find(qp);
-	leaves = y && wv_young_has_partner(y);
+	leaves = y && wv_young_keeps_number(y);
 	if (leaves) {
 		wv_partner_leave(y, WV_PAIR_ENDED);
 		if (tickets && wv_ticket_begin(tickets, &y->key, &y->ticket)) {
@@ -269,7 +269,7 @@ static int destroy_young(struct ibv_qp *qp)
 	bool is_ordinary = forget(qp, &young);
 	int error;
 
-	if (wv_young_has_partner(&young)) {
+	if (wv_young_keeps_number(&young)) {
 		if (leave(qp))
 			return 0;
 		is_ordinary = forget(qp, &young); /* the partner has gone meanwhile */

@@ -31,6 +31,12 @@ bool wv_young_has_partner(const struct wv_young_qp *young)
 	return young->partner.peer.qp_num && !young->partner.gone;
 }
 
+bool wv_young_keeps_number(const struct wv_young_qp *young)
+{
+	return wv_young_has_partner(young) &&
+	       (young->partner.pair || young->state != WV_YOUNG_USED);
+}
+
 static bool is_own(const struct wv_young_qp *y)
 {
 	return is_in(y, WV_YOUNG_OF_PROGRAM | WV_YOUNG_BIT(WV_YOUNG_PAST)) &&

@@ -30,6 +30,7 @@ enum wv_young_state {
 	WV_YOUNG_AHEAD,	  /* a spare that the program has not moved to INIT, or not often enough */
 	WV_YOUNG_LEARNED, /* its moves to INIT were commands, from which a shape is learned */
 	WV_YOUNG_GROWN,	  /* it has made all moves to INIT */
+	WV_YOUNG_USED,	  /* it is an end of a pair, and connected to its partner */
 	WV_YOUNG_PARTED,  /* it is an end of a pair, and connected to somebody else */
 
 	/* Nobody's: */
@@ -112,6 +113,12 @@ bool wv_young_any_news(void);
 
 /* Whether its number still means something to a partner. */
 bool wv_young_has_partner(const struct wv_young_qp *young);
+
+/*
+ * Whether its number must not become another queue pair's yet. If the daemon is gone after both
+ * programs have connected theirs, nobody could ever say that it may.
+ */
+bool wv_young_keeps_number(const struct wv_young_qp *young);
 
 /* Whether the program has any. May be called without the lock. */
 bool wv_young_any(void);

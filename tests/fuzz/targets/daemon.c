@@ -2,6 +2,7 @@
 /* Messages of several clients, and of a peer, to a daemon in this process, and its answers. */
 #include "fuzz.h"
 
+#include "daemon/pairs/links.h"
 #include "daemon/pairs/pair_state.h"
 #include "daemon/pairs/pairs.h"
 #include "daemon/pairs/user_names.h"
@@ -180,10 +181,12 @@ static void talk(const uint8_t *data, size_t bytes)
 
 		memcpy(&said, data, sizeof(said));
 		note = note_of(&said);
-		if (said.flags & SPOKEN_BY_PEER)
+		if (said.flags & SPOKEN_BY_PEER) {
+			wv_pair_note_swap(&note);
 			hear_peer((const uint8_t *)&note, sizeof(note));
-		else
+		} else {
 			say(&clients[TURN_KEEPER], &as_message, (const uint8_t *)&note);
+		}
 	}
 }
 

@@ -10,7 +10,9 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/un.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <ucontext.h>
@@ -65,10 +67,29 @@ int do_spoken(struct program *p, struct options o)
 	return 0;
 }
 
-/* As daemons do at their start. */
+/* Connections to the daemon, by its socket or the user's beside it. */
+static void close_connections(void)
+{
+	const char *path = getenv("WARMVERBS_SOCKET");
+
+	for (int fd = STDERR_FILENO + 1; path && fd < 256; fd++) {
+		struct sockaddr_un peer = {.sun_family = AF_UNSPEC};
+		socklen_t bytes = sizeof(peer);
+
+		if (!getpeername(fd, (struct sockaddr *)&peer, &bytes) &&
+		    peer.sun_family == AF_UNIX && !strncmp(peer.sun_path, path, strlen(path)))
+			close(fd);
+	}
+}
+
+/* As daemons do at their start. "closefrom:fd=N"; or, with "connections", only these. */
 int do_closefrom(struct program *p, struct options o)
 {
 	(void)p;
+	if (has(o, "connections")) {
+		close_connections();
+		return 0;
+	}
 	closefrom((int)option(o, "fd", STDERR_FILENO + 1));
 	return 0;
 }
