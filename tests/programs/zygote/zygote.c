@@ -10,7 +10,7 @@
  *   wait PID		 waits for a child; answers its status
  *   do WORD...		 does the words itself; answers how many failed
  *   close		 closes all descriptors but the standard ones; answers 0
- *   place US [raw]	 after so long, puts a file of its own at many numbers (raw: unseen by libc)
+ *   place US [raw]	 then puts files of its own at many numbers (raw: unseen by libc);
  *			 answers 0
  *   missing		 answers at how many of them it is not, here or in a child, and closes them
  *   thread, rest	 starts or ends a thread that forks children that exit at once; answers 0
