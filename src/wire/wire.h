@@ -249,7 +249,7 @@ int wv_send(int sock, const void *head, size_t head_bytes, const void *tail, siz
 /*
  * Receives one message without waiting. Its descriptors are close-on-exec and now the caller's; on
  * any error none is left open. Returns the message's size (0: the peer closed) or -errno; -EPROTO
- * if the message or its descriptors did not fit.
+ * if the message or its descriptors did not fit, or it has no bytes.
  */
 ssize_t wv_recv(int sock, void *data, size_t capacity, int *fds, unsigned int max_fds,
 		unsigned int *n_fds);

@@ -245,7 +245,7 @@ static void test_a_message_too_long_is_dropped_with_its_descriptors(void **state
 	assert_nothing_leaked(&l);
 }
 
-/* A message of no bytes looks like the end of the connection, but may carry descriptors. */
+/* A message of no bytes is not the end of the connection, though it looks like it. */
 static void test_an_empty_message_leaves_no_descriptors(void **state)
 {
 	int got_fds[WV_WIRE_MAX_FDS];
@@ -256,7 +256,7 @@ static void test_an_empty_message_leaves_no_descriptors(void **state)
 	(void)state;
 	link_up(&l);
 	send_many(&l, 3, 0);
-	assert_int_equal(wv_recv(l.sock[1], &byte, 1, got_fds, WV_WIRE_MAX_FDS, &n), 0);
+	assert_int_equal(wv_recv(l.sock[1], &byte, 1, got_fds, WV_WIRE_MAX_FDS, &n), -EPROTO);
 	assert_int_equal(n, 0);
 	assert_nothing_leaked(&l);
 }

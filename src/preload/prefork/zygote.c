@@ -68,7 +68,7 @@ struct wv_prefork_shm *wv_zygote_shm(void)
 
 	take_lock();
 	if (!shm)
-		shm = wv_prefork_shm_new();
+		__atomic_store_n(&shm, wv_prefork_shm_new(), __ATOMIC_RELAXED);
 	made = shm;
 	give_lock();
 	return made;
@@ -217,7 +217,7 @@ void wv_zygote_before_fork(void)
 
 	take_lock();
 	if (!shm && how_many())
-		shm = wv_prefork_shm_new();
+		__atomic_store_n(&shm, wv_prefork_shm_new(), __ATOMIC_RELAXED);
 	offers.n = 0;
 	/* A child gets no set of a device that may be gone. */
 	if (is_filling && how_many() && !nodes_differ(&unused))
