@@ -217,12 +217,6 @@ class Pairs(Case):
                 return
         self.fail(f"{self.pairs(self.a)} {result.events}")
 
-    def test_shared_receives(self):
-        """Of a client: a message to a queue pair that it has not connected would come into those of its others."""
-        self.start_server()
-        words = client().replace("qp:rc", "srq qp:rc,srq")
-        self.serve_without_pairs(self.serve(words, warm=False), lambda: self.serve(words))
-
     def serve_otherwise(self, other):
         """A server that asks for other attributes than before, when a client has a pair with it. Its client gets what a
         plain one gets after it, be it an error."""
@@ -248,6 +242,14 @@ class Pairs(Case):
 
     def test_server_with_another_mtu(self):
         self.serve_otherwise(one(more=",mtu=2"))
+
+
+class Shared(Case):
+    def test_receives(self):
+        """Of a client: a message to a queue pair that it has not connected would come into those of its others."""
+        self.start_server()
+        words = client().replace("qp:rc", "srq qp:rc,srq")
+        self.serve_without_pairs(self.serve(words, warm=False), lambda: self.serve(words))
 
 
 class Crossed(Case):

@@ -703,7 +703,7 @@ class Hostile(Case):
         self.refuse(wire.no_lease())
 
     def test_another_version(self):
-        self.refuse(wire.message(wire.PAIR, bytes(keepers.NOTE.size), version=wire.VERSION + 1))
+        self.refuse(wire.message(wire.PAIR, bytes(keepers.OWN.size), version=wire.VERSION + 1))
 
     def test_words(self):
         """That it should say itself, or that do not exist."""
