@@ -4,11 +4,22 @@
 #include <ctype.h>
 #include <errno.h>
 #include <linux/sockios.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
 /* Each may be as long as the longest recipe is as text. */
 #define MAX_DOCUMENTS_PER_TENANT 4
+
+bool wv_tenant_may_have_clients(struct wv_tenant *tenant)
+{
+	if (tenant->clients)
+		return true;
+	tenant->clients = calloc(1, sizeof(*tenant->clients));
+	if (tenant->clients)
+		TAILQ_INIT(&tenant->clients->connections);
+	return tenant->clients;
+}
 
 /* A client's text goes into logs and documents, so only printable ASCII is kept of it. */
 static void copy_printable(char *to, const char *from, size_t capacity)

@@ -28,6 +28,9 @@ struct wv_tenant_clients {
 	unsigned int n_documents; /* memory files */
 };
 
+/* Before its first connection. False: memory is short. */
+bool wv_tenant_may_have_clients(struct wv_tenant *tenant);
+
 struct wv_client {
 	struct wv_service *service;
 	struct wv_user *user;

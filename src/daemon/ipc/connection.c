@@ -333,21 +333,11 @@ static int on_silence(sd_event_source *source, uint64_t now, void *data)
 	return 0;
 }
 
-/* False: memory is short. */
-static bool may_have_clients(struct wv_tenant *tenant)
-{
-	if (tenant->clients)
-		return true;
-	tenant->clients = calloc(1, sizeof(*tenant->clients));
-	if (tenant->clients)
-		TAILQ_INIT(&tenant->clients->connections);
-	return tenant->clients;
-}
-
 void wv_connection_start(struct wv_connections *cs, int fd, struct wv_user *user,
 			 struct wv_tenant *tenant, bool administrator)
 {
-	struct wv_connection *cn = may_have_clients(tenant) ? calloc(1, sizeof(*cn)) : NULL;
+	struct wv_connection *cn =
+	    wv_tenant_may_have_clients(tenant) ? calloc(1, sizeof(*cn)) : NULL;
 
 	if (!cn) {
 		wv_closer_give(cs->service->closer, tenant, fd);
