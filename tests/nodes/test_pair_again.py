@@ -54,8 +54,8 @@ class Again(Case):
 
 
 class Closed(Case):
-    """A program closes the connection to the daemon, of which it does not know, before it connects its end. Its peer has
-    connected the other end."""
+    """A program closes the connection to the daemon, of which it does not know, before it connects its end. Its peer
+    has connected the other end."""
 
     def await_quiet(self):
         """A server without a connection cannot say that it has heard of the client's end."""
@@ -111,8 +111,8 @@ class Impatient(Case):
 
 
 class Still(Case):
-    """The server's daemon stands still when a client with a pair ends. Its number is not another one's before the server
-    has heard of that."""
+    """The server's daemon stands still when a client with a pair ends. Its number is not another one's before the
+    server has heard of that."""
 
     def is_up(self):
         return any(peer["state"] == "up" for peer in self.a.daemon.administrator.answer(op="peers")["peers"])

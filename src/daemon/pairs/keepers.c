@@ -345,3 +345,14 @@ void wv_keeper_remove(struct wv_pairs *p, struct wv_keeper *keeper)
 	p->keepers.n--;
 	free(keeper);
 }
+
+void wv_keepers_stop(struct wv_pairs *p)
+{
+	struct wv_keeper *keeper;
+
+	while ((keeper = LIST_FIRST(&p->keepers.all))) {
+		while (!LIST_EMPTY(&keeper->pairs))
+			wv_kept_end_forget(LIST_FIRST(&keeper->pairs));
+		wv_keeper_remove(p, keeper);
+	}
+}

@@ -275,6 +275,7 @@ void wv_pairs_stop(struct wv_pairs *p)
 	while (!LIST_EMPTY(&p->all))
 		wv_pair_forget(p, LIST_FIRST(&p->all));
 	wv_edges_finish(&p->edges);
+	wv_keepers_stop(p);
 	p->keepers.again = sd_event_source_disable_unref(p->keepers.again);
 	p->own_source = sd_event_source_disable_unref(p->own_source);
 	while ((letter = take_letter(p)))
