@@ -25,7 +25,9 @@ void wv_keeper_goes_on(struct wv_pairs *p, struct wv_keeper *keeper);
 /* The process has ended. */
 void wv_keeper_remove(struct wv_pairs *p, struct wv_keeper *keeper);
 
-/* The daemon ends: forgets the keepers that have no connection any more, and says nothing of that. */
+/*
+ * The daemon ends: forgets the keepers that have no connection any more, and says nothing of that.
+ */
 void wv_keepers_stop(struct wv_pairs *p);
 
 /* What a keeper says. 0; or -EPROTO if no keeper says such a thing. */
