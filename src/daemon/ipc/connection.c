@@ -109,7 +109,7 @@ static enum wv_client_next receive(struct wv_connection *cn)
 	if (wv_closer_is_full(c->service->closer, c->tenant)) {
 		c->service->tally.over_limit++;
 		c->state = WV_CLIENT_DONE; /* the daemon ends it: no report is missed */
-		return WV_CLIENT_CLOSE;
+		return cn->ended ? WV_CLIENT_KEEP : WV_CLIENT_CLOSE;
 	}
 	got = wv_recv_any(c->fd, cn->all->message, WV_WIRE_MAX, fds, &in.n_fds);
 	if (got == -EAGAIN || got == -EINTR)
@@ -193,12 +193,16 @@ static void end(struct wv_connection *cn)
 	keep_or_close(cn, events);
 }
 
-/* Waits for the next message. A program that has just got a lease is not disturbed by that. */
+/*
+ * Waits for the next message. A program that has just got a lease is not disturbed by that, and
+ * what is only to be dropped is no reason to hurry.
+ */
 static void keep(struct wv_connection *cn)
 {
 	const struct wv_client *c = &cn->client;
-	bool rests =
-	    c->state == WV_CLIENT_LEASED && wv_rest_begin(&cn->all->rests, &cn->rest, c->since_us);
+	int64_t since_us = cn->ended ? wv_now(c->service->event) : c->since_us;
+	bool rests = (cn->ended || c->state == WV_CLIENT_LEASED) &&
+		     wv_rest_begin(&cn->all->rests, &cn->rest, since_us);
 
 	keep_or_close(cn, rests ? 0 : EPOLLIN);
 }

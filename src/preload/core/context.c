@@ -173,6 +173,8 @@ int wv_context_close_watched(int fd)
 	const struct wv_fd_owner *watcher = watcher_of(wv_fd_get(fd));
 	int result;
 
+	if (!watcher) /* another thread has closed it meanwhile */
+		return REAL(close)(fd);
 	wv_lock();
 	forget(fd);
 	wv_fd_hide(fd, watcher);

@@ -50,6 +50,7 @@ WV_PUBLIC void _Exit(int status)
 }
 
 static pthread_key_t ends_with WV_START;
+static bool has_key WV_START; /* 0 may be the key of another library */
 
 static void thread_ends(void *unused)
 {
@@ -64,11 +65,12 @@ static void thread_ends(void *unused)
 /* Other threads may be the only ones that ever call this library, so it is done here. */
 __attribute__((constructor)) static void watch_first_thread(void)
 {
-	if (!pthread_key_create(&ends_with, thread_ends))
-		wv_exit_watch_thread();
+	has_key = !pthread_key_create(&ends_with, thread_ends);
+	wv_exit_watch_thread();
 }
 
 void wv_exit_watch_thread(void)
 {
-	pthread_setspecific(ends_with, &ends_with);
+	if (has_key)
+		pthread_setspecific(ends_with, &ends_with);
 }

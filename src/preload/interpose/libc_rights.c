@@ -52,32 +52,37 @@ CHANGE(setreuid, (uid_t real, uid_t effective), (real, effective))
 CHANGE(setregid, (gid_t real, gid_t effective), (real, effective))
 CHANGE(setresuid, (uid_t real, uid_t effective, uid_t set), (real, effective, set))
 CHANGE(setresgid, (gid_t real, gid_t effective, gid_t set), (real, effective, set))
-CHANGE(setfsuid, (uid_t id), (id))
-CHANGE(setfsgid, (gid_t id), (id))
 CHANGE(setgroups, (size_t n, const gid_t *groups), (n, groups))
 CHANGE(initgroups, (const char *user, gid_t group), (user, group))
 CHANGE(capset, (cap_user_header_t header, cap_user_data_t data), (header, data))
 CHANGE(setns, (int fd, int kind), (fd, kind))
 CHANGE(unshare, (int what), (what))
 
+/*
+ * These are of the calling thread alone, and file servers call them for each request. -1 only asks.
+ */
+CHANGE_IF(id != (uid_t)-1 && !wv_program_has_threads(), setfsuid, (uid_t id), (id))
+CHANGE_IF(id != (gid_t)-1 && !wv_program_has_threads(), setfsgid, (gid_t id), (id))
+
 /* @limit is NULL where a limit is only asked for. */
-static bool is_reached_by_threads(__rlimit_resource_t resource, const void *limit)
+static bool is_reached_by_threads(pid_t pid, __rlimit_resource_t resource, const void *limit)
 {
-	return limit && (resource == RLIMIT_AS || resource == RLIMIT_NPROC);
+	return limit && (resource == RLIMIT_AS || resource == RLIMIT_NPROC) &&
+	       (!pid || pid == getpid());
 }
 
-#define CHANGE_LIMIT(name, params, args)                                                           \
-	CHANGE_IF(is_reached_by_threads(resource, limit), name, params, args)
+#define CHANGE_LIMIT(pid, name, params, args)                                                      \
+	CHANGE_IF(is_reached_by_threads(pid, resource, limit), name, params, args)
 
-CHANGE_LIMIT(setrlimit, (__rlimit_resource_t resource, const struct rlimit *limit),
+CHANGE_LIMIT(0, setrlimit, (__rlimit_resource_t resource, const struct rlimit *limit),
 	     (resource, limit))
-CHANGE_LIMIT(setrlimit64, (__rlimit_resource_t resource, const struct rlimit64 *limit),
+CHANGE_LIMIT(0, setrlimit64, (__rlimit_resource_t resource, const struct rlimit64 *limit),
 	     (resource, limit))
-CHANGE_LIMIT(prlimit,
+CHANGE_LIMIT(pid, prlimit,
 	     (pid_t pid, __rlimit_resource_t resource, const struct rlimit *limit,
 	      struct rlimit *old),
 	     (pid, resource, limit, old))
-CHANGE_LIMIT(prlimit64,
+CHANGE_LIMIT(pid, prlimit64,
 	     (pid_t pid, __rlimit_resource_t resource, const struct rlimit64 *limit,
 	      struct rlimit64 *old),
 	     (pid, resource, limit, old))

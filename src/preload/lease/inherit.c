@@ -10,9 +10,14 @@ struct wv_inheritance {
 	_Alignas(8) uint8_t cmdlog[];
 };
 
+/* How far a pair has come is to be known in both processes, whatever is left to adopt. */
 static bool is_anything_left(const struct wv_context *c)
 {
-	if (c->mode != WV_LEASED || c->stopped || !c->files)
+	if (c->mode != WV_LEASED || !c->files)
+		return false;
+	if (c->pair.id)
+		return true;
+	if (c->stopped)
 		return false;
 	wv_each_step (c->lease.cmdlog, step)
 		if (step->state == WV_FREE)
