@@ -50,6 +50,24 @@ os.getloadavg = lambda: ({load}, 0, 0)
 lab = types.SimpleNamespace(end=lambda: None, check_nothing_left=lambda: None, remove=lambda: None)
 sys.exit(report.run_all([report.Case("topic", str(i), attempt) for i in range(10)], lambda _case: lab))
 """
+AGAIN_FILE = """
+import sys, types
+sys.path.insert(0, {lab!r})
+from suite import report
+
+labs = []
+
+def attempt(lab):
+    if len(labs) <= {in_vain}:
+        raise report.Again("a rejection")
+
+def make_lab(_case):
+    labs.append(types.SimpleNamespace(end=lambda: None, check_nothing_left=lambda: None, remove=lambda: None,
+                                      transcript=lambda: []))
+    return labs[-1]
+
+sys.exit(report.run_all([report.Case("topic", "case", attempt)], make_lab))
+"""
 PASSES, FAILS = "    def test_passes(self): pass", "    def test_fails(self): self.fail()"
 SKIPPED = '    def test_skipped(self): self.skipTest("no moon")'
 PARTS = """
@@ -108,9 +126,9 @@ class Main(unittest.TestCase):
 
 
 class Lab(unittest.TestCase):
-    def run_file(self, in_vain, load=0):
+    def run_file(self, in_vain, load=0, file=LAB_FILE):
         """The exit status and the last two lines of what it prints."""
-        file = LAB_FILE.format(lab=str(TESTS / "lab"), in_vain=in_vain, load=load)
+        file = file.format(lab=str(TESTS / "lab"), in_vain=in_vain, load=load)
         done = subprocess.run([sys.executable, "-B", "-c", file], env={**os.environ, "PYTHONPATH": str(TESTS)},
                               capture_output=True, text=True, check=False)
         return done.returncode, done.stdout.splitlines()[-2:]
@@ -125,6 +143,10 @@ class Lab(unittest.TestCase):
     def test_attempts_on_a_busy_machine(self):
         why = "10 of 20 attempts were in vain, and the machine is too busy to tell why"
         self.assertEqual(self.run_file(1, load=1e6), (0, [f"skip attempts: {why}", "10 passed, 0 failed, 1 skipped"]))
+
+    def test_once_more(self):
+        for in_vain, expected in ((0, "1 passed, 0 failed"), (1, "1 passed, 0 failed"), (2, "0 passed, 1 failed")):
+            self.assertEqual(self.run_file(in_vain, file=AGAIN_FILE)[1][-1], f"{expected}, 0 skipped")
 
 
 if __name__ == "__main__":

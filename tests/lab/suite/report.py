@@ -21,6 +21,10 @@ class Failure(Exception):
     """A check of a case has failed."""
 
 
+class Again(Exception):
+    """What happened is nobody's fault here, and the text says what; the case is to run once more, from its beginning."""
+
+
 @dataclass(frozen=True)
 class Case:
     topic: str
@@ -69,8 +73,15 @@ def run_all(cases, make_lab):
 
 def _run_one(case, make_lab):
     start = time.monotonic()
-    lab = make_lab(case)
-    outcome, reason = _attempt(case, lab)
+    for more in (True, False):
+        lab = make_lab(case)
+        outcome, reason = _attempt(case, lab)
+        if outcome != "again":
+            break
+        outcome = "failed"
+        if more:
+            print(f"once more, since {reason}", flush=True)
+            lab.remove()
     seconds = time.monotonic() - start
     print(f"{WORDS[outcome]:4} {case.title} ({seconds:.1f} s){': ' + reason if reason else ''}", flush=True)
     if outcome == "failed":
@@ -82,13 +93,18 @@ def _run_one(case, make_lab):
 def _attempt(case, lab):
     """Runs a case and checks what it leaves behind, even if it failed."""
     failures = []
+    again = None
     for step in (lambda: case.run(lab), lab.end, lab.check_nothing_left):
         try:
             step()
         except Skip as skip:
             return "skipped", str(skip)
+        except Again as reason:
+            again = str(reason)
         except Failure as failure:
             failures.append(str(failure))
         except Exception:  # pylint: disable=broad-except  # One case must not end the others.
             failures.append(traceback.format_exc())
-    return ("failed", "; ".join(failures)) if failures else ("passed", "")
+    if failures:
+        return "failed", "; ".join(failures)
+    return ("again", again) if again else ("passed", "")
