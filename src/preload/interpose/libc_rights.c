@@ -36,7 +36,7 @@ static void before_change(void)
 }
 
 #define CHANGE_IF(it_matters, name, params, args)                                                  \
-	WV_PUBLIC int name params                                                                  \
+	WV_PUBLIC WV_UNSANITIZED int name params                                                   \
 	{                                                                                          \
 		if (it_matters)                                                                    \
 			before_change();                                                           \
@@ -64,8 +64,9 @@ CHANGE(unshare, (int what), (what))
 CHANGE_IF(id != (uid_t)-1 && !wv_program_has_threads(), setfsuid, (uid_t id), (id))
 CHANGE_IF(id != (gid_t)-1 && !wv_program_has_threads(), setfsgid, (gid_t id), (id))
 
-/* @limit is NULL where a limit is only asked for. */
-static bool is_reached_by_threads(pid_t pid, __rlimit_resource_t resource, const void *limit)
+/* @limit is NULL where a limit is only asked for. AddressSanitizer asks before it is ready. */
+WV_UNSANITIZED static bool is_reached_by_threads(pid_t pid, __rlimit_resource_t resource,
+						 const void *limit)
 {
 	return limit && (resource == RLIMIT_AS || resource == RLIMIT_NPROC) &&
 	       (!pid || pid == getpid());
