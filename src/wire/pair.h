@@ -5,7 +5,8 @@
  * server's is only reserved for that: it stays in INIT, where it receives nothing, until its own
  * program moves it. If that move names the client's queue pair, it is made with the packet sequence
  * numbers of the pair. The pair lasts as long as its two queue pairs: if a program takes its own
- * back to RESET and connects it once more, the same question has the same answer.
+ * back to RESET and connects it once more, the same question has the same answer, whomever it has
+ * met in between.
  *
  * Servers, shapes of spares and pairs have random numbers, so that nobody can speak of one that it
  * was not told of.

@@ -10,9 +10,10 @@ import time
 
 import test_pair_moves
 from support import bed, cases
-from test_pair_moves import BACK, CLIENT_MOVE, SERVER_MOVE
+from test_pair_moves import BACK, CLIENT_MOVE, SERVER_MOVE, moved
 from test_pairs import NOTICE_S, OPEN, RUNS, client, one
 
+ELSEWHERE = CLIENT_MOVE.replace("met", "dest=4711")
 STILL_S = 3  # longer than a daemon waits for another one's answer, shorter than a link without a word lasts
 
 
@@ -26,6 +27,8 @@ class Again(Case):
     """Both programs have connected their ends. One takes its own back to RESET, and connects it to its peer once more;
     the other has its own as it was."""
 
+    BETWEEN = ""  # moves
+
     def go_on(self, meet):
         """The server connects again after @meet, before it waits for its next client."""
         def meet_and_go_on(started):
@@ -35,10 +38,10 @@ class Again(Case):
         return meet_and_go_on
 
     def client(self, meet):
-        self.check_client(client().replace("at:connected", f"at:connected {BACK} {CLIENT_MOVE}"), meet)
+        self.check_client(client().replace("at:connected", f"at:connected {BACK} {self.BETWEEN} {CLIENT_MOVE}"), meet)
 
     def check_again(self, meet):
-        self.check_server(f"{one()} at:idle {BACK} {SERVER_MOVE}", self.go_on(meet))
+        self.check_server(f"{one()} at:idle {BACK} {self.BETWEEN} {SERVER_MOVE}", self.go_on(meet))
 
     def test_client_that_was_the_first(self):
         self.client(self.client_first)
@@ -51,6 +54,32 @@ class Again(Case):
 
     def test_server_that_was_the_second(self):
         self.check_again(self.client_first)
+
+
+class Elsewhere(Again):
+    """The same, and the program has it connected to somebody else meanwhile."""
+
+    BETWEEN = f"{ELSEWHERE} {BACK}"
+
+    def then_daemons_end(self, meet):
+        def meet_and_end(started):
+            meet(started)
+            for node in self.nodes:
+                node.daemon.stop(signal.SIGKILL)
+                node.daemon.start()
+        return meet_and_end
+
+    def test_client_whose_daemon_has_ended(self):
+        self.client(self.then_daemons_end(self.client_first))
+
+    def test_server_whose_daemon_has_ended(self):
+        self.check_again(self.then_daemons_end(self.server_first))
+
+    def test_client_before_it_meets_its_peer(self):
+        self.check_client(moved(client(), f"{self.BETWEEN} {CLIENT_MOVE}"), self.server_first)
+
+    def test_server_before_it_meets_its_peer(self):
+        self.check_server(moved(one(), f"{self.BETWEEN} {SERVER_MOVE}"), self.client_first)
 
 
 class Closed(Case):

@@ -332,7 +332,7 @@ static void test_met(void **state)
 	assert_true(wv_young_any_news());
 	wv_partner_told(y, WV_PAIR_CONNECTED);
 	assert_false(wv_young_any_news());
-	assert_int_equal(y->state, WV_YOUNG_USED);
+	assert_int_equal(y->state, WV_YOUNG_CONNECTED);
 }
 
 /* A server that gives up soon would notice that the client's queue pair answers "not ready". */
@@ -361,19 +361,15 @@ static struct wv_young_qp *add_used(void)
 	wv_partner_note_move(y, y, &rtr, RTR_MASK);
 	wv_partner_note_move(y, y, &rts, RTS_MASK);
 	wv_partner_told(y, WV_PAIR_USED);
-	assert_int_equal(y->state, WV_YOUNG_USED);
+	assert_int_equal(y->state, WV_YOUNG_CONNECTED);
 	return y;
 }
 
-static void test_again(void **state)
+static void connect_again(struct wv_young_qp *y)
 {
-	struct wv_young_qp *y = add_used();
 	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 9), rts = to(IBV_QPS_RTS, 9);
-	struct ibv_qp_attr reset = to(IBV_QPS_RESET, 0), drained = to(IBV_QPS_SQD, 0);
+	struct ibv_qp_attr reset = to(IBV_QPS_RESET, 0);
 
-	(void)state;
-	wv_partner_note_move(y, y, &drained, IBV_QP_STATE);
-	assert_int_equal(y->state, WV_YOUNG_USED); /* it has its peer all the time */
 	wv_partner_note_move(y, y, &reset, IBV_QP_STATE);
 	assert_int_equal(wv_partner_set_psns(y, &rtr, RTR_MASK), WV_WHY_NONE);
 	assert_int_equal(rtr.rq_psn, 12);
@@ -381,7 +377,18 @@ static void test_again(void **state)
 	assert_int_equal(wv_partner_set_psns(y, &rts, RTS_MASK), WV_WHY_NONE);
 	assert_int_equal(rts.sq_psn, 11);
 	wv_partner_note_move(y, y, &rts, RTS_MASK);
-	assert_int_equal(y->state, WV_YOUNG_USED);
+	assert_int_equal(y->state, WV_YOUNG_CONNECTED);
+}
+
+static void test_again(void **state)
+{
+	struct wv_young_qp *y = add_used();
+	struct ibv_qp_attr drained = to(IBV_QPS_SQD, 0);
+
+	(void)state;
+	wv_partner_note_move(y, y, &drained, IBV_QP_STATE);
+	assert_int_equal(y->state, WV_YOUNG_CONNECTED); /* it has its peer all the time */
+	connect_again(y);
 }
 
 /* The number of its partner is any queue pair's. */
@@ -404,27 +411,60 @@ static void test_number_is_kept_after_use(void **state)
 	wv_ends_lose(0); /* nobody would ever say that it may go */
 	assert_false(wv_young_keeps_number(y));
 	assert_true(wv_young_has_partner(y));
+	wv_partner_note_elsewhere(y); /* such as RESET, before it is destroyed */
+	assert_false(wv_young_keeps_number(y));
 }
 
-static void test_parted(void **state)
+static void connect_to_a_stranger(struct wv_young_qp *y)
 {
-	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
 	struct ibv_qp_attr rtr = to(IBV_QPS_RTR, 8), rts = to(IBV_QPS_RTS, 8);
 
-	(void)state;
+	assert_not_named(y, rtr, RTR_MASK, WV_WHY_OTHER_PEER);
 	wv_partner_note_move(y, y, &rtr, RTR_MASK);
-	assert_int_equal(y->news, 0); /* the program may still turn to the partner */
+	assert_int_equal(wv_partner_set_psns(y, &rts, RTS_MASK), WV_WHY_NONE);
+	assert_int_equal(rts.sq_psn, 2);
 	wv_partner_note_move(y, y, &rts, RTS_MASK);
-	assert_int_equal(y->state, WV_YOUNG_PARTED);
-	assert_int_equal(y->news, NEWS(WV_PAIR_DROP));
-	assert_int_equal(y->why, WV_PAIR_OTHER_PEER);
-	wv_partner_told(y, WV_PAIR_DROP);
-	assert_int_equal(y->state, WV_YOUNG_PARTED);
-	wv_partner_leave(y, WV_PAIR_ENDED); /* the program destroys it: its number stays */
+	assert_int_equal(y->state, WV_YOUNG_CONNECTED);
+}
+
+/* The partner may have its end connected all the time, used before or not. */
+static void test_connected_to_another_and_back(void **state)
+{
+	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
+	struct ibv_qp_attr reset = to(IBV_QPS_RESET, 0);
+
+	(void)state;
+	connect_to_a_stranger(y);
 	assert_int_equal(y->news, 0);
+	connect_again(y);
+	assert_int_equal(y->news, NEWS(WV_PAIR_USED));
+	wv_partner_note_move(y, y, &reset, IBV_QP_STATE);
+	connect_to_a_stranger(y);
+	wv_ends_lose(0); /* nobody could tell the partner, either */
+	connect_again(y);
+}
+
+static void test_connected_to_another_and_destroyed(void **state)
+{
+	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
+
+	(void)state;
+	connect_to_a_stranger(y);
+	wv_partner_leave(y, WV_PAIR_ENDED); /* its number stays */
+	assert_int_equal(y->news, NEWS(WV_PAIR_DROP));
 	assert_int_equal(y->state, WV_YOUNG_LEAVING);
 	wv_partner_has_gone(y);
 	assert_int_equal(y->state, WV_YOUNG_OVER);
+}
+
+static void test_connected_to_another_when_the_partner_goes(void **state)
+{
+	struct wv_young_qp *y = add(9, WV_YOUNG_GROWN);
+
+	(void)state;
+	connect_to_a_stranger(y);
+	wv_partner_has_gone(y);
+	assert_int_equal(y->state, WV_YOUNG_NONE);
 }
 
 /* It stops at RTR, and names its partner after that. */
@@ -571,7 +611,9 @@ int main(void)
 	    cmocka_unit_test_setup(test_again, begin),
 	    cmocka_unit_test_setup(test_gone_after_use, begin),
 	    cmocka_unit_test_setup(test_number_is_kept_after_use, begin),
-	    cmocka_unit_test_setup(test_parted, begin),
+	    cmocka_unit_test_setup(test_connected_to_another_and_back, begin),
+	    cmocka_unit_test_setup(test_connected_to_another_and_destroyed, begin),
+	    cmocka_unit_test_setup(test_connected_to_another_when_the_partner_goes, begin),
 	    cmocka_unit_test_setup(test_turns_to_the_partner, begin),
 	    cmocka_unit_test_setup(test_from_elsewhere, begin),
 	    cmocka_unit_test_setup(test_moved_elsewhere, begin),

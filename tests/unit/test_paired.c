@@ -550,18 +550,43 @@ static void test_gone_after_use(void **state)
 	end();
 }
 
-/* Whoever has told of that is no part of the pair any more. */
+/* The peer may have its end connected all the time, and so the numbers stay those of the pair. */
 static void test_other_peer_after_use(void **state)
 {
 	(void)state;
 	begin();
 	connect_to(&asked);
-	connect_again_to(&other);
-	assert_connected(&other, &other);
+	for (unsigned int i = 0; i < 5; i++) {
+		connect_again_to(&other);
+		assert_connected(&other, &other);
+		connect_again_to(&asked);
+		assert_connected(&asked, &peer);
+	}
 	assert_int_equal(next_message(), WV_MSG_REPORT);
-	assert_told_moves(WV_PAIR_OTHER_PEER, &other);
+	assert_int_equal(next_message(), 0);
+	connect_again_to(&other);
+	say_gone();
 	connect_again_to(&asked);
 	assert_connected(&asked, &asked);
+	assert_told_moves(WV_PAIR_ENDED, &asked);
+	end();
+}
+
+/* The daemon hears of the first. */
+static void test_other_peer_before_use(void **state)
+{
+	(void)state;
+	begin();
+	connect_to(&other);
+	assert_told_moves(WV_PAIR_OTHER_PEER, &other);
+	for (unsigned int i = 0; i < 5; i++) {
+		connect_again_to(&asked);
+		assert_connected(&asked, &peer);
+		connect_again_to(&other);
+		assert_connected(&other, &other);
+	}
+	assert_int_equal(next_message(), WV_MSG_REPORT);
+	assert_int_equal(next_message(), 0);
 	end();
 }
 
@@ -710,6 +735,7 @@ int main(void)
 	    cmocka_unit_test(test_reset_and_again),
 	    cmocka_unit_test(test_gone_after_use),
 	    cmocka_unit_test(test_other_peer_after_use),
+	    cmocka_unit_test(test_other_peer_before_use),
 	    cmocka_unit_test(test_receives_come_back),
 	    cmocka_unit_test(test_a_ring_is_awaited_until_the_next_command),
 	    cmocka_unit_test(test_told_without_a_pair),

@@ -113,11 +113,11 @@ void wv_pairs_differ(struct wv_pairs *p, struct wv_pair *pair, uint32_t create,
 	p->tally.unlike[why]++;
 	wv_pair_count(pair->peer, why);
 	wv_edge_differ(pair->edge);
-	/* With other attributes it is connected all the same, and by the numbers of the pair. */
-	if (why == WV_PAIR_ATTRIBUTES)
-		pair->is_unlike = true;
-	else
+	/* It may be connected all the same, or be so later; by the numbers of the pair. */
+	if (why == WV_PAIR_ENDED)
 		leave(p, pair, why);
+	else
+		pair->is_unlike = true;
 }
 
 static bool has_edges(const struct wv_pairs *p, const struct wv_recipe *recipe)

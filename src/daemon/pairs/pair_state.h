@@ -114,7 +114,7 @@ struct wv_pair {
 	dev_t rdev;		       /* of its lease */
 	int fd;			       /* HANDED_OUT, LEFT: keeps the number of the queue pair */
 	int64_t since_us;	       /* of the state */
-	bool is_unlike;		       /* HANDED_OUT: connected, but by commands */
+	bool is_unlike;		       /* HANDED_OUT: connected by commands, to whomever */
 	bool is_used;		       /* both programs have connected their ends */
 };
 

@@ -39,7 +39,7 @@ enum wv_pair_stage {
 struct wv_pair_progress {
 	uint8_t stage; /* enum wv_pair_stage */
 	bool gone;     /* the peer is no part of the pair any more */
-	bool used;     /* the program has connected it to that peer, and the daemon knows how */
+	bool told;     /* the daemon knows how the program has connected it */
 	uint16_t why;  /* enum wv_pair_why: why the program did not connect it as it was */
 };
 

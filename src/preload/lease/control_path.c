@@ -44,7 +44,7 @@ static struct wv_step *claim(struct wv_context *c, struct wv_passage *p)
 /* The program has connected the pair's queue pair as it was. Call with the lock held. */
 static void connected_as_it_was(struct wv_context *c)
 {
-	c->qps->progress.used = true;
+	c->qps->progress.told = true;
 	wv_news_gather(c);
 	wv_news_ready(c);
 }

@@ -87,20 +87,14 @@ static void add_move(struct wv_context *c, const struct wv_passage *p)
 		wv_record_answer(&c->connecting->moves, p->cmd, p->row, 0);
 }
 
-/*
- * Whether the daemon knows all that @p says: its queue pair is connected to its partner once more.
- */
-static bool is_known(const struct wv_context *c)
-{
-	return c->qps->progress.used && c->qps->progress.stage == WV_PAIR_MET;
-}
-
 void wv_connections_note(const struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
+	const struct wv_pair_progress *at = &c->qps->progress;
 	bool is_end = c->pair.id && p->target == c->pair.qp;
 
-	if (is_end ? p->state >= 0 && is_known(c) : !c->connecting->untold)
+	/* How the program connects the end of a pair after the first time changes nothing. */
+	if (is_end ? p->state >= 0 && at->told && !at->gone : !c->connecting->untold)
 		return;
 	if (p->state == IBV_QPS_RTR && creator(c, p->target)) {
 		begin_moves(c);
@@ -111,7 +105,7 @@ void wv_connections_note(const struct wv_passage *p)
 			add_move(c, p);
 		if (p->target != c->connecting->qp)
 			begin_moves(c);
-		tell(c, p->target, is_end ? c->qps->progress.why : 0);
+		tell(c, p->target, is_end ? at->why : 0);
 	} else if (p->row->class_ == WV_DESTROY && is_end) {
 		begin_moves(c);
 		tell(c, p->target, WV_PAIR_ENDED); /* it may soon be another one's number */

@@ -219,7 +219,7 @@ static struct wv_step *to_elsewhere(const struct wv_passage *p)
 	return step;
 }
 
-/* A program that went its own way may come back, as long as nobody was told: until RTS. */
+/* A program that went its own way may come back: the peer keeps its end for that. */
 static struct wv_step *move(struct wv_passage *p)
 {
 	if (p->state == IBV_QPS_RTR)
@@ -314,8 +314,9 @@ void wv_paired_after_kernel(const struct wv_passage *p, bool failed)
 		at->stage = WV_PAIR_APART;
 	if (failed)
 		return;
-	if (p->row->class_ == WV_DESTROY || (p->state == IBV_QPS_RTS && at->stage == WV_PAIR_OVER))
+	if (p->row->class_ == WV_DESTROY ||
+	    (p->state == IBV_QPS_RTS && at->gone && at->stage == WV_PAIR_OVER))
 		c->pair.id = 0;
 	else if (p->state == IBV_QPS_RTS)
-		at->used = true;
+		at->told = true;
 }

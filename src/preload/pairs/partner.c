@@ -160,7 +160,7 @@ uint16_t wv_partner_set_psns(const struct wv_young_qp *y, struct ibv_qp_attr *at
 
 	if (is_to(IBV_QPS_RTS, attr, mask) && y->met)
 		attr->sq_psn = y->partner.peer.psn;
-	if (!is_to(IBV_QPS_RTR, attr, mask) || y->state == WV_YOUNG_PARTED)
+	if (!is_to(IBV_QPS_RTR, attr, mask))
 		return WV_WHY_NONE;
 	why = decide(y, attr, mask);
 	if (!why)
@@ -188,16 +188,6 @@ static void note_rtr(struct wv_young_qp *y, bool met, const struct ibv_qp_attr *
 	y->sgid_index = attr->ah_attr.grh.sgid_index;
 }
 
-/* It is connected to somebody else. Before RTS, the program may still turn to the partner. */
-static void part(struct wv_young_qp *y)
-{
-	wv_young_enter(y, WV_YOUNG_PARTED);
-	if (y->partner.pair) {
-		add_news(y, WV_PAIR_DROP);
-		y->why = WV_PAIR_OTHER_PEER;
-	}
-}
-
 /* It is of interest only until the daemon has heard its news. */
 static void pass(struct wv_young_qp *y)
 {
@@ -220,8 +210,9 @@ static void note_rts(struct wv_young_qp *y, const struct ibv_qp_attr *rts)
 {
 	uint64_t shape;
 
+	/* The program may turn to the partner, whose end may be connected all the time. */
 	if (!y->met && wv_young_has_partner(y)) {
-		part(y);
+		wv_young_enter(y, WV_YOUNG_CONNECTED);
 		return;
 	}
 	shape = wv_shape_connected(&y->key, may_have_pairs(y, rts), y->by_request);
@@ -234,7 +225,8 @@ static void note_rts(struct wv_young_qp *y, const struct ibv_qp_attr *rts)
 		pass(y);
 		return;
 	}
-	wv_young_enter(y, WV_YOUNG_USED);
+	wv_young_enter(y, WV_YOUNG_CONNECTED);
+	y->used = true;
 	if (y->partner.pair)
 		add_news(y, WV_PAIR_USED);
 }
@@ -251,11 +243,10 @@ void wv_partner_note_elsewhere(struct wv_young_qp *y)
 void wv_partner_note_move(struct wv_young_qp *y, const struct wv_young_qp *was,
 			  const struct ibv_qp_attr *attr, int mask)
 {
-	if (y->state == WV_YOUNG_PARTED ||
-	    (y->state == WV_YOUNG_USED && attr->qp_state != IBV_QPS_RESET))
+	if (y->state == WV_YOUNG_CONNECTED && attr->qp_state != IBV_QPS_RESET)
 		return;
 	if (y->state == WV_YOUNG_GROWN && attr->qp_state == IBV_QPS_RTR)
-		note_rtr(y, was->state != WV_YOUNG_PARTED && !decide(was, attr, mask), attr, mask);
+		note_rtr(y, !decide(was, attr, mask), attr, mask);
 	else if (y->state == WV_YOUNG_GROWN && attr->qp_state == IBV_QPS_RTS)
 		note_rts(y, attr);
 	else
@@ -264,10 +255,8 @@ void wv_partner_note_move(struct wv_young_qp *y, const struct wv_young_qp *was,
 
 void wv_partner_leave(struct wv_young_qp *y, enum wv_pair_why why)
 {
-	bool is_told = y->state == WV_YOUNG_PARTED;
-
 	wv_young_enter(y, y->partner.pair ? WV_YOUNG_LEAVING : WV_YOUNG_LOST);
-	if (!y->partner.pair || is_told)
+	if (!y->partner.pair)
 		return;
 	add_news(y, WV_PAIR_DROP);
 	y->why = (uint16_t)why;
@@ -321,8 +310,6 @@ void wv_partner_has_gone(struct wv_young_qp *y)
 		wv_stock_return(y);
 	else if (y->state == WV_YOUNG_LEAVING)
 		wv_young_enter(y, WV_YOUNG_OVER);
-	else if (y->state == WV_YOUNG_PARTED)
-		forget(y);
-	else if (y->state == WV_YOUNG_USED || y->state == WV_YOUNG_PAST)
+	else if (y->state == WV_YOUNG_CONNECTED || y->state == WV_YOUNG_PAST)
 		pass(y);
 }

@@ -33,8 +33,7 @@ bool wv_young_has_partner(const struct wv_young_qp *young)
 
 bool wv_young_keeps_number(const struct wv_young_qp *young)
 {
-	return wv_young_has_partner(young) &&
-	       (young->partner.pair || young->state != WV_YOUNG_USED);
+	return wv_young_has_partner(young) && (young->partner.pair || !young->used);
 }
 
 static bool is_own(const struct wv_young_qp *y)

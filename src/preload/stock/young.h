@@ -30,8 +30,7 @@ enum wv_young_state {
 	WV_YOUNG_AHEAD,	  /* a spare that the program has not moved to INIT, or not often enough */
 	WV_YOUNG_LEARNED, /* its moves to INIT were commands, from which a shape is learned */
 	WV_YOUNG_GROWN,	  /* it has made all moves to INIT */
-	WV_YOUNG_USED,	  /* it is an end of a pair, and connected to its partner */
-	WV_YOUNG_PARTED,  /* it is an end of a pair, and connected to somebody else */
+	WV_YOUNG_CONNECTED, /* it is an end of a pair, and connected to whomever */
 
 	/* Nobody's: */
 	WV_YOUNG_PAST,	  /* the queue pair is young no more; the daemon is to hear of it */
@@ -43,7 +42,7 @@ enum wv_young_state {
 #define WV_YOUNG_BIT(state) (1u << (state))
 #define WV_YOUNG_BITS(a, z) (WV_YOUNG_BIT((z) + 1) - WV_YOUNG_BIT(a)) /* from @a to @z */
 #define WV_YOUNG_UNTAKEN    WV_YOUNG_BITS(WV_YOUNG_RESERVED, WV_YOUNG_CLAIMED)
-#define WV_YOUNG_OF_PROGRAM WV_YOUNG_BITS(WV_YOUNG_AHEAD, WV_YOUNG_PARTED)
+#define WV_YOUNG_OF_PROGRAM WV_YOUNG_BITS(WV_YOUNG_AHEAD, WV_YOUNG_CONNECTED)
 
 /* The other end of a pair (wire/pair.h). */
 struct wv_partner {
@@ -66,6 +65,7 @@ struct wv_young_qp {
 	bool was_reset;	 /* a spare that was put back to RESET, which the program never left */
 	bool by_request; /* the program creates it for a request that names the peer (requests.h) */
 	bool met;	 /* it is moved to RTR, towards its partner */
+	bool used;	 /* it was connected to its partner once */
 	bool is_elsewhere; /* of a copy: its move to RTR is from another GID than partner.own_gid */
 	struct wv_partner partner;
 
@@ -115,8 +115,8 @@ bool wv_young_any_news(void);
 bool wv_young_has_partner(const struct wv_young_qp *young);
 
 /*
- * Whether its number must not become another queue pair's yet. If the daemon is gone after both
- * programs have connected theirs, nobody could ever say that it may.
+ * Whether its number must not become another queue pair's yet. If the daemon is gone after the
+ * program has connected it to its partner, nobody could ever say that it may.
  */
 bool wv_young_keeps_number(const struct wv_young_qp *young);
 
