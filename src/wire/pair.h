@@ -154,7 +154,11 @@ struct wv_msg_connected {
 	struct wv_msg msg;
 	uint32_t create; /* index of the step that creates the queue pair */
 	uint32_t qp_num;
-	uint16_t why; /* enum wv_pair_why: why it was not connected as the pair of the lease is */
+	/*
+	 * enum wv_pair_why: why it was not connected as the pair of the lease is. Of an end of a
+	 * pair that is destroyed: ENDED, or nothing, if the daemon was told of it, or it was used
+	 */
+	uint16_t why;
 	uint16_t reserved[3];
 	/*
 	 * struct wv_cmdlog follows, form WV_RECORD: the moves to RTR and RTS as the program made

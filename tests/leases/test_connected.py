@@ -12,7 +12,7 @@ from support import bed, cases, trace
 PAIRING = str(bed.BUILD / "tests/leases/pairing")
 CONNECT = str(bed.BUILD / "tests/programs/connect")
 MOVES = {"INIT2RTR_QP", "RTR2RTS_QP"}
-ENDED, OTHER_PEER, ATTRIBUTES = 5, 6, 7  # enum wv_pair_why
+USED, ENDED, OTHER_PEER, ATTRIBUTES = 0, 5, 6, 7  # enum wv_pair_why
 
 
 class Connected(unittest.TestCase):
@@ -121,7 +121,7 @@ class Connected(unittest.TestCase):
 
     def check_untold(self):
         """Of a pair that is used, the server's daemon tells the client's: nothing but the end of the queue pair."""
-        self.check_told(ENDED, 0)
+        self.check_told(USED, 0)
 
     def rollbacks(self, result):
         return len([e for e in result.events if e.kind == trace.ROLLBACK])

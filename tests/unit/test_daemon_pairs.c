@@ -678,6 +678,29 @@ static void test_another_peer_ends_the_edge(void **state)
 	assert_int_equal(hear(b, keeper).word, 0);
 }
 
+/* The program is so short that the server's word comes after its own. */
+static void test_destroyed_before_the_server_says_that_it_is_used(void **state)
+{
+	struct daemon_bench *b = *state;
+	wv_auto_fd keeper = learn(b);
+	struct wv_pair_note note, drop;
+	wv_auto_fd sock = -1;
+
+	make_pair(b, keeper);
+	sock = claim(b, keeper, &note);
+	say_connected(b, sock, SPARE_QP, WV_PAIR_NO_REASON);
+	drop = hear(b, keeper);
+	assert_int_equal(drop.word, WV_PAIR_DROP);
+	note.word = WV_PAIR_USED;
+	keeper_says(keeper, note);
+	drop.word = WV_PAIR_DROPPED;
+	keeper_says(keeper, drop);
+	bench_run_until(b, has_pairs, 0);
+	assert_int_equal(pairs_of(b)->tally.used, 1);
+	assert_int_equal(pairs_of(b)->tally.unlike[WV_PAIR_ENDED], 0);
+	assert_true(has_edge(b->server, WV_EDGE_AGREE));
+}
+
 static void test_another_queue_pair_of_the_lease(void **state)
 {
 	struct daemon_bench *b = *state;
@@ -909,6 +932,7 @@ int main(void)
 	    TEST(test_connections_of_a_lease_are_limited),
 	    TEST(test_a_recipe_of_another_user_with_the_same_id),
 	    TEST(test_another_peer_ends_the_edge),
+	    TEST(test_destroyed_before_the_server_says_that_it_is_used),
 	    TEST(test_another_queue_pair_of_the_lease),
 	    TEST(test_another_device_goes),
 	    TEST(test_who_has_a_lease_with_a_pair_is_charged),

@@ -106,8 +106,8 @@ void wv_pairs_differ(struct wv_pairs *p, struct wv_pair *pair, uint32_t create,
 {
 	if (!pair || pair->edge->last.create != create)
 		return;
-	if (pair->is_used && why == WV_PAIR_ENDED) {
-		leave(p, pair, why);
+	if (why == WV_PAIR_NO_REASON || (pair->is_used && why == WV_PAIR_ENDED)) {
+		leave(p, pair, WV_PAIR_ENDED);
 		return;
 	}
 	p->tally.unlike[why]++;

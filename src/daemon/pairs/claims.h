@@ -33,7 +33,8 @@ void wv_pairs_return(struct wv_pairs *p, struct wv_pooled_lease *lease);
 
 /*
  * The program has connected the queue pair that step @create creates, and not as its @pair is, if
- * that is the pair's, for the reason @why; or has destroyed it. @pair may be NULL.
+ * that is the pair's, for the reason @why. Or it has destroyed it, unconnected (WV_PAIR_ENDED) or
+ * after use (WV_PAIR_NO_REASON). @pair may be NULL.
  */
 void wv_pairs_differ(struct wv_pairs *p, struct wv_pair *pair, uint32_t create,
 		     enum wv_pair_why why);

@@ -108,6 +108,7 @@ void wv_connections_note(const struct wv_passage *p)
 		tell(c, p->target, is_end ? at->why : 0);
 	} else if (p->row->class_ == WV_DESTROY && is_end) {
 		begin_moves(c);
-		tell(c, p->target, WV_PAIR_ENDED); /* it may soon be another one's number */
+		/* It may soon be another one's number. The server's word of its use may be late. */
+		tell(c, p->target, at->told ? WV_PAIR_NO_REASON : WV_PAIR_ENDED);
 	}
 }
