@@ -431,6 +431,28 @@ static void test_a_server_that_closes_its_connection(void **state)
 	assert_true(answer.bytes <= 0); /* the client hears nothing */
 	assert_true(has_pair(b->server, WV_PAIR_HANDED_OUT));
 	assert_int_equal(pairs_of(b)->keepers.n, 1);
+	/* Nobody can tell the server, and what the client had must not stay with the daemon. */
+	wv_close_fd(&sock);
+	bench_run_until(b, has_pairs, 0);
+	assert_int_equal(pairs_of(b)->keepers.n, 0);
+}
+
+/* It has not answered when it closes its connection. */
+static void test_a_client_ends_before_the_server_closes_its_connection(void **state)
+{
+	struct daemon_bench *b = *state;
+	int keeper = learn(b);
+	struct wv_pair_note note;
+	int sock;
+
+	make_pair(b, keeper);
+	sock = claim(b, keeper, &note);
+	close(sock);
+	assert_int_equal(hear(b, keeper).word, WV_PAIR_DROP);
+	keeper_says(keeper, (struct wv_pair_note){.word = WV_PAIR_STAYS});
+	close(keeper);
+	bench_run_until(b, has_pairs, 0);
+	assert_int_equal(pairs_of(b)->keepers.n, 0);
 }
 
 /* What nobody has claimed is of no use to it any more. */
@@ -691,6 +713,7 @@ static void test_destroyed_before_the_server_says_that_it_is_used(void **state)
 	say_connected(b, sock, SPARE_QP, WV_PAIR_NO_REASON);
 	drop = hear(b, keeper);
 	assert_int_equal(drop.word, WV_PAIR_DROP);
+	assert_int_equal(LIST_FIRST(&pairs_of(b)->all)->fd, -1); /* it would keep all else, too */
 	note.word = WV_PAIR_USED;
 	keeper_says(keeper, note);
 	drop.word = WV_PAIR_DROPPED;
@@ -919,6 +942,7 @@ int main(void)
 	    TEST(test_the_server_ends_first),
 	    TEST(test_a_program_that_closes_its_connection),
 	    TEST(test_a_server_that_closes_its_connection),
+	    TEST(test_a_client_ends_before_the_server_closes_its_connection),
 	    TEST(test_a_server_that_closes_its_connection_too_early),
 	    TEST(test_an_end_is_lost_once),
 	    TEST(test_a_server_that_does_not_read),

@@ -106,6 +106,9 @@ void wv_pairs_differ(struct wv_pairs *p, struct wv_pair *pair, uint32_t create,
 {
 	if (!pair || pair->edge->last.create != create)
 		return;
+	/* It is destroyed, and nothing is left that keeps its number. */
+	if (why == WV_PAIR_NO_REASON || why == WV_PAIR_ENDED)
+		wv_pair_let_number_go(p, pair);
 	if (why == WV_PAIR_NO_REASON || (pair->is_used && why == WV_PAIR_ENDED)) {
 		leave(p, pair, WV_PAIR_ENDED);
 		return;

@@ -149,8 +149,11 @@ void wv_keepers_note(struct wv_pairs *p, struct wv_peer *from, const struct wv_p
 	}
 	pair = wv_kept_end_find(p, from, note);
 	if (pair) {
-		pair->claimed |= note->word == WV_PAIR_CLAIMED;
-		wv_kept_end_tell(p, pair, told[note->word]);
+		pair->claimed = note->word == WV_PAIR_CLAIMED;
+		if (pair->keeper->sock >= 0)
+			wv_kept_end_tell(p, pair, told[note->word]);
+		else
+			wv_keeper_goes_on(p, pair->keeper);
 	} else if (note->word == WV_PAIR_DROP) { /* it is dropped already */
 		wv_pair_send(p, from, wv_pair_note_as(note, WV_PAIR_DROPPED, WV_PAIR_NO_REASON));
 	}

@@ -17,8 +17,8 @@ struct wv_keeper *wv_keeper_add(struct wv_pairs *p, int sock, uid_t uid,
 				const struct wv_tenant *tenant);
 
 /*
- * The connection of @keeper ends, and its process goes on, without what nobody has claimed.
- * @keeper->end hears of the end of the process.
+ * The connection of @keeper ends, or has ended, and its process goes on, without what no program
+ * has the other end of: it cannot be told. @keeper->end hears of the end of the process.
  */
 void wv_keeper_goes_on(struct wv_pairs *p, struct wv_keeper *keeper);
 
