@@ -656,11 +656,31 @@ static void test_connections_of_a_lease_are_limited(void **state)
 	make_pair(b, keeper);
 	sock = claim(b, keeper, &note);
 	for (unsigned int i = 0; i <= WV_PAIR_TOLD + WV_PAIR_TOLD_MORE; i++) {
-		assert_true(has_pair(b->server, WV_PAIR_HANDED_OUT));
+		assert_int_equal(b->server->service.tally.malformed, 0);
 		say_connected_of(sock, create_step(b) + 1, SERVER_QP, WV_PAIR_NO_REASON);
 		bench_run(b);
 	}
-	assert_false(has_pair(b->server, WV_PAIR_HANDED_OUT));
+	assert_int_equal(b->server->service.tally.malformed, 1);
+	/* The program does not know that, and keeps to the pair as long as the server does. */
+	assert_true(has_pair(b->server, WV_PAIR_HANDED_OUT));
+	assert_int_equal(hear(b, keeper).word, 0);
+}
+
+/* As one in another PID namespace, whose end nobody would tell. */
+static void test_a_program_that_cannot_be_watched(void **state)
+{
+	struct daemon_bench *b = *state;
+	wv_auto_fd keeper = learn(b);
+	const struct wv_msg_pair_gone *gone = (const void *)answer.data;
+	struct wv_pair_note note;
+	wv_auto_fd sock = -1;
+
+	make_pair(b, keeper);
+	sock = claim(b, keeper, &note);
+	wv_pairs_leave(pairs_of(b), LIST_FIRST(&pairs_of(b)->all));
+	assert_int_equal(hear(b, keeper).word, WV_PAIR_DROP);
+	bench_receive(b, sock, &answer);
+	assert_int_equal(gone->msg.type, WV_MSG_PAIR_GONE);
 }
 
 /* A program can choose what it records so that its recipe has the id of another user's. */
@@ -954,6 +974,7 @@ int main(void)
 	    TEST(test_several_claims_if_requests_name_them),
 	    TEST(test_used_before_any_program_has_it),
 	    TEST(test_connections_of_a_lease_are_limited),
+	    TEST(test_a_program_that_cannot_be_watched),
 	    TEST(test_a_recipe_of_another_user_with_the_same_id),
 	    TEST(test_another_peer_ends_the_edge),
 	    TEST(test_destroyed_before_the_server_says_that_it_is_used),

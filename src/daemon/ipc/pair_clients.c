@@ -62,10 +62,14 @@ enum wv_client_next wv_handle_keeper(struct wv_client *c, const struct wv_receiv
 	return msg->note.word == WV_PAIR_KEEPER ? add_keeper(c) : WV_CLIENT_MALFORMED;
 }
 
-/* Whether the process of @c goes on without its connection. Then @watch hears of its end. */
+/*
+ * Whether the process of @c goes on without its connection, since it says so, or since the daemon
+ * ends the connection. Then @watch hears of the end of the process.
+ */
 static bool goes_on(const struct wv_client *c, struct wv_end_watch *watch)
 {
-	return c->stays && wv_handed_out_watch(c->service->handed_out, c->tenant, c->fd, watch);
+	return (c->stays || c->state == WV_CLIENT_DONE) &&
+	       wv_handed_out_watch(c->service->handed_out, c->tenant, c->fd, watch);
 }
 
 void wv_pair_client_end(struct wv_client *c)

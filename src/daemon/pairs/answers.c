@@ -132,8 +132,7 @@ static void take_used(struct wv_pairs *p, struct wv_pair *pair)
 	pair->is_used = true;
 }
 
-/* Tells the program that has @pair that the other end is gone. 0 or -errno. */
-static int tell_gone(const struct wv_pair *pair)
+int wv_pair_tell_gone(const struct wv_pair *pair)
 {
 	struct wv_msg_pair_gone msg = {.pair = pair->id};
 
@@ -145,7 +144,7 @@ static void take_lost(struct wv_pairs *p, struct wv_pair *pair)
 {
 	p->tally.lost++;
 	/* The server keeps its end until the program ends: its number must not be used again. */
-	if (pair->state == WV_PAIR_HANDED_OUT && tell_gone(pair))
+	if (pair->state == WV_PAIR_HANDED_OUT && wv_pair_tell_gone(pair))
 		return;
 	wv_pair_say(p, pair, WV_PAIR_FORGOTTEN, WV_PAIR_NO_REASON);
 	if (pair->state == WV_PAIR_CONNECTING || pair->state == WV_PAIR_CANCELLED)

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "daemon/loop/loop.h"
+#include "daemon/pairs/answers.h"
 #include "daemon/pairs/links.h"
 #include "daemon/pairs/making.h"
 #include "daemon/pairs/pair_table.h"
@@ -98,6 +99,7 @@ static void leave(struct wv_pairs *p, struct wv_pair *pair, enum wv_pair_why why
 
 void wv_pairs_leave(struct wv_pairs *p, struct wv_pair *pair)
 {
+	wv_pair_tell_gone(pair);
 	leave(p, pair, WV_PAIR_ENDED);
 }
 

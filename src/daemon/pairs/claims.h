@@ -42,7 +42,7 @@ void wv_pairs_differ(struct wv_pairs *p, struct wv_pair *pair, uint32_t create,
 /* The connection of the program that has @pair ends; @pair->end hears of the end of its process. */
 void wv_pairs_disconnect(struct wv_pair *pair);
 
-/* The program that has @pair has ended. */
+/* The program that has @pair has ended; or it cannot be known when it does, and is told. */
 void wv_pairs_leave(struct wv_pairs *p, struct wv_pair *pair);
 
 /*

@@ -115,7 +115,7 @@ struct wv_pair {
 	int fd;			       /* HANDED_OUT, LEFT: keeps the number of the queue pair */
 	int64_t since_us;	       /* of the state */
 	bool is_unlike;		       /* HANDED_OUT: connected by commands, to whomever */
-	bool is_used;		       /* both programs have connected their ends */
+	bool is_used;		       /* the server's program has connected its end */
 };
 
 /* What was counted since the start. */
