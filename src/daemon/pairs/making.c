@@ -132,7 +132,7 @@ static void look_again(struct wv_pairs *p)
 		busy |= pair->state == WV_PAIR_ASKED;
 	TAILQ_FOREACH (edge, &p->edges.all, link) {
 		busy |= is_lacking(p, edge, wv_pair_pool(p, edge));
-		in_use |= edge->n_pairs || wv_edge_is_in_use(edge, now_us);
+		in_use |= edge->n_pairs > edge->n_claimed || wv_edge_is_in_use(edge, now_us);
 	}
 	if (busy || in_use)
 		wv_timer_arm(p->timer, now_us + (busy ? TICK_US : QUIET_US));

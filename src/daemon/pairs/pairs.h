@@ -16,7 +16,7 @@ extern const struct wv_peers_events wv_pairs_of_peers;
 /* 0 or -errno. */
 int wv_pairs_start(struct wv_pairs *p);
 
-/* Closes all leases with a pair. Harmless if they were not started. All keepers were removed. */
+/* Closes all leases with a pair. Harmless if they were not started. The connections have ended. */
 void wv_pairs_stop(struct wv_pairs *p);
 
 /*
