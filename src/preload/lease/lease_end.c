@@ -77,11 +77,20 @@ void wv_lease_give_back(struct wv_context *c, int fd)
 	c->mode = WV_PLAIN;
 }
 
+/* The sandbox may forbid to tell the daemon later that a pair outlasts its connection. */
+static void settle(struct wv_context *c)
+{
+	wv_news_settle(c);
+	if (c->pair.id && c->pair.closed)
+		c->pair.closed(c, c->sock >= 0 ? c->sock : c->pair.sock);
+	c->pair.closed = NULL;
+}
+
 void wv_lease_settle_all(void)
 {
 	if (!wv_context_after(NULL) || wv_try_lock())
 		return;
-	wv_each_context(c) if (c->files && wv_process_is_mine()) wv_news_settle(c);
+	wv_each_context(c) if (c->files && wv_process_is_mine()) settle(c);
 	wv_unlock();
 }
 
