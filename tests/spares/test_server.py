@@ -296,7 +296,8 @@ class Ending(Case):
 
     def check_child_short_of(self, how):
         for _ in cases.attempts():  # all may be given back after 5 s
-            program = self.start_server(one(), then=f" turn:{how} at:child qp:rc,send=8 at:more destroy:qp={SHOWING} turn:end" + END)
+            then = f" turn:{how} at:child qp:rc,send=8 at:more destroy:qp={SHOWING} turn:end"
+            program = self.start_server(one(), then=then + END)
             program.go_on()
             program.reach("child")
             child, = bed.children_of(program.pid)

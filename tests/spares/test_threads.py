@@ -187,7 +187,8 @@ class Ending(Threads):
     def test_last_task(self):
         """a limit of the threads of its user (`RLIMIT_NPROC`), all of which it uses"""
         user = 100000 + os.getpid()
-        program = self.start_server(one(), then=f" setuid:id={user}{one() * SHOWING} at:again limit:tasks,n=2 thread" + END)
+        then = f" setuid:id={user}{one() * SHOWING} at:again limit:tasks,n=2 thread"
+        program = self.start_server(one(), then=then + END)
         program.go_on()
         program.reach("again")
         bed.until(lambda: threads(program), "a thread")
