@@ -23,7 +23,7 @@ class Floods(hostile.Case):
     def setUp(self):
         super().setUp()
         self.victim_learns()
-        self.as_user(hostile.users.VICTIM, self.client.hurried, hostile.VICTIMS, 5, REST_S)  # more than one is ready then
+        self.as_user(hostile.users.VICTIM, self.client.hurried, hostile.VICTIMS, 5, REST_S)  # more than one is ready
         self.daemon.await_ready(hostile.VICTIMS.decode())
 
     def measure(self, processes, kind):
@@ -39,7 +39,7 @@ class Floods(hostile.Case):
 
     def is_fair(self, kind, processes, quiet):
         beside = self.measure(processes, kind)
-        print(f"{kind.__name__} by {processes}: {beside} leases of {PROGRAMS}, {quiet} beside busy processes", flush=True)
+        print(f"{kind.__name__} by {processes}: {beside} leases of {PROGRAMS}, {quiet} beside busy ones", flush=True)
         return beside >= FAIR * quiet
 
     def check(self, processes):

@@ -87,7 +87,7 @@ class Loop(hostile.Case):
         self.as_user(users.VICTIM, self.client.answer, op="status")
         self.as_user(users.VICTIM, self.client.answer, op="forget", id="all")
         if peering.are_on():
-            with self.going(attacks.KeeperFlood) as going:  # by itself: beside the others, there would be no room for it
+            with self.going(attacks.KeeperFlood) as going:  # by itself: beside the others, there is no room for it
                 going.await_steps(STEPS)
         with self.going(*attacks.ALL.values()):
             self.victim_leases(LEASES, TRACED_S / LEASES)

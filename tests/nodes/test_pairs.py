@@ -201,8 +201,8 @@ class Pairs(Case):
             self.use(client(), plain)
 
     def test_other_attributes(self):
-        """The client asks for another timeout than before: its queue pair is moved by commands, as part of the pair. The
-        server's program comes later, when all has been said of that."""
+        """The client asks for another timeout than before: its queue pair is moved by commands, as part of the pair.
+        The server's program comes later, when all has been said of that."""
         plain = self.start_server()
         result = None
         for _ in cases.attempts(RUNS):

@@ -235,8 +235,8 @@ class Differing(Case):
     """The program does something else with the queue pair than the daemon had thought."""
 
     def test_other_peer(self):
-        """Connected as the program asks, and its receives arrive. The partner hears nothing of it: the program may still
-        turn to it."""
+        """Connected as the program asks, and its receives arrive. The partner hears nothing of it: the program may
+        still turn to it."""
         self.start_pairing()
         _, _, peer = self.make_connected()
         other, number = self.client()

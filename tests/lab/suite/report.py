@@ -22,7 +22,7 @@ class Failure(Exception):
 
 
 class Again(Exception):
-    """What happened is nobody's fault here, and the text says what; the case is to run once more, from its beginning."""
+    """What happened is nobody's fault here, and the text says what; the case runs once more, from its beginning."""
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ def require_equal(actual, expected, what):
 
 
 def chosen(cases, patterns, excepted):
-    """The cases that are like one of the patterns, or all if there are none, but those that are like an excepted one."""
+    """The cases that are like one of the patterns, or all if there are none, but those like an excepted one."""
     return [case for case in cases
             if (not patterns or any(_is_like(case, pattern) for pattern in patterns))
             and not any(_is_like(case, pattern) for pattern in excepted)]
