@@ -171,9 +171,8 @@ static void keep_or_close(struct wv_connection *cn, uint32_t events)
 /*
  * The daemon is done with the connection. The client is told; but an answer that it has not read
  * keeps the connection, since memory and descriptors would outlive it otherwise, uncounted. What
- * the client sends until it stops is dropped: its own end of the connection, waiting here as a
- * descriptor, would keep the connection for ever. Credentials tell a message without bytes from the
- * end.
+ * the client sends until it stops is dropped: its own end of the connection among it would keep
+ * the connection for ever. Credentials tell a message without bytes from the end.
  */
 static void end(struct wv_connection *cn)
 {
@@ -194,15 +193,16 @@ static void end(struct wv_connection *cn)
 }
 
 /*
- * Waits for the next message. A program that has just got a lease is not disturbed by that, and
- * what is only to be dropped is no reason to hurry.
+ * Waits for a message. A program that has just got a lease is not disturbed by that, and what
+ * cannot be dropped yet is looked at again later.
  */
 static void keep(struct wv_connection *cn)
 {
 	const struct wv_client *c = &cn->client;
-	int64_t since_us = cn->ended ? wv_now(c->service->event) : c->since_us;
-	bool rests = (cn->ended || c->state == WV_CLIENT_LEASED) &&
-		     wv_rest_begin(&cn->all->rests, &cn->rest, since_us);
+	bool waits = cn->ended && wv_closer_is_full(c->service->closer, c->tenant);
+	int64_t since_us = waits ? wv_now(c->service->event) : c->since_us;
+	bool may_rest = waits || c->state == WV_CLIENT_LEASED;
+	bool rests = may_rest && wv_rest_begin(&cn->all->rests, &cn->rest, since_us);
 
 	keep_or_close(cn, rests ? 0 : EPOLLIN);
 }
