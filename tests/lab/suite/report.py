@@ -47,7 +47,7 @@ def require_equal(actual, expected, what):
         raise Failure(f"{what}: expected {expected!r}, got {actual!r}")
 
 
-def chosen(cases, patterns, excepted):
+def chosen(cases, patterns, excepted=()):
     """The cases that are like one of the patterns, or all if there are none, but those like an excepted one."""
     return [case for case in cases
             if (not patterns or any(_is_like(case, pattern) for pattern in patterns))
