@@ -152,7 +152,7 @@ bool wv_handed_out_watch(struct wv_handed_out *o, struct wv_tenant *tenant, int 
 {
 	struct wv_holder *holder = NULL;
 
-	if (find_or_make(o, tenant, peer, &holder))
+	if (find_or_make(o, tenant, peer, &holder) || !holder)
 		return false;
 	if (!holder->pid) {
 		free_holder(holder);
