@@ -149,22 +149,25 @@ static bool save_one(struct wv_scheduler *s)
 	return wv_now(s->event) >= saving_from(s) && wv_save_one(s->saver);
 }
 
-/* Of all users who have ever had a pool. */
-#define each_supply(s, user, supply)                                                               \
-	wv_each_user ((s)->planner->catalog, user)                                                 \
-		if ((supply = (user)->tenant->supply))
-
 /* Notes which tenants lack leases. */
 static void note_who_lacks(struct wv_scheduler *s)
 {
 	struct wv_supply *supply;
 	struct wv_user *user;
 
-	each_supply(s, user, supply) supply->lacks = supply->n_builds;
+	wv_each_user (s->planner->catalog, user) {
+		supply = user->tenant->supply;
+		if (supply)
+			supply->lacks = supply->n_builds;
+	}
 	wv_each_recipe_of_all (s->planner->catalog, recipe)
 		if (lacks_leases(s, recipe))
 			recipe->pool->tenant->supply->lacks = true;
-	each_supply(s, user, supply) if (!supply->lacks) supply->behind_us = 0;
+	wv_each_user (s->planner->catalog, user) {
+		supply = user->tenant->supply;
+		if (supply && !supply->lacks)
+			supply->behind_us = 0;
+	}
 }
 
 static void at_most(int64_t *due, int64_t other)

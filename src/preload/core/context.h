@@ -57,7 +57,10 @@ struct wv_context_pair {
 	bool came;		/* with the lease, whatever has become of it */
 	int sock; /* the former sock: its end would say that the pair has no program; or -1 */
 	uint64_t cookie; /* of the connection */
-	/* Called before the program closes the connection; or, too late, once it has replaced it */
+	/*
+	 * Tells the daemon that the program keeps the pair. Called before the program closes the
+	 * connection; where it has replaced the connection already, this says nothing.
+	 */
 	void (*closed)(struct wv_context *c, int sock);
 	struct wv_ring ring; /* its receives, if RESET drops them */
 };
