@@ -148,6 +148,8 @@ class Lab:
 
 
 REJECTED = "RDMA_CM_EVENT_REJECTED"
+# IBV_WC_RETRY_EXC_ERR, as perftest and the examples of rdma-core print it.
+UNACKNOWLEDGED = re.compile(r"\b[Ff]ailed status (transport retry counter exceeded \(12\)|12\b)")
 
 
 def serve(labs, commands, warm, ready, endless):
@@ -158,8 +160,11 @@ def serve(labs, commands, warm, ready, endless):
     require(resources.until(lambda: ready(running) or running.process.poll() is not None, 20),
             "the server does not listen")
     result = labs[1].run(commands[1], warm[1], name="client")
-    if REJECTED in result.out + result.err and running.process.poll() is None:
+    said = result.out + result.err
+    if REJECTED in said and running.process.poll() is None:
         raise Again(f"the kernel rejects {result.command}, whose server listens")
+    if UNACKNOWLEDGED.search(said) and not any(warm):
+        raise Again(f"{result.command} waited in vain for its server's processor, without warmverbs")
     return running.terminate() if endless else running.wait(), result
 
 
