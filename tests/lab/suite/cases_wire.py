@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Peers that break the protocol: a daemon that answers nonsense, clients that send it."""
 
+import contextlib
+import itertools
 import os
 import random
 import socket
@@ -10,7 +12,7 @@ from support import wire
 
 from . import places, resources
 from .cases_faults import check_adopted, check_plain, check_right, check_serves, objects, start_at, with_leases
-from .report import Case, require_equal
+from .report import Case, Failure, require, require_equal
 
 TOPIC = "wire"
 SILENT = 200
@@ -106,28 +108,57 @@ def real_lease(lab, data, fds):
         return wire.receive(sock)
 
 
-def answered_by(make_answer):
-    """Whatever a daemon answers, the program gets plain verbs and no extra descriptor."""
+def each(rows, begin):
+    """A case with one daemon for all rows, (name, ...). begin(lab) returns what checks the rest of one; those that fail
+    are named."""
     def run(lab):
         with_leases(lab)
-        plain = start_at(lab, "done")
-        expected = len(resources.descriptors(plain.pid)) + 1  # the trace file
-        plain.proceed()
-        folder = lab.folder / "fake"
-        folder.mkdir()
-        fake = wire.FakeDaemon(folder, lambda data, fds: make_answer(lab, data, fds),
-                               (lab.socket.parent / "providers").read_text())
-        running = start_at(lab, "done", warm=True, more={"WARMVERBS_SOCKET": str(folder / "socket")})
-        files = resources.descriptors(running.pid)
-        require_equal(len(files), expected, f"number of descriptors of the program: {files}")
-        running.proceed()
-        check_plain(running.wait())
-        fake.stop()
+        failed = []
+        with begin(lab) as check:
+            for name, *row in rows:
+                lab.daemon.await_leases()
+                try:
+                    check(*row)
+                except Failure as failure:
+                    failed.append(f"{name}: {failure}")
+        require(not failed, "; ".join(failed))
     return run
 
 
+@contextlib.contextmanager
+def between(lab, answer):
+    """A fake daemon between programs and the real one; their environment."""
+    folder = lab.folder / "fake"
+    folder.mkdir()
+    fake = wire.FakeDaemon(folder, answer, (lab.socket.parent / "providers").read_text())
+    try:
+        yield {"WARMVERBS_SOCKET": str(folder / "socket")}
+    finally:
+        fake.stop()
+
+
+@contextlib.contextmanager
+def answered(lab):
+    """Whatever a daemon answers, the program gets plain verbs and no extra descriptor."""
+    plain = start_at(lab, "done")
+    expected = len(resources.descriptors(plain.pid)) + 1  # the trace file
+    plain.proceed()
+    answers = []
+
+    def check(make_answer):
+        answers.append(make_answer)
+        running = start_at(lab, "done", warm=True, more=environment)
+        files = resources.descriptors(running.pid)
+        running.proceed()
+        require_equal(len(files), expected, f"number of descriptors of the program: {files}")
+        check_plain(running.wait())
+
+    with between(lab, lambda data, fds: answers[-1](lab, data, fds)) as environment:
+        yield check
+
+
 def spoiled(spoil):
-    return answered_by(lambda lab, data, fds: spoil(*real_lease(lab, data, fds)))
+    return lambda lab, data, fds: spoil(*real_lease(lab, data, fds))
 
 
 def noise(data, _fds):
@@ -136,12 +167,8 @@ def noise(data, _fds):
 
 def passed_on(lab):
     with_leases(lab)
-    folder = lab.folder / "fake"
-    folder.mkdir()
-    fake = wire.FakeDaemon(folder, lambda data, fds: real_lease(lab, data, fds),
-                           (lab.socket.parent / "providers").read_text())
-    check_adopted(objects(lab, warm=True, more={"WARMVERBS_SOCKET": str(folder / "socket")}))
-    fake.stop()
+    with between(lab, lambda data, fds: real_lease(lab, data, fds)) as environment:
+        check_adopted(objects(lab, warm=True, more=environment))
 
 
 ANSWERS = [
@@ -218,27 +245,29 @@ def send_to(lab, data, makers):
     wire.close_all(fds)
 
 
-def hostile(data, makers):
-    def run(lab):
-        with_leases(lab)
+@contextlib.contextmanager
+def hostile(lab):
+    def check(data, makers):
         for _ in range(3):
             send_to(lab, data, makers)
         check_serves(lab)
-    return run
+    yield check
 
 
-def bad_recording(body):
-    def run(lab):
-        with_leases(lab)
+@contextlib.contextmanager
+def recorded(lab):
+    programs = itertools.count()
+
+    def check(body):
         with wire.connect(lab.daemon.socket) as sock:
             fds = [node()]
-            wire.send(sock, wire.request(b"unheard of"), fds)
+            wire.send(sock, wire.request(b"unheard of %d" % next(programs)), fds)
             wire.close_all(fds)
             require_equal(wire.no_lease_reason(wire.receive(sock)[0]), wire.PLEASE_RECORD,
                           "the daemon's answer")
             wire.send(sock, wire.message(wire.RECORD, body))
         check_serves(lab)
-    return run
+    yield check
 
 
 def silent(lab):
@@ -280,9 +309,9 @@ def flood(lab):
 
 def cases():
     yield Case(TOPIC, "a lease that is passed on whole", passed_on)
-    yield from (Case(TOPIC, f"the lease has {name}", spoiled(spoil)) for name, spoil in SPOILED)
-    yield from (Case(TOPIC, name, answered_by(make)) for name, make in ANSWERS)
-    yield from (Case(TOPIC, f"a client sends {name}", hostile(data, fds)) for name, data, fds in HOSTILE)
-    yield from (Case(TOPIC, f"a client records {name}", bad_recording(body)) for name, body in RECORDINGS)
+    yield Case(TOPIC, "leases that are spoiled", each([(name, spoiled(spoil)) for name, spoil in SPOILED], answered))
+    yield Case(TOPIC, "answers that are no leases", each(ANSWERS, answered))
+    yield Case(TOPIC, "messages of hostile clients", each(HOSTILE, hostile))
+    yield Case(TOPIC, "recordings that are none", each(RECORDINGS, recorded))
     yield Case(TOPIC, f"{SILENT} silent clients", silent)
     yield Case(TOPIC, f"a flood of {FLOOD} messages", flood)
