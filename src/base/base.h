@@ -23,6 +23,8 @@
 #define WV_PUBLIC	 __attribute__((visibility("default")))
 #define WV_ARRAY_SIZE(a) (sizeof(a) / sizeof((a)[0]))
 #define WV_ALIGN8(n)	 (((n) + 7u) & ~7u)
+/* The struct of @type whose @member is at @pointer. */
+#define WV_OWNER(pointer, type, member) ((type *)(void *)((char *)(pointer)-offsetof(type, member)))
 /*
  * Used at the start or at the end of every program: next to what the loader writes there anyway,
  * and so not in .bss, even if they are zero. A page of their own would cost each start two page

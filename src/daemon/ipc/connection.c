@@ -209,7 +209,7 @@ static void keep(struct wv_connection *cn)
 
 static void on_rested(struct wv_rest *rest)
 {
-	keep_or_close((void *)((char *)rest - offsetof(struct wv_connection, rest)), EPOLLIN);
+	keep_or_close(WV_OWNER(rest, struct wv_connection, rest), EPOLLIN);
 }
 
 /* Reads one message, and then keeps the connection, or closes and frees it. */
@@ -236,7 +236,7 @@ static void serve(struct wv_connection *cn)
 
 static struct wv_connection *of_turn(struct wv_turn *turn)
 {
-	return (struct wv_connection *)((char *)turn - offsetof(struct wv_connection, turn));
+	return WV_OWNER(turn, struct wv_connection, turn);
 }
 
 static bool is_dear(struct wv_connection *cn)

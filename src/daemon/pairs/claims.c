@@ -43,7 +43,7 @@ struct wv_pooled_lease *wv_pairs_claim(struct wv_pairs *p, const struct wv_recip
 
 static void on_ended(struct wv_end_watch *end)
 {
-	struct wv_pair *pair = (void *)((char *)end - offsetof(struct wv_pair, end));
+	struct wv_pair *pair = WV_OWNER(end, struct wv_pair, end);
 
 	wv_pairs_leave(end->arg, pair);
 }

@@ -288,7 +288,7 @@ static unsigned int keepers_of(const struct wv_pairs *p, const struct wv_tenant 
 
 static void on_ended(struct wv_end_watch *end)
 {
-	struct wv_keeper *keeper = (void *)((char *)end - offsetof(struct wv_keeper, end));
+	struct wv_keeper *keeper = WV_OWNER(end, struct wv_keeper, end);
 
 	wv_keeper_remove(end->arg, keeper);
 }

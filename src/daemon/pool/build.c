@@ -182,7 +182,7 @@ void wv_job_cancel(struct wv_job *job)
 
 static struct wv_pooled_lease *lease_of(struct wv_work *work)
 {
-	return (void *)((char *)work - offsetof(struct wv_pooled_lease, end));
+	return WV_OWNER(work, struct wv_pooled_lease, end);
 }
 
 static void end(struct wv_work *work)
