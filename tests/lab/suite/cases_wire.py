@@ -12,7 +12,7 @@ from support import wire
 
 from . import places, resources
 from .cases_faults import check_adopted, check_plain, check_right, check_serves, objects, start_at, with_leases
-from .report import Case, Failure, require, require_equal
+from .report import Case, Failure, require_equal
 
 TOPIC = "wire"
 SILENT = 200
@@ -109,19 +109,17 @@ def real_lease(lab, data, fds):
 
 
 def each(rows, begin):
-    """A case with one daemon for all rows, (name, ...). begin(lab) returns what checks the rest of one; those that fail
-    are named."""
+    """A case with one daemon for all rows, (name, ...). begin(lab) yields what checks the rest of a row. The first row
+    that fails ends the case, which names it: its daemon may be gone."""
     def run(lab):
         with_leases(lab)
-        failed = []
         with begin(lab) as check:
             for name, *row in rows:
-                lab.daemon.await_leases()
                 try:
+                    lab.daemon.await_leases()
                     check(*row)
                 except Failure as failure:
-                    failed.append(f"{name}: {failure}")
-        require(not failed, "; ".join(failed))
+                    raise Failure(f"{name}: {failure}") from failure
     return run
 
 
