@@ -129,6 +129,7 @@ class Connections(nodes.Case):
 
     def test_number_is_used_again(self):
         """By a queue pair that is not connected to the one that still sends to this number."""
+        self.b.await_leases()  # the daemon takes no number meanwhile
         self.b.ctl("reuse", "on")
         self.addCleanup(self.b.ctl, "reuse", "off")
         a, b = self.connect(connected(1, 1, "post:write", "await"), connected(2, 2, "destroy:qp"))

@@ -82,29 +82,6 @@ static void test_a_private_descriptor_is_closed_once(void **state)
 	wv_fd_close_private(&fd);
 }
 
-static void test_ranges_are_closed_and_nothing_else(void **state)
-{
-	static const struct wv_fd_owner owner;
-	static const int to_close[] = {600, 601, 602, 610};
-	struct wv_fd_range range = WV_NO_FDS;
-
-	(void)state;
-	assert_int_equal(dup2(0, 603), 603);
-	for (unsigned int i = 0; i < WV_ARRAY_SIZE(to_close); i++) {
-		assert_int_equal(dup2(0, to_close[i]), to_close[i]);
-		assert_true(wv_fd_hide(to_close[i], &owner));
-	}
-	wv_fd_range_close(&range, -1);
-	for (unsigned int i = 0; i < WV_ARRAY_SIZE(to_close); i++)
-		wv_fd_range_close(&range, to_close[i]);
-	wv_fd_range_flush(&range);
-	for (unsigned int i = 0; i < WV_ARRAY_SIZE(to_close); i++)
-		assert_int_equal(fcntl(to_close[i], F_GETFD), -1);
-	assert_true(fcntl(603, F_GETFD) >= 0);
-	assert_int_equal(wv_n_fds, 0);
-	close(603);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -112,7 +89,6 @@ int main(void)
 	    cmocka_unit_test(test_numbers_that_are_not_tracked),
 	    cmocka_unit_test(test_private_descriptors_have_owners),
 	    cmocka_unit_test(test_a_private_descriptor_is_closed_once),
-	    cmocka_unit_test(test_ranges_are_closed_and_nothing_else),
 	};
 
 	return cmocka_run_group_tests_name("fd_table", tests, NULL, NULL);

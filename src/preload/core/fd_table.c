@@ -117,27 +117,6 @@ void wv_fd_close_private(int *fd)
 	*fd = -1;
 }
 
-void wv_fd_range_flush(const struct wv_fd_range *range)
-{
-	if (range->first > range->last || !close_range(range->first, range->last, 0))
-		return;
-	for (unsigned int fd = range->first; fd <= range->last; fd++)
-		close((int)fd);
-}
-
-void wv_fd_range_close(struct wv_fd_range *range, int fd)
-{
-	if (fd < 0)
-		return;
-	wv_fd_untrack(fd);
-	if ((unsigned int)fd == range->last + 1) {
-		range->last++;
-		return;
-	}
-	wv_fd_range_flush(range);
-	*range = (struct wv_fd_range){(unsigned int)fd, (unsigned int)fd};
-}
-
 bool wv_fds_are_plenty(void)
 {
 	struct pollfd fds[PLENTY];

@@ -99,25 +99,6 @@ int wv_fd_off_standard(int fd);
 /* Closes *@fd, which is private, and sets it to -1. Does nothing if it is -1. */
 void wv_fd_close_private(int *fd);
 
-/* Descriptors to be closed, most of which are consecutive numbers, with few system calls. */
-struct wv_fd_range {
-	unsigned int first, last;
-};
-
-#define WV_NO_FDS                                                                                  \
-	{                                                                                          \
-		1, 0                                                                               \
-	}
-
-/*
- * Stops tracking @fd, and closes it now or together with the descriptors after it. Ignores a
- * negative @fd.
- */
-void wv_fd_range_close(struct wv_fd_range *range, int fd);
-
-/* Closes the descriptors that are still open. */
-void wv_fd_range_flush(const struct wv_fd_range *range);
-
 /*
  * Whether this process can open several more descriptors, so that libibverbs finds enough to list
  * and open devices: the highest numbers that the limit allows are free. Says no in a program that

@@ -147,7 +147,9 @@ void wv_news_settle(struct wv_context *c)
 
 void wv_news_settle_at_exit(struct wv_context *c)
 {
-	if (c->sock >= 0 && !is_all_told(c))
+	if (c->sock < 0)
+		return; /* nothing is written: each context of a zygote has pages of its own */
+	if (!is_all_told(c))
 		send_news(c, false);
 	c->sock = -1;
 }

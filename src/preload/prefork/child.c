@@ -99,10 +99,10 @@ struct wv_tracked *wv_tracked_claimed(const struct ibv_context *context)
 /* Drops a set that was offered and not used. Its memory is a small copy and is not freed. */
 static void drop(const struct wv_set *set)
 {
-	struct wv_fd_range range = WV_NO_FDS;
+	struct wv_left_files files = {.n = 0};
 
-	wv_resources_leave(&set->resources, WV_RANGE_ALL, &range);
-	wv_fd_range_flush(&range);
+	wv_resources_leave(&set->resources, WV_RANGE_ALL, &files);
+	wv_left_files_close(&files);
 }
 
 /* A context that the parent tracked becomes an ordinary opened device in the child. */

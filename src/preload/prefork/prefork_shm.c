@@ -25,7 +25,7 @@ static struct wv_published_script *find(struct wv_prefork_shm *shm, const struct
 	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++) {
 		struct wv_published_script *p = &shm->scripts[i];
 
-		if (is_in_use(p) && (!open || !memcmp(&p->script.verbs[0], open, sizeof(*open))))
+		if (is_in_use(p) && (!open || wv_verb_is(&p->script.verbs[0], open)))
 			return p;
 	}
 	return NULL;

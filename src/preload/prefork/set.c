@@ -30,7 +30,7 @@ struct wv_made *wv_set_claim(struct wv_set *set, struct wv_claims *claims,
 
 		if (have->kind != verb->kind || wv_bit(claims->claimed, i))
 			continue;
-		if (!memcmp(have, verb, sizeof(*verb))) {
+		if (wv_verb_is(have, verb)) {
 			wv_set_bit(claims->claimed, i, true);
 			return &set->made[i];
 		}

@@ -330,6 +330,12 @@ void wv_set_pools_lose_fd(int fd)
 			return;
 }
 
+void wv_set_pools_look(void)
+{
+	each_set (slot)
+		wv_resources_are_there(&slot->set->resources);
+}
+
 static bool is_among(const struct wv_set *set, const struct wv_offers *offers)
 {
 	for (unsigned int i = 0; i < offers->n; i++)
@@ -340,12 +346,12 @@ static bool is_among(const struct wv_set *set, const struct wv_offers *offers)
 
 void wv_set_pools_leave(const struct wv_offers *offers)
 {
-	struct wv_fd_range range = WV_NO_FDS;
+	struct wv_left_files files = {.n = 0};
 
 	each_set (slot)
 		if (!is_among(slot->set, offers))
-			wv_resources_leave(&slot->set->resources, WV_RANGE_IO, &range);
-	wv_fd_range_flush(&range);
+			wv_resources_leave(&slot->set->resources, WV_RANGE_IO, &files);
+	wv_left_files_close(&files);
 	/* Nothing is written that need not be: the child copies each page that it writes to. */
 	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++)
 		if (pools[i].active)

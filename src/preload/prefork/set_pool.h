@@ -39,6 +39,9 @@ bool wv_set_pools_wait(void);
 /* How many sets are ready. */
 uint32_t wv_set_pools_ready(void);
 
+/* Looks for files that the program closed, or replaced by others, unseen by this library. */
+void wv_set_pools_look(void);
+
 /* The program closed @fd. */
 void wv_set_pools_lose_fd(int fd);
 

@@ -21,11 +21,14 @@ static bool is_scarce(int fd)
 
 static struct wv_set_file file_at(int fd)
 {
-	int flags = fcntl(fd, F_GETFL);
 	struct stat st;
+	int flags = 0;
 
-	if (flags < 0 || fstat(fd, &st))
+	if (fstat(fd, &st))
 		return (struct wv_set_file){.fd = -1};
+	/* Anonymous files of all kinds share an inode. */
+	if (!S_ISCHR(st.st_mode))
+		flags = fcntl(fd, F_GETFL);
 	return (struct wv_set_file){fd, flags & O_ACCMODE, st.st_dev, st.st_ino};
 }
 
@@ -194,11 +197,65 @@ void wv_resources_drop(const struct wv_resources *resources)
 	unmap(resources, WV_RANGE_UFILE);
 }
 
+static void close_numbers(int first, int last)
+{
+	if (!close_range((unsigned int)first, (unsigned int)last, 0))
+		return;
+	for (int fd = first; fd <= last; fd++)
+		close(fd);
+}
+
+static void close_whole(const struct wv_set_file *const *run, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++)
+		wv_fd_untrack(run[i]->fd);
+	close_numbers(run[0]->fd, run[n - 1]->fd);
+}
+
+static void close_what_is_there(const struct wv_set_file *const *run, unsigned int n)
+{
+	for (unsigned int i = 0; i < n; i++) {
+		if (!is_there(run[i]))
+			continue;
+		wv_fd_untrack(run[i]->fd);
+		close(run[i]->fd);
+	}
+}
+
+void wv_left_files_close(struct wv_left_files *files)
+{
+	const struct wv_set_file *const *all = files->all;
+	unsigned int next;
+
+	for (unsigned int i = 0; i < files->n; i = next) {
+		next = i + 1;
+		while (next < files->n && all[next]->fd == all[next - 1]->fd + 1)
+			next++;
+		if (is_there(all[i]) && is_there(all[next - 1]))
+			close_whole(all + i, next - i);
+		else
+			close_what_is_there(all + i, next - i);
+	}
+	files->n = 0;
+}
+
+/* Most come in the order of their numbers. */
+static void add(struct wv_left_files *files, const struct wv_set_file *file)
+{
+	unsigned int i;
+
+	if (files->n == WV_LEFT_FILES)
+		wv_left_files_close(files);
+	for (i = files->n++; i && files->all[i - 1]->fd > file->fd; i--)
+		files->all[i] = files->all[i - 1];
+	files->all[i] = file;
+}
+
 void wv_resources_leave(const struct wv_resources *resources, unsigned int kinds,
-			struct wv_fd_range *range)
+			struct wv_left_files *files)
 {
 	for (unsigned int i = 0; i < resources->n_files; i++)
-		if (is_there(&resources->files[i]))
-			wv_fd_range_close(range, resources->files[i].fd);
+		if (resources->files[i].fd >= 0)
+			add(files, &resources->files[i]);
 	unmap(resources, kinds);
 }

@@ -14,6 +14,7 @@
 struct wv_fd_owner;
 
 #define WV_RESOURCES_FDS 16
+#define WV_LEFT_FILES	 128
 
 struct wv_range {
 	uintptr_t start, end;
@@ -69,10 +70,24 @@ void wv_resources_part_from_queues(const struct wv_resources *resources);
 /* Closes the descriptors that are left, and unmaps what keeps the kernel's objects alive. */
 void wv_resources_drop(const struct wv_resources *resources);
 
+/* Files of sets, by number, that a child closes. Begins with zeros. */
+struct wv_left_files {
+	const struct wv_set_file *all[WV_LEFT_FILES];
+	unsigned int n;
+};
+
 /*
- * In a child: stops tracking the descriptors, but those whose numbers have other files now, adds
- * them to @range, which closes them, and unmaps the mappings of these kinds. A child inherits
- * WV_RANGE_IO of every set, and WV_RANGE_ALL of the sets that it was offered.
+ * In a child: adds the descriptors to @files, which closes them, and unmaps the mappings of these
+ * kinds. A child inherits WV_RANGE_IO of every set, and WV_RANGE_ALL of the sets that it was
+ * offered.
  */
 void wv_resources_leave(const struct wv_resources *resources, unsigned int kinds,
-			struct wv_fd_range *range);
+			struct wv_left_files *files);
+
+/*
+ * Stops tracking @files, and closes them, but no number that has another file now. What closes
+ * numbers unseen by this library closes all from one to another. So where both ends of a run of
+ * consecutive numbers still have their files, the others are not looked at, which fork() would wait
+ * for; the zygote looks at each, ahead (wv_resources_are_there()).
+ */
+void wv_left_files_close(struct wv_left_files *files);

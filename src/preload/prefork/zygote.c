@@ -142,6 +142,7 @@ static int next_time(bool failed)
 		ms = wait_ms;
 		wait_ms = wait_ms < LATER_MS ? wait_ms + (wait_ms + 3) / 4 : LATER_MS;
 	} else if (wv_set_pools_ready()) {
+		wv_set_pools_look();
 		ms = LOOK_MS;
 	}
 	give_lock();

@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* The descriptors of sets that a child does not get. */
+#include "preload/prefork/set_resources.h"
+
+#include "base/base.h"
+
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+/* clang-format on */
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { FIRST = 600, N = 140, OTHERS = FIRST + N };
+_Static_assert(N > WV_LEFT_FILES, "more than are closed at once");
+
+static const struct wv_fd_owner owner;
+static struct wv_resources sets[(N + WV_RESOURCES_FDS - 1) / WV_RESOURCES_FDS];
+
+static void open_at(const char *path, int number)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	assert_int_equal(dup2(fd, number), number);
+	close(fd);
+}
+
+/* As many sets as it takes, at consecutive numbers. */
+static int make_sets(void **state)
+{
+	(void)state;
+	memset(sets, 0, sizeof(sets));
+	for (int i = 0; i < N; i++) {
+		struct wv_resources *set = &sets[i / WV_RESOURCES_FDS];
+
+		set->owner = &owner;
+		open_at("/dev/null", FIRST + (i ^ 1)); /* as libibverbs does */
+		wv_resources_opened(set, FIRST + (i ^ 1));
+		assert_false(set->lost);
+	}
+	open_at("/dev/null", OTHERS);
+	return 0;
+}
+
+static int end_sets(void **state)
+{
+	(void)state;
+	for (int fd = FIRST; fd <= OTHERS; fd++) {
+		wv_fd_untrack(fd);
+		close(fd);
+	}
+	return 0;
+}
+
+static void leave_all(void)
+{
+	struct wv_left_files files = {.n = 0};
+
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(sets); i++)
+		wv_resources_leave(&sets[i], WV_RANGE_ALL, &files);
+	wv_left_files_close(&files);
+}
+
+static bool is_open(int fd)
+{
+	return fcntl(fd, F_GETFD) >= 0;
+}
+
+static void test_all_are_closed_and_nothing_else(void **state)
+{
+	(void)state;
+	leave_all();
+	for (int fd = FIRST; fd < OTHERS; fd++)
+		assert_false(is_open(fd));
+	assert_true(is_open(OTHERS));
+	assert_int_equal(wv_n_fds, 0);
+}
+
+static void test_a_gap(void **state)
+{
+	(void)state;
+	wv_resources_lose_fd(&sets[0], FIRST + 2);
+	leave_all();
+	for (int fd = FIRST; fd < OTHERS; fd++)
+		assert_int_equal(is_open(fd), fd == FIRST + 2);
+}
+
+/* The program closed all from @first to @last, and has two files at the lowest numbers of these. */
+static void sweep(int first, int last)
+{
+	for (int fd = first; fd <= last; fd++)
+		close(fd);
+	open_at("/dev/zero", first);
+	open_at("/dev/zero", first + 1);
+	leave_all();
+	for (int fd = FIRST; fd < OTHERS; fd++)
+		assert_int_equal(is_open(fd), fd == first || fd == first + 1);
+	assert_true(is_open(OTHERS));
+}
+
+static void test_a_program_closed_all(void **state)
+{
+	(void)state;
+	sweep(FIRST, OTHERS - 1);
+}
+
+static void test_a_program_closed_the_higher(void **state)
+{
+	(void)state;
+	sweep(FIRST + 5, OTHERS - 1);
+}
+
+static void test_a_program_closed_the_lower(void **state)
+{
+	(void)state;
+	sweep(FIRST, FIRST + 5);
+}
+
+/* Of these, only a look ahead tells. */
+static void test_a_program_replaced_one(void **state)
+{
+	(void)state;
+	open_at("/dev/zero", FIRST + 3);
+	assert_false(wv_resources_are_there(&sets[0]));
+	leave_all();
+	for (int fd = FIRST; fd < OTHERS; fd++)
+		assert_int_equal(is_open(fd), fd == FIRST + 3);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test_setup_teardown(test_all_are_closed_and_nothing_else, make_sets,
+					    end_sets),
+	    cmocka_unit_test_setup_teardown(test_a_gap, make_sets, end_sets),
+	    cmocka_unit_test_setup_teardown(test_a_program_closed_all, make_sets, end_sets),
+	    cmocka_unit_test_setup_teardown(test_a_program_closed_the_higher, make_sets, end_sets),
+	    cmocka_unit_test_setup_teardown(test_a_program_closed_the_lower, make_sets, end_sets),
+	    cmocka_unit_test_setup_teardown(test_a_program_replaced_one, make_sets, end_sets),
+	};
+
+	return cmocka_run_group_tests_name("set_resources", tests, NULL, NULL);
+}
