@@ -18,7 +18,7 @@ import tempfile
 import time
 import unittest
 
-from . import cases, client, peering, pools, trace
+from . import cases, client, peering, pools, processes, trace
 
 LIMIT_S = 100
 BUILD = pathlib.Path(os.environ["WARMVERBS_BUILD"])
@@ -229,7 +229,7 @@ class Program:
                 self.go_on()
             while self.reach() is not None:
                 self.go_on()
-        self.process.wait(LIMIT_S)
+        processes.wait(self.process, LIMIT_S)
         result = Result(self.process, self._output, self.errors(), self._marks, self._trace)
         self.close()
         return result
@@ -306,7 +306,7 @@ class Daemon:
     def stop(self, with_signal=signal.SIGTERM):
         if self._process and self._process.poll() is None:
             self._process.send_signal(with_signal)
-            self._process.wait(LIMIT_S)
+            processes.wait(self._process, LIMIT_S)
         status = self._process.returncode
         if status not in (0, -signal.SIGKILL):
             raise AssertionError(f"the daemon ended with {status}: {self.log()[-4000:]}")

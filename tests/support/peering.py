@@ -13,7 +13,7 @@ import struct
 import subprocess
 import time
 
-from . import authority, client, ports
+from . import authority, client, ports, processes
 from .authority import LIMIT_S
 
 BUILD = pathlib.Path(os.environ["WARMVERBS_BUILD"])
@@ -87,7 +87,7 @@ class Node:
         if self.process.poll() is None:
             self.process.send_signal(with_signal)
             self.process.send_signal(signal.SIGCONT)
-            self.process.wait(LIMIT_S)
+            processes.wait(self.process, LIMIT_S)
         if self.process.returncode not in (0, -signal.SIGKILL):
             raise AssertionError(f"the daemon ended with {self.process.returncode}: {self.log()[-4000:]}")
 

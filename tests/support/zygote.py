@@ -8,6 +8,8 @@ import socket
 import struct
 import subprocess
 
+from . import processes
+
 LIMIT_S = 100
 
 # Words for children.
@@ -142,7 +144,7 @@ class First(Zygote):
     def end(self):
         """Lets it end; returns its exit status."""
         super().end()
-        return self.process.wait(LIMIT_S)
+        return processes.wait(self.process, LIMIT_S)
 
     def ended(self):
         return f"{self.process.wait(LIMIT_S)} {self.errors()}"

@@ -81,7 +81,10 @@ def pairs(lab):
 
 def await_pairs(lab, n):
     """Whether as many pairs are ready, and no program has one."""
-    return resources.until(lambda: pairs(lab)["ready"] >= n and not pairs(lab)["handed_out"], PAIRS_S)
+    def ready():
+        found = pairs(lab)
+        return found["ready"] >= n and not found["handed_out"]
+    return resources.until(ready, PAIRS_S, resources.ASKING_S)
 
 
 def connect(sides, at_once, rounds):

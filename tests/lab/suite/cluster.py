@@ -9,7 +9,7 @@ import subprocess
 from support.authority import Authority
 
 from . import machines, resources
-from .report import require
+from .report import Failure, require
 
 UP_S = 20
 PORT = 4818
@@ -40,12 +40,14 @@ def has_peer(side):
 
 def await_peer(side):
     """Waits until @side is connected to its peer."""
-    require(resources.until(lambda: has_peer(side), UP_S), f"the daemons are not connected: {side.daemon.peers()}")
+    if not resources.until(lambda: has_peer(side), UP_S, resources.ASKING_S):
+        raise Failure(f"the daemons are not connected: {side.daemon.peers()}")
 
 
 def await_no_peer(side):
     """Waits until the daemon of @side has noticed that its peer says nothing any more."""
-    require(resources.until(lambda: not has_peer(side), UP_S), "the daemon believes that its peer is there")
+    require(resources.until(lambda: not has_peer(side), UP_S, resources.ASKING_S),
+            "the daemon believes that its peer is there")
 
 
 @contextlib.contextmanager

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 
-from support import pools
+from support import pools, processes
 
 from . import resources
 from .report import Failure, require, require_equal
@@ -52,7 +52,7 @@ class Daemon:
         process.send_signal(signal.SIGCONT)
         process.terminate()
         try:
-            status = process.wait(10)
+            status = processes.wait(process, 10)
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
@@ -84,10 +84,16 @@ class Daemon:
                 f"the daemon has {self.ufiles()} leases ready, not {least}")
         return self.settle()
 
-    def await_full(self):
-        """Waits until each recipe has as many leases as the daemon wants, at least one."""
-        require(resources.until(lambda: pools.are_full(self._recipes()), 20), f"the pools are not full: {self._recipes()}")
-        self.settle()
+    def await_full(self, n_programs=0):
+        """Waits until the daemon has heard of all but so many programs that run, and each recipe has as many leases as
+        it wants, at least one."""
+        def full():
+            status = self.status()  # who asks is connected, too
+            return status["clients"]["connected"] <= 1 + n_programs and pools.are_full(status["recipes"])
+        if not resources.until(full, 20):
+            raise Failure(f"the pools are not full: {self.status()}")
+        if n_programs:
+            self.settle()
 
     def _recipes(self):
         return self.status()["recipes"]
@@ -110,16 +116,19 @@ class Daemon:
         """Checks that it holds no more descriptors than at its start, besides pooled leases and sockets of users."""
         def extra():
             return resources.other_descriptors(self.pid) - self._other_descriptors - self.user_sockets()
-        require(resources.until(lambda: extra() <= 0, 3),
-                f"descriptors of the daemon: {sorted(resources.descriptors(self.pid))}, "
-                f"{self._other_descriptors} of them at its start")
+        if not resources.until(lambda: extra() <= 0, 3):
+            raise Failure(f"descriptors of the daemon: {sorted(resources.descriptors(self.pid).values())}, "
+                          f"{self._other_descriptors} of them at its start")
 
     def check_ufiles(self, base, objects=resources.counts):
         """Checks that only the daemon holds uverbs files."""
         def extra():
-            self.settle()
-            return objects().get("ctx", 0) - base.get("ctx", 0) - self.ufiles()
-        require(resources.until(lambda: extra() == 0, 5), f"{extra()} leases are nobody's but open")
+            """None while it makes leases."""
+            held = self.ufiles()
+            found = objects().get("ctx", 0) - base.get("ctx", 0)
+            return found - held if self.ufiles() == held else None
+        if not resources.until(lambda: extra() == 0, 5):
+            raise Failure(f"{extra()} leases are nobody's but open")
 
     def log_text(self):
         return self.log.read_text(errors="replace") if self.log.exists() else ""

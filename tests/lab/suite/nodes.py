@@ -60,10 +60,6 @@ class Nodes(Lab):
         for side in self.sides:
             side.await_full()
 
-    def settle(self):
-        for side in self.sides:
-            side.settle()
-
     def pair(self, server, client, warm, ready, endless=False):
         port = self.sides[0].port
         before = port.received()

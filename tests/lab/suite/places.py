@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Paths of what is built, and of the device."""
 
+import functools
 import os
 import pathlib
 import shutil
@@ -59,6 +60,7 @@ def has_address():
     return path.exists() and path.read_text().strip() != ":".join(["0000"] * 8)
 
 
+@functools.cache
 def address():
     """The IPv4 address of the network device under DEVICE."""
     out = subprocess.run(["ip", "-4", "-oneline", "address", "show", "dev", netdev()],

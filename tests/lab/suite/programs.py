@@ -9,7 +9,7 @@ import subprocess
 import time
 from dataclasses import dataclass
 
-from support import trace
+from support import processes, trace
 
 from .report import Failure
 
@@ -85,7 +85,7 @@ class Running:
         except BrokenPipeError:
             pass
         try:
-            status = self.process.wait(limit)
+            status = processes.wait(self.process, limit)
         except subprocess.TimeoutExpired:
             self.abort()
             raise Failure(f"{self.name} did not end within {limit} s") from None

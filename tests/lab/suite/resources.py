@@ -3,7 +3,6 @@
 
 import contextlib
 import os
-import pathlib
 import subprocess
 import time
 
@@ -11,6 +10,8 @@ from . import places
 
 NODE_PREFIX = "/dev/infiniband/uverbs"
 EVENTS = "anon_inode:[infinibandevent]"
+ASKING_S = 0.2  # between questions to a daemon: an emulated machine has less time for its work while it answers
+PIDFDS = ("anon_inode:[pidfd]", "pidfd:")  # the latter since Linux 6.9
 
 
 def counts(device=places.DEVICE, prefix=()):
@@ -20,35 +21,33 @@ def counts(device=places.DEVICE, prefix=()):
     return {kind: int(n) for kind, n in zip(out[2::2], out[3::2])}
 
 
-def each_of(folder, read):
-    """What read() says of each file of a folder that is still there then."""
-    said = []
-    for file in pathlib.Path(folder).iterdir():
-        with contextlib.suppress(FileNotFoundError):
-            said.append(read(file))
-    return said
-
-
 def descriptors(pid):
-    """What the descriptors of a process refer to."""
-    return each_of(f"/proc/{pid}/fd", os.readlink)
+    """What the descriptors of a process refer to, by their numbers."""
+    folder = f"/proc/{pid}/fd"
+    targets = {}
+    for number in os.listdir(folder):
+        with contextlib.suppress(FileNotFoundError):
+            targets[number] = os.readlink(f"{folder}/{number}")
+    return targets
 
 
 def ufiles(pid):
     """How many uverbs files a process holds."""
-    return sum(target.startswith(NODE_PREFIX) for target in descriptors(pid))
+    return sum(target.startswith(NODE_PREFIX) for target in descriptors(pid).values())
 
 
-def watches_us(pid):
-    """How many descriptors of a process refer to this one, which gets leases where it stands in for a daemon."""
-    us = f"\nPid:\t{os.getpid()}\n"
-    return sum(us in info for info in each_of(f"/proc/{pid}/fdinfo", pathlib.Path.read_text))
+def watches_us(pid, number):
+    """Whether a pidfd of a process refers to this one, which gets leases where it stands in for a daemon."""
+    with contextlib.suppress(FileNotFoundError), open(f"/proc/{pid}/fdinfo/{number}", encoding="ascii") as info:
+        return f"\nPid:\t{os.getpid()}\n" in info.read()
+    return False
 
 
 def other_descriptors(pid):
     """How many descriptors of a process are neither a uverbs file nor its events, and do not refer to this process."""
-    others = sum(not target.startswith(NODE_PREFIX) and target != EVENTS for target in descriptors(pid))
-    return others - watches_us(pid)
+    return sum(not target.startswith(NODE_PREFIX) and target != EVENTS
+               and not (target.startswith(PIDFDS) and watches_us(pid, number))
+               for number, target in descriptors(pid).items())
 
 
 def until(condition, seconds, pause=0.02):
