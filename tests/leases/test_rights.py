@@ -31,7 +31,6 @@ class Rights(bed.Case):
     @classmethod
     def setUpClass(cls):
         super().setUpClass()
-        cls.n_alone = cls.daemon.n_connected()
         # Copies that other users can read, wherever the build is.
         for name in ("WORDS", "PRELOAD", "STANDIN"):
             copy = cls.folder / bed.pathlib.Path(getattr(bed, name)).name
@@ -78,7 +77,7 @@ class Rights(bed.Case):
         for _ in range(3):
             warm = self.run_warm(words)
             self.assertEqual((warm.leased, warm.shape()), (0, plain.shape()), warm.errors)
-            bed.until(lambda: self.daemon.n_connected() == self.n_alone, "the last of the program's recording")
+            bed.until(lambda: self.daemon.n_connected() == 1, "the last of the program's recording")
             bed.until(self.has_what_it_can, "all leases that there will be")
 
     def has_what_it_can(self):

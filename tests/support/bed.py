@@ -289,7 +289,7 @@ class Daemon:
         return [r for r in self.status()["recipes"] if r["key"]["name"] == name]
 
     def n_connected(self):
-        """How many programs are connected."""
+        """How many programs are connected, with the one that asks this."""
         return self.status()["clients"]["connected"]
 
     def forget(self, recipe):
