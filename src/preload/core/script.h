@@ -74,13 +74,13 @@ void wv_verb_begin(struct wv_verb *verb, enum wv_verb_kind kind);
  * Whether the two are the same, with all their arguments. Without memcmp(): a child may be the
  * first to call it, and would have the loader look for it.
  */
-static inline bool wv_verb_is(const struct wv_verb *verb, const struct wv_verb *other)
+static inline bool wv_verb_is(const struct wv_verb *one, const struct wv_verb *other)
 {
-	const char *a = (const char *)verb, *b = (const char *)other;
+	const char *a = (const char *)one, *b = (const char *)other;
 	uint64_t of_a, of_b;
 
-	_Static_assert(sizeof(*verb) % sizeof(of_a) == 0, "compared by words");
-	for (size_t i = 0; i < sizeof(*verb); i += sizeof(of_a)) {
+	_Static_assert(sizeof(*one) % sizeof(of_a) == 0, "compared by words");
+	for (size_t i = 0; i < sizeof(*one); i += sizeof(of_a)) {
 		memcpy(&of_a, a + i, sizeof(of_a));
 		memcpy(&of_b, b + i, sizeof(of_b));
 		if (of_a != of_b)
