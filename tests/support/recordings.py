@@ -10,7 +10,7 @@ import socket
 import struct
 import subprocess
 
-from . import bed, cases, wire
+from . import bed, cases, processes, wire
 
 PROVIDER_BYTES = 24
 LOG = struct.Struct("<IHHIHHII")
@@ -55,7 +55,7 @@ def _record(listener, words, folder):
             wire.close_all(wire.receive(client)[1])
             wire.send(client, wire.no_lease())
             data, _ = wire.receive(client)
-        program.wait(bed.LIMIT_S)
+        processes.wait(program, bed.LIMIT_S)
     return data
 
 

@@ -147,7 +147,7 @@ class First(Zygote):
         return processes.wait(self.process, LIMIT_S)
 
     def ended(self):
-        return f"{self.process.wait(LIMIT_S)} {self.errors()}"
+        return f"{processes.wait(self.process, LIMIT_S)} {self.errors()}"
 
     def kill(self):
         self.process.kill()

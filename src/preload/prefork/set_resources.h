@@ -85,9 +85,9 @@ void wv_resources_leave(const struct wv_resources *resources, unsigned int kinds
 			struct wv_left_files *files);
 
 /*
- * Stops tracking @files, and closes them, but no number that has another file now. What closes
- * numbers unseen by this library closes all from one to another. So where both ends of a run of
- * consecutive numbers still have their files, the others are not looked at, which fork() would wait
- * for; the zygote looks at each, ahead (wv_resources_are_there()).
+ * Stops tracking @files, and closes them, but not those whose numbers have other files now. fork()
+ * waits for this, so of a run of consecutive numbers only the two ends are looked at, and the
+ * others if an end has another file: whoever closes numbers unseen by this library usually closes
+ * all above or below one. The zygote looks at each number, once a second.
  */
 void wv_left_files_close(struct wv_left_files *files);

@@ -95,9 +95,6 @@ class Daemon:
         if n_programs:
             self.settle()
 
-    def _recipes(self):
-        return self.status()["recipes"]
-
     def status(self):
         return self._ask("status")
 

@@ -59,7 +59,7 @@ class FarDaemon(Daemon):
         run_there("mkdir", "-p", folder / "state")
 
     def ufiles(self):
-        return sum(recipe["pool"]["ready"] for recipe in self._recipes())
+        return sum(recipe["pool"]["ready"] for recipe in self.status()["recipes"])
 
     def user_sockets(self):
         return 0  # of lab-peer's process
