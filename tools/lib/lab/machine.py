@@ -26,7 +26,7 @@ AGENT = f"{GUEST_BIN}/agent"
 REQUESTS = "requests"  # a port of the first machine of two
 PEER = "-peer"
 GUEST_OWN = ("/dev", "/proc", "/run", "/sys")
-BOOT_SECONDS = 300
+BOOT_SECONDS = 100
 CONSOLE_TAIL_LINES = 80  # A panic message takes up to 50 lines.
 KERNEL_OPTIONS = (
     "console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off audit=0 tsc=reliable nokaslr"

@@ -11,9 +11,10 @@ import sys
 
 from . import accelerator, cache, image, machine, native
 from .job import Job
-from .report import EXIT_LAB_FAILED, EXIT_SIGNAL_BASE, Ended, GuestError, LabError, Progress, warn
+from .report import EXIT_LAB_FAILED, EXIT_SIGNAL_BASE, Ended, GuestError, LabError, NotReady, Progress, warn
 from .session import STDERR
 
+BOOTS = 3
 SYSTEMD = pathlib.Path("/lib/systemd/systemd")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -149,12 +150,20 @@ def run_in_machine(job, options):
     ready = image.ready()
     settings = accelerator.choose(ready, options.count_instructions, cpus(options), options.mem)
     Progress.say(f"booting Linux {ready.version} ({'two machines, each ' if options.nodes > 1 else ''}{settings})")
-    try:
-        return machine.run(ready, job, settings, options.nodes)
-    except GuestError:
-        for which in ("", machine.PEER)[: options.nodes]:
-            machine.show_console_tail(job, which)
-        raise
+    return run_when_ready(lambda: machine.run(ready, job, settings, options.nodes), job, options.nodes)
+
+
+def run_when_ready(run_once, job, nodes):
+    """An emulated machine may stand still while it boots, about once in a thousand times. Its job has not begun then."""
+    for left in reversed(range(BOOTS)):
+        try:
+            return run_once()
+        except GuestError as error:
+            for which in ("", machine.PEER)[:nodes]:
+                machine.show_console_tail(job, which)
+            if not left or not isinstance(error, NotReady):
+                raise
+            warn(f"{error}; starting it anew")
 
 
 def check(options):

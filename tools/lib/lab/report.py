@@ -16,6 +16,11 @@ class GuestError(LabError):
     """The guest failed; its console may say why."""
 
 
+class NotReady(GuestError):
+    def __init__(self, seconds):
+        super().__init__(f"the guest was not ready after {seconds} s")
+
+
 class Ended(Exception):
     """The run was ended from outside: a signal or the time limit."""
 

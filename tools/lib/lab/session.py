@@ -6,7 +6,7 @@ import selectors
 import signal
 import time
 
-from .report import EXIT_SIGNAL_BASE, Ended, GuestError, TimedOut
+from .report import EXIT_SIGNAL_BASE, Ended, GuestError, NotReady, TimedOut
 
 # In the guest these are /dev/vport0p1 and so on, in this order.
 PORTS = ("control", "stdout", "stderr")
@@ -69,7 +69,7 @@ class Session:
             self.watch(end, sink)
         self.job_seconds = job_seconds
         self.status = None
-        self.allow(boot_seconds, GuestError(f"the guest was not ready after {boot_seconds} s"))
+        self.allow(boot_seconds, NotReady(boot_seconds))
 
     def watch(self, end, sink, whose="the guest"):
         """Calls sink.feed() with what arrives there, until ignore()."""
