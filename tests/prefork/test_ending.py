@@ -220,7 +220,7 @@ class Zygotes(zygotes.Case):
         self.assertEqual(self.missing(started, ROUNDS), 0)
         self.finish(started)
 
-    def test_other_files_at_its_numbers_unseen(self):
+    def test_other_files_at_all_its_numbers_unseen(self):
         """No set is lost unnoticed, and neither the zygote nor its children close other files in its place."""
         plain = self.start(warm=False)
         started = self.taught(PLAIN)
@@ -230,6 +230,49 @@ class Zygotes(zygotes.Case):
         child = started.run(PLAIN)
         self.assertEqual(child.shape, plain.run(PLAIN).shape)
         self.assertEqual(plain.end(), 0)
+        self.finish(started)
+
+    def place_one(self, process, choose):
+        """Puts a file between descriptors of sets, unseen."""
+        numbers = {int(name) for name in os.listdir(f"/proc/{process.pid}/fd") if 2 < int(name) < 40}
+        between = choose(number for number in numbers if {number - 1, number + 1} <= numbers)
+        self.assertEqual(process.ask("place", 0, "raw", between), 0)
+
+    def test_another_file_at_one_number(self):
+        """The zygote finds out by itself, and makes another set. Its children do not close the file."""
+        started = self.taught(PLAIN, WARMVERBS_TRACE="")
+        self.place_one(started, max)
+        self.await_made(started, SETS + 1)
+        self.assertEqual(started.ask("missing"), 0)
+        self.finish(started)
+
+    def looks_while_a_child_sleeps(self):
+        """Whether it makes another set before it gives up the one that a child was offered."""
+        started = self.taught(PLAIN)
+        child = started.fork(f"at:asleep {PLAIN}").reach("asleep")
+        self.await_quiet()
+        made = bed.counts(started.pid)["RST2INIT_QP"]
+        self.place_one(started, max)
+        self.await_made(started, made + 1)
+        self.assertEqual(started.ask("missing"), 0)
+        child.go_on()
+        self.assertEqual(child.finish().status, 0)
+        self.finish(started)
+        return self.ready(child)
+
+    def test_another_file_at_one_number_while_a_child_sleeps(self):
+        """The offer ends after 10 s; a machine may stand still for that long."""
+        self.assertTrue(any(self.looks_while_a_child_sleeps() for _ in range(3)))
+
+    def test_another_file_at_one_number_of_a_child(self):
+        """Nobody looks there: when it forks, its child does not close the file."""
+        words = "open channel pd cq:channel qp:rc move:init"
+        started = self.taught(f"{words} destroy:qps destroy:cqs destroy:channel destroy:pd close", WARMVERBS_TRACE="")
+        child = started.zygote()
+        self.place_one(child, min)
+        self.assertEqual(child.ask("missing"), 0)
+        child.end()
+        self.assertEqual(started.wait(child.pid), 0)
         self.finish(started)
 
     def test_ends_while_it_makes_sets(self):

@@ -12,20 +12,26 @@
 /* clang-format on */
 #include <fcntl.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <sys/inotify.h>
 #include <unistd.h>
 
-enum { FIRST = 600, N = 140, OTHERS = FIRST + N };
+enum { FIRST = 100, N = 140, OTHERS = FIRST + N };
+enum { CHANNEL = 2 }; /* of a set: as a completion channel, an anonymous file to read from */
 _Static_assert(N > WV_LEFT_FILES, "more than are closed at once");
 
 static const struct wv_fd_owner owner;
 static struct wv_resources sets[(N + WV_RESOURCES_FDS - 1) / WV_RESOURCES_FDS];
 
-static void open_at(const char *path, int number)
+static void move(int fd, int number)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC);
-
 	assert_int_equal(dup2(fd, number), number);
 	close(fd);
+}
+
+static void open_at(const char *path, int number)
+{
+	move(open(path, O_RDONLY | O_CLOEXEC), number);
 }
 
 /* As many sets as it takes, at consecutive numbers. */
@@ -37,7 +43,10 @@ static int make_sets(void **state)
 		struct wv_resources *set = &sets[i / WV_RESOURCES_FDS];
 
 		set->owner = &owner;
-		open_at("/dev/null", FIRST + (i ^ 1)); /* as libibverbs does */
+		if (i % WV_RESOURCES_FDS == CHANNEL)
+			move(inotify_init1(IN_CLOEXEC), FIRST + (i ^ 1));
+		else
+			open_at("/dev/null", FIRST + (i ^ 1)); /* as libibverbs does */
 		wv_resources_opened(set, FIRST + (i ^ 1));
 		assert_false(set->lost);
 	}
@@ -55,13 +64,18 @@ static int end_sets(void **state)
 	return 0;
 }
 
-static void leave_all(void)
+static void leave(bool each)
 {
-	struct wv_left_files files = {.n = 0};
+	struct wv_left_files files = {.each = each};
 
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(sets); i++)
 		wv_resources_leave(&sets[i], WV_RANGE_ALL, &files);
 	wv_left_files_close(&files);
+}
+
+static void leave_all(void)
+{
+	leave(false);
 }
 
 static bool is_open(int fd)
@@ -79,13 +93,21 @@ static void test_all_are_closed_and_nothing_else(void **state)
 	assert_int_equal(wv_n_fds, 0);
 }
 
+/* That file is left, and all others are closed and forgotten. */
+static void assert_only_left(int number)
+{
+	for (int fd = FIRST; fd < OTHERS; fd++) {
+		assert_int_equal(is_open(fd), fd == number);
+		assert_true(fd == number || wv_fd_get(fd).kind == WV_FD_NONE);
+	}
+}
+
 static void test_a_gap(void **state)
 {
 	(void)state;
 	wv_resources_lose_fd(&sets[0], FIRST + 2);
 	leave_all();
-	for (int fd = FIRST; fd < OTHERS; fd++)
-		assert_int_equal(is_open(fd), fd == FIRST + 2);
+	assert_only_left(FIRST + 2);
 }
 
 /* The program closed all from @first to @last, and has two files at the lowest numbers of these. */
@@ -96,8 +118,10 @@ static void sweep(int first, int last)
 	open_at("/dev/zero", first);
 	open_at("/dev/zero", first + 1);
 	leave_all();
-	for (int fd = FIRST; fd < OTHERS; fd++)
+	for (int fd = FIRST; fd < OTHERS; fd++) {
 		assert_int_equal(is_open(fd), fd == first || fd == first + 1);
+		assert_true((fd >= first && fd <= last) || wv_fd_get(fd).kind == WV_FD_NONE);
+	}
 	assert_true(is_open(OTHERS));
 }
 
@@ -119,15 +143,32 @@ static void test_a_program_closed_the_lower(void **state)
 	sweep(FIRST, FIRST + 5);
 }
 
-/* Of these, only a look ahead tells. */
+/* Of these, only a look ahead tells, or one at each. */
 static void test_a_program_replaced_one(void **state)
 {
 	(void)state;
 	open_at("/dev/zero", FIRST + 3);
 	assert_false(wv_resources_are_there(&sets[0]));
 	leave_all();
-	for (int fd = FIRST; fd < OTHERS; fd++)
-		assert_int_equal(is_open(fd), fd == FIRST + 3);
+	assert_only_left(FIRST + 3);
+}
+
+static void test_a_child_replaced_one(void **state)
+{
+	(void)state;
+	open_at("/dev/zero", FIRST + 3);
+	leave(true);
+	assert_only_left(FIRST + 3);
+}
+
+/* Its inode is that of the completion channel. */
+static void test_another_anonymous_file(void **state)
+{
+	(void)state;
+	move(eventfd(0, EFD_CLOEXEC), FIRST + (CHANNEL ^ 1));
+	assert_false(wv_resources_are_there(&sets[0]));
+	leave_all();
+	assert_only_left(FIRST + (CHANNEL ^ 1));
 }
 
 int main(void)
@@ -140,6 +181,8 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_a_program_closed_the_higher, make_sets, end_sets),
 	    cmocka_unit_test_setup_teardown(test_a_program_closed_the_lower, make_sets, end_sets),
 	    cmocka_unit_test_setup_teardown(test_a_program_replaced_one, make_sets, end_sets),
+	    cmocka_unit_test_setup_teardown(test_a_child_replaced_one, make_sets, end_sets),
+	    cmocka_unit_test_setup_teardown(test_another_anonymous_file, make_sets, end_sets),
 	};
 
 	return cmocka_run_group_tests_name("set_resources", tests, NULL, NULL);

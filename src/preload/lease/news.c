@@ -147,8 +147,9 @@ void wv_news_settle(struct wv_context *c)
 
 void wv_news_settle_at_exit(struct wv_context *c)
 {
+	/* To write what is there would copy a page for each context of the parent. */
 	if (c->sock < 0)
-		return; /* nothing is written: each context of a zygote has pages of its own */
+		return;
 	if (!is_all_told(c))
 		send_news(c, false);
 	c->sock = -1;

@@ -96,10 +96,13 @@ struct wv_tracked *wv_tracked_claimed(const struct ibv_context *context)
 	return NULL;
 }
 
-/* Drops a set that was offered and not used. Its memory is a small copy and is not freed. */
+/*
+ * Drops a set that was offered and not used. Its memory is a small copy and is not freed. No thread
+ * has looked whether this process put other files at its numbers.
+ */
 static void drop(const struct wv_set *set)
 {
-	struct wv_left_files files = {.n = 0};
+	struct wv_left_files files = {.each = true};
 
 	wv_resources_leave(&set->resources, WV_RANGE_ALL, &files);
 	wv_left_files_close(&files);

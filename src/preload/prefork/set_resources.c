@@ -231,7 +231,7 @@ void wv_left_files_close(struct wv_left_files *files)
 		next = i + 1;
 		while (next < files->n && all[next]->fd == all[next - 1]->fd + 1)
 			next++;
-		if (is_there(all[i]) && is_there(all[next - 1]))
+		if (!files->each && is_there(all[i]) && is_there(all[next - 1]))
 			close_whole(all + i, next - i);
 		else
 			close_what_is_there(all + i, next - i);

@@ -70,24 +70,25 @@ void wv_resources_part_from_queues(const struct wv_resources *resources);
 /* Closes the descriptors that are left, and unmaps what keeps the kernel's objects alive. */
 void wv_resources_drop(const struct wv_resources *resources);
 
-/* Files of sets, by number, that a child closes. Begins with zeros. */
+/* Files of sets, by number, that a child closes. */
 struct wv_left_files {
 	const struct wv_set_file *all[WV_LEFT_FILES];
-	unsigned int n;
+	unsigned int n; /* 0 at first */
+	bool each;	/* look at each, not only at the ends of runs */
 };
 
 /*
- * In a child: adds the descriptors to @files, which closes them, and unmaps the mappings of these
- * kinds. A child inherits WV_RANGE_IO of every set, and WV_RANGE_ALL of the sets that it was
- * offered.
+ * In a child: unmaps the mappings of these kinds, and adds the descriptors to @files, for
+ * wv_left_files_close(), until which @resources must stay; closes earlier ones if @files is full.
+ * A child inherits WV_RANGE_IO of every set, and WV_RANGE_ALL of the sets that it was offered.
  */
 void wv_resources_leave(const struct wv_resources *resources, unsigned int kinds,
 			struct wv_left_files *files);
 
 /*
- * Stops tracking @files, and closes them, but not those whose numbers have other files now. fork()
- * waits for this, so of a run of consecutive numbers only the two ends are looked at, and the
- * others if an end has another file: whoever closes numbers unseen by this library usually closes
- * all above or below one. The zygote looks at each number, once a second.
+ * Stops tracking @files, and closes them, but not those whose numbers have other files now. In the
+ * child, fork() returns after this, so of a run of consecutive numbers only the two ends are looked
+ * at, and the others if an end has another file: whoever closes numbers unseen by this library
+ * usually closes all above or below one. The zygote's thread looks at each number once a second.
  */
 void wv_left_files_close(struct wv_left_files *files);

@@ -127,22 +127,34 @@ static void update(void)
 	give_lock();
 }
 
+/* Numbers of sets that have other files now are closed by nobody once they are found. */
+static void look(void)
+{
+	static uint64_t looked_ms;
+	uint64_t now_ms = wv_clock_ms();
+
+	if (now_ms - looked_ms < LOOK_MS)
+		return;
+	wv_set_pools_look();
+	looked_ms = now_ms;
+}
+
 /*
  * Polls while offers are open, since a child does not notify the parent when it claims one; and
- * looks for removed devices as long as there are sets.
+ * looks for removed devices and other files as long as there are sets.
  */
 static int next_time(bool failed)
 {
 	int ms = -1;
 
 	take_lock_last();
+	look();
 	if (failed) {
 		ms = LATER_MS;
 	} else if (wv_set_pools_wait() || wv_set_pools_have_news(shm)) {
 		ms = wait_ms;
 		wait_ms = wait_ms < LATER_MS ? wait_ms + (wait_ms + 3) / 4 : LATER_MS;
 	} else if (wv_set_pools_ready()) {
-		wv_set_pools_look();
 		ms = LOOK_MS;
 	}
 	give_lock();

@@ -10,9 +10,10 @@
  *   wait PID		 waits for a child; answers its status
  *   do WORD...		 does the words itself; answers how many failed
  *   close		 closes all descriptors but the standard ones; answers 0
- *   place US [raw]	 then puts files of its own at many numbers (raw: unseen by libc);
- *			 answers 0
- *   missing		 answers at how many of them it is not, here or in a child, and closes them
+ *   place US [raw [FD]]
+ *			 after so many microseconds puts a file of its own at many numbers, or at
+ *			 this one (raw: unseen by libc); answers 0
+ *   missing		 answers at how many of these it is not, here or in a child, and closes them
  *   thread, rest	 starts or ends a thread that forks children that exit at once; answers 0
  *   storm N SECONDS AT_ONCE MICROSECONDS WORD...
  *			 forks N children, or as many as it can in so many seconds, each killed at
@@ -159,7 +160,17 @@ static int do_close_all(struct message *m)
 #define FIRST_PLACE (STDERR_FILENO + 1)
 #define LAST_PLACE  40
 
+static bool placed[LAST_PLACE + 1];
 static ino_t own_inode; /* of the file at all these places */
+
+static void place(int file, int fd, bool raw)
+{
+	if (raw)
+		syscall(SYS_dup3, file, fd, O_CLOEXEC);
+	else
+		dup3(file, fd, O_CLOEXEC);
+	placed[fd] = true;
+}
 
 static int do_place(struct message *m)
 {
@@ -170,11 +181,11 @@ static int do_place(struct message *m)
 	fstat(file, &st);
 	own_inode = st.st_ino;
 	usleep((useconds_t)atoi(m->words[1]));
-	for (int fd = FIRST_PLACE; fd <= LAST_PLACE; fd++)
-		if (raw)
-			syscall(SYS_dup3, file, fd, O_CLOEXEC);
-		else
-			dup3(file, fd, O_CLOEXEC);
+	if (m->n > 3)
+		place(file, atoi(m->words[3]), raw);
+	else
+		for (int fd = FIRST_PLACE; fd <= LAST_PLACE; fd++)
+			place(file, fd, raw);
 	return 0;
 }
 
@@ -184,7 +195,7 @@ static int missing(void)
 	int n = 0;
 
 	for (int fd = FIRST_PLACE; fd <= LAST_PLACE; fd++)
-		n += fstat(fd, &st) || st.st_ino != own_inode;
+		n += placed[fd] && (fstat(fd, &st) || st.st_ino != own_inode);
 	return n;
 }
 
@@ -198,7 +209,9 @@ static int do_missing(struct message *m)
 		_exit(missing());
 	waitpid(child, &status, 0);
 	for (int fd = FIRST_PLACE; fd <= LAST_PLACE; fd++)
-		close(fd);
+		if (placed[fd])
+			close(fd);
+	memset(placed, 0, sizeof(placed));
 	return n + WEXITSTATUS(status);
 }
 
