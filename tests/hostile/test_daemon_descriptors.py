@@ -72,7 +72,7 @@ class OwnEnd(hostile.Case):
                 socket.send_fds(sock, [b"own end"], [sock.fileno()])
 
     def check(self, *before):
-        others = self.daemon.n_connected()
+        others = self.daemon.n_connected_at_rest()
         self.as_user(users.ATTACKER, self.leave, *before)
         bed.until(lambda: self.daemon.n_connected() <= others, "the end of all connections")
 

@@ -292,6 +292,10 @@ class Daemon:
         """How many programs are connected, with the one that asks this."""
         return self.status()["clients"]["connected"]
 
+    def n_connected_at_rest(self):
+        """The same, not counting who asked before and has not been seen to end."""
+        return min(self.n_connected() for _ in range(3))
+
     def forget(self, recipe):
         subprocess.run([CLI, "recipes", "--socket", self.socket, "forget", recipe["id"]], env=CLEAN,
                        capture_output=True, check=True, timeout=LIMIT_S)
@@ -367,7 +371,7 @@ class Runs:
         """Has the daemon learn what a program does at each of its @n opens, and waits for the leases."""
         name = kwargs.get("name") or self.name
         learned = None
-        n_others = self.daemon.n_connected()
+        n_others = self.daemon.n_connected_at_rest()
         for _ in cases.attempts(free=1):
             result = self.run_warm(words, **kwargs)
             until(lambda: self.daemon.n_connected() <= n_others, "the last of the program's recording")

@@ -20,6 +20,7 @@ ROUNDS = 12  # of clients, until there are pairs
 # Clients of a round. A server that none reaches for 5 s has no spares (WV_STOCK_IDLE_MS), so nothing is learned of its
 # clients. On a slow machine, clients that start one after the other are further apart than that.
 TOGETHER = 4
+END_S = 20  # in which the daemon hears of the end of a program
 PAIRS_S = 2  # in which the daemon makes pairs, if it makes any
 
 
@@ -81,7 +82,8 @@ def pairs(lab):
 
 def pairs_at_last(lab):
     """The same when the daemon has heard of the end of all programs that had one."""
-    resources.until(lambda: not pairs(lab)["handed_out"], PAIRS_S, resources.ASKING_S)
+    if not resources.until(lambda: not pairs(lab)["handed_out"], END_S, resources.ASKING_S):
+        raise Failure(f"programs that have ended still have pairs: {pairs(lab)}")
     return pairs(lab)
 
 

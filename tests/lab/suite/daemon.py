@@ -84,16 +84,13 @@ class Daemon:
                 f"the daemon has {self.ufiles()} leases ready, not {least}")
         return self.settle()
 
-    def await_full(self, n_programs=0):
-        """Waits until the daemon has heard of all but so many programs that run, and each recipe has as many leases as
-        it wants, at least one."""
+    def await_full(self):
+        """Waits until no program is connected, and each recipe has as many leases as it wants, at least one."""
         def full():
             status = self.status()  # who asks is connected, too
-            return status["clients"]["connected"] <= 1 + n_programs and pools.are_full(status["recipes"])
+            return status["clients"]["connected"] == 1 and pools.are_full(status["recipes"])
         if not resources.until(full, 20):
             raise Failure(f"the pools are not full: {self.status()}")
-        if n_programs:
-            self.settle()
 
     def status(self):
         return self._ask("status")
@@ -119,13 +116,18 @@ class Daemon:
 
     def check_ufiles(self, base, objects=resources.counts):
         """Checks that only the daemon holds uverbs files."""
-        def extra():
-            """None while it makes leases."""
+        seen = "it always makes leases"
+
+        def none_extra():
+            nonlocal seen
             held = self.ufiles()
             found = objects().get("ctx", 0) - base.get("ctx", 0)
-            return found - held if self.ufiles() == held else None
-        if not resources.until(lambda: extra() == 0, 5):
-            raise Failure(f"{extra()} leases are nobody's but open")
+            if self.ufiles() != held:  # It makes leases.
+                return False
+            seen = f"{found - held} leases are nobody's but open"
+            return found == held
+        if not resources.until(none_extra, 5):
+            raise Failure(f"uverbs files besides those of the daemon: {seen}")
 
     def log_text(self):
         return self.log.read_text(errors="replace") if self.log.exists() else ""

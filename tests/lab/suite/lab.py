@@ -88,7 +88,7 @@ class Lab:
         return self.start(command, warm, env, name, user).wait(limit)
 
     def await_full(self):
-        self.daemon.await_full(sum(running.process.poll() is None for running in self._running))
+        self.daemon.await_full()
 
     def settle(self):
         """Waits until the daemon, if there is one, makes no more leases."""
