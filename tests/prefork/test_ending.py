@@ -135,6 +135,19 @@ class Children(zygotes.Case):
             self.assert_ready(child)
         self.finish(started)
 
+    def test_child_of__Fork_forks(self):
+        """It does what it does plainly, and takes no set that a child of the zygote gets."""
+        plain = self.start(warm=False)
+        expected = plain.ask("unseen", *PLAIN.split()), plain.run(PLAIN).shape
+        self.assertEqual(plain.end(), 0)
+        started = self.taught(PLAIN)
+        self.await_quiet()
+        self.assertEqual(started.ask("unseen", *PLAIN.split()), expected[0], started.errors())
+        child = started.run(PLAIN)
+        self.assertEqual(child.shape, expected[1], started.errors())
+        self.assert_ready(child)
+        self.finish(started)
+
     def test_while_another_thread_forks(self):
         plain = self.plain(PLAIN)[0]
         started = self.taught(PLAIN)
@@ -237,6 +250,23 @@ class Zygotes(zygotes.Case):
         numbers = {int(name) for name in os.listdir(f"/proc/{process.pid}/fd") if 2 < int(name) < 40}
         between = choose(number for number in numbers if {number - 1, number + 1} <= numbers)
         self.assertEqual(process.ask("place", 0, "raw", between), 0)
+
+    def test_closes_the_higher_numbers_unseen(self):
+        """Sets that children were offered lose their numbers, and new sets get some of these. Later children keep the
+        files that the zygote has between the sets."""
+        started = self.taught(PLAIN, sets=SETS + 1, WARMVERBS_TRACE="")
+        children = [started.fork("at:asleep exit").reach("asleep") for _ in range(2)]
+        self.assertEqual(started.ask("sweep", 5), 0)  # from the second set's first number on
+        for _ in range(2):
+            started.run("exit")
+            self.await_quiet()
+            children.append(started.fork("at:asleep exit").reach("asleep"))
+        self.await_quiet()
+        self.assertEqual(started.ask("missing"), 0)
+        for child in children:
+            child.go_on()
+            self.assertEqual(child.finish().status, 0)
+        self.finish(started)
 
     def test_another_file_at_one_number(self):
         """The zygote finds out by itself, and makes another set. Its children do not close the file."""

@@ -50,6 +50,8 @@ static int make_sets(void **state)
 		wv_resources_opened(set, FIRST + (i ^ 1));
 		assert_false(set->lost);
 	}
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(sets); i++)
+		wv_resources_look(&sets[i]);
 	open_at("/dev/null", OTHERS);
 	return 0;
 }
@@ -143,6 +145,32 @@ static void test_a_program_closed_the_lower(void **state)
 	sweep(FIRST, FIRST + 5);
 }
 
+/*
+ * As above, but before anybody looks again, a new set is made at the numbers after those of the
+ * program's files. So of the run that the numbers are, both ends are there.
+ */
+static void test_a_set_made_since(void **state)
+{
+	struct wv_left_files files = {.n = 0};
+	struct wv_resources late = {.owner = &owner};
+
+	(void)state;
+	for (int fd = FIRST + 5; fd <= OTHERS; fd++)
+		close(fd);
+	open_at("/dev/zero", FIRST + 5);
+	open_at("/dev/zero", FIRST + 6);
+	for (int fd = FIRST + 7; fd < FIRST + WV_RESOURCES_FDS; fd++) {
+		wv_resources_lose_fd(&sets[0], fd);
+		open_at("/dev/null", fd);
+		wv_resources_opened(&late, fd);
+	}
+	wv_resources_leave(&sets[0], WV_RANGE_ALL, &files);
+	wv_resources_leave(&late, WV_RANGE_ALL, &files);
+	wv_left_files_close(&files);
+	for (int fd = FIRST; fd < FIRST + WV_RESOURCES_FDS; fd++)
+		assert_int_equal(is_open(fd), fd == FIRST + 5 || fd == FIRST + 6);
+}
+
 /* Of these, only a look ahead tells, or one at each. */
 static void test_a_program_replaced_one(void **state)
 {
@@ -180,6 +208,7 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_a_program_closed_all, make_sets, end_sets),
 	    cmocka_unit_test_setup_teardown(test_a_program_closed_the_higher, make_sets, end_sets),
 	    cmocka_unit_test_setup_teardown(test_a_program_closed_the_lower, make_sets, end_sets),
+	    cmocka_unit_test_setup_teardown(test_a_set_made_since, make_sets, end_sets),
 	    cmocka_unit_test_setup_teardown(test_a_program_replaced_one, make_sets, end_sets),
 	    cmocka_unit_test_setup_teardown(test_a_child_replaced_one, make_sets, end_sets),
 	    cmocka_unit_test_setup_teardown(test_another_anonymous_file, make_sets, end_sets),

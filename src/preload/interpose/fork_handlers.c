@@ -6,6 +6,7 @@
 #include "preload/client/pool_request.h"
 #include "preload/core/context.h"
 #include "preload/core/guard.h"
+#include "preload/core/process.h"
 #include "preload/core/worker.h"
 #include "preload/interpose/exit.h"
 #include "preload/lease/inherit.h"
@@ -47,8 +48,9 @@ static const struct {
 
 /*
  * The forks under way in this thread that are in the middle of a change, or of a verb that a worker
- * waits for: those of a signal handler, and of other fork handlers between ours. Parent and child
- * stay as they are. Forks end in the opposite order, and one inside these is one of them.
+ * waits for: those of a signal handler, and of other fork handlers between ours. Or in a process
+ * that has not taken the state over, whose locks nobody may hold. Parent and child stay as they
+ * are. Forks end in the opposite order, and one inside these is one of them.
  */
 static __thread unsigned int in_a_change __attribute__((tls_model("initial-exec")));
 
@@ -64,7 +66,7 @@ static bool hold_workers(void)
 
 static void before(void)
 {
-	if (in_a_change || wv_guard_is_on() || !hold_workers()) {
+	if (in_a_change || wv_guard_is_on() || !wv_process_is_adopted() || !hold_workers()) {
 		in_a_change++;
 		return;
 	}

@@ -222,6 +222,16 @@ static struct slot *unfinished(struct pool *pool, unsigned int n)
 	return sets < n ? place : NULL;
 }
 
+/* Of a number that the kernel has given to @set, other sets know that the program closed it. */
+static void keep_numbers(const struct wv_set *set)
+{
+	const struct wv_resources *own = &set->resources;
+
+	each_set (slot)
+		for (unsigned int i = 0; slot->set != set && i < own->n_files; i++)
+			wv_resources_lose_fd(&slot->set->resources, own->files[i].fd);
+}
+
 static int make_next(struct pool *pool, struct slot *slot, const struct wv_fd_owner *owner,
 		     uint64_t now_ms)
 {
@@ -233,9 +243,11 @@ static int make_next(struct pool *pool, struct slot *slot, const struct wv_fd_ow
 		return -ENOMEM;
 	slot->set->resources.owner = owner;
 	err = wv_set_make_next(slot->set);
+	keep_numbers(slot->set);
 	if (!err && wv_set_is_complete(slot->set)) {
 		wv_count(&wv_counters.sets_made);
 		pool->failures = 0;
+		wv_set_pools_look();
 	}
 	if (!err)
 		return 1;
@@ -333,7 +345,7 @@ void wv_set_pools_lose_fd(int fd)
 void wv_set_pools_look(void)
 {
 	each_set (slot)
-		wv_resources_are_there(&slot->set->resources);
+		wv_resources_look(&slot->set->resources);
 }
 
 static bool is_among(const struct wv_set *set, const struct wv_offers *offers)
@@ -344,9 +356,9 @@ static bool is_among(const struct wv_set *set, const struct wv_offers *offers)
 	return false;
 }
 
-void wv_set_pools_leave(const struct wv_offers *offers)
+void wv_set_pools_leave(const struct wv_offers *offers, bool each)
 {
-	struct wv_left_files files = {.n = 0};
+	struct wv_left_files files = {.each = each};
 
 	each_set (slot)
 		if (!is_among(slot->set, offers))

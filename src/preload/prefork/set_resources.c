@@ -29,7 +29,8 @@ static struct wv_set_file file_at(int fd)
 	/* Anonymous files of all kinds share an inode. */
 	if (!S_ISCHR(st.st_mode))
 		flags = fcntl(fd, F_GETFL);
-	return (struct wv_set_file){fd, flags & O_ACCMODE, st.st_dev, st.st_ino};
+	return (struct wv_set_file){
+	    .fd = fd, .access = flags & O_ACCMODE, .device = st.st_dev, .inode = st.st_ino};
 }
 
 static bool is_there(const struct wv_set_file *file)
@@ -167,6 +168,15 @@ bool wv_resources_are_there(struct wv_resources *resources)
 	return !resources->closed;
 }
 
+void wv_resources_look(struct wv_resources *resources)
+{
+	wv_resources_are_there(resources);
+	/* Not written to in vain: since a fork, each page is copied when it is. */
+	for (unsigned int i = 0; i < resources->n_files; i++)
+		if (!resources->files[i].seen)
+			resources->files[i].seen = true;
+}
+
 void wv_resources_part_from_queues(const struct wv_resources *resources)
 {
 	for (unsigned int i = 0; i < resources->n_ranges; i++)
@@ -222,15 +232,25 @@ static void close_what_is_there(const struct wv_set_file *const *run, unsigned i
 	}
 }
 
+/* How many files from @i on are a run. */
+static unsigned int run_at(const struct wv_left_files *files, unsigned int i)
+{
+	const struct wv_set_file *const *all = files->all;
+	unsigned int next = i + 1;
+
+	while (next < files->n && all[next]->fd == all[next - 1]->fd + 1 && all[next]->seen &&
+	       all[next - 1]->seen)
+		next++;
+	return next - i;
+}
+
 void wv_left_files_close(struct wv_left_files *files)
 {
 	const struct wv_set_file *const *all = files->all;
 	unsigned int next;
 
 	for (unsigned int i = 0; i < files->n; i = next) {
-		next = i + 1;
-		while (next < files->n && all[next]->fd == all[next - 1]->fd + 1)
-			next++;
+		next = i + run_at(files, i);
 		if (!files->each && is_there(all[i]) && is_there(all[next - 1]))
 			close_whole(all + i, next - i);
 		else

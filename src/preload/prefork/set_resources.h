@@ -25,6 +25,7 @@ struct wv_range {
 struct wv_set_file {
 	int fd; /* -1: the program closed it */
 	int access;
+	bool seen; /* there when all sets were looked at last */
 	dev_t device;
 	ino_t inode;
 };
@@ -64,6 +65,9 @@ bool wv_resources_lose_fd(struct wv_resources *resources, int fd);
  */
 bool wv_resources_are_there(struct wv_resources *resources);
 
+/* The same, while all sets are looked at. */
+void wv_resources_look(struct wv_resources *resources);
+
 /* Maps private memory in place of the queues, which belong to another process. */
 void wv_resources_part_from_queues(const struct wv_resources *resources);
 
@@ -87,8 +91,8 @@ void wv_resources_leave(const struct wv_resources *resources, unsigned int kinds
 
 /*
  * Stops tracking @files, and closes them, but not those whose numbers have other files now. In the
- * child, fork() returns after this, so of a run of consecutive numbers only the two ends are looked
- * at, and the others if an end has another file: whoever closes numbers unseen by this library
- * usually closes all above or below one. The zygote's thread looks at each number once a second.
+ * child, fork() returns after this. So where all were seen when all sets were looked at last, only
+ * the two ends of a run of consecutive numbers are looked at, and the others if an end has another
+ * file: whoever closes numbers unseen by this library usually closes all above or below one.
  */
 void wv_left_files_close(struct wv_left_files *files);

@@ -32,6 +32,8 @@ static struct wv_prefork_shm *shm WV_HOT;     /* shared with the children of thi
 static bool is_set WV_HOT, is_filling WV_HOT; /* whether @wanted is set; whether sets are made */
 static unsigned int wanted;
 static int wait_ms = SOON_MS;
+static uint64_t looked_ms; /* at all sets */
+static bool looked_late;   /* before the fork that is in progress */
 
 /* The offers of the fork that is in progress, and of the last fork of this thread. */
 static struct wv_offers offers WV_HOT;
@@ -127,10 +129,9 @@ static void update(void)
 	give_lock();
 }
 
-/* Numbers of sets that have other files now are closed by nobody once they are found. */
+/* A child does not look at each file of a set, so files of the program must be found before. */
 static void look(void)
 {
-	static uint64_t looked_ms;
 	uint64_t now_ms = wv_clock_ms();
 
 	if (now_ms - looked_ms < LOOK_MS)
@@ -226,15 +227,17 @@ uint32_t wv_zygote_ready(void)
 
 void wv_zygote_before_fork(void)
 {
+	uint64_t now_ms = wv_clock_ms();
 	struct timespec unused;
 
 	take_lock();
 	if (!shm && how_many())
 		__atomic_store_n(&shm, wv_prefork_shm_new(), __ATOMIC_RELAXED);
 	offers.n = 0;
+	looked_late = now_ms - looked_ms > 2 * LOOK_MS;
 	/* A child gets no set of a device that may be gone. */
 	if (is_filling && how_many() && !nodes_differ(&unused))
-		wv_set_pools_offer(shm, &offers, wv_clock_ms());
+		wv_set_pools_offer(shm, &offers, now_ms);
 }
 
 /* The filler is of use only after a child has used RDMA. */
@@ -276,7 +279,7 @@ void wv_zygote_forked(pid_t pid)
 
 void wv_zygote_in_child(void)
 {
-	wv_set_pools_leave(&offers);
+	wv_set_pools_leave(&offers, looked_late);
 	wv_device_list_forked();
 	wv_child_begin(&offers, shm && how_many() ? shm : NULL);
 	shm = NULL;

@@ -7,12 +7,15 @@
  *			 its standard input and output. Answers its pid
  *   zygote		 the same, but the child is a zygote, and the descriptor its socket
  *   nest		 from now on forks in a handler of fork(), two deep; answers 0
+ *   unseen WORD...	 a child of _Fork() forks one that does the words; answers how many failed
  *   wait PID		 waits for a child; answers its status
  *   do WORD...		 does the words itself; answers how many failed
  *   close		 closes all descriptors but the standard ones; answers 0
  *   place US [raw [FD]]
  *			 after so many microseconds puts a file of its own at many numbers, or at
  *			 this one (raw: unseen by libc); answers 0
+ *   sweep FD		 closes all from this number on, up to those, unseen by libc, and puts a file
+ *			 of its own at the two lowest numbers that are free; answers 0
  *   missing		 answers at how many of these it is not, here or in a child, and closes them
  *   thread, rest	 starts or ends a thread that forks children that exit at once; answers 0
  *   storm N SECONDS AT_ONCE MICROSECONDS WORD...
@@ -126,6 +129,30 @@ static int do_nest(struct message *m)
 	return -pthread_atfork(fork_before_fork, NULL, NULL);
 }
 
+static int wait_for(pid_t child)
+{
+	int status;
+
+	if (waitpid(child, &status, 0) < 0)
+		return -errno;
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+static int do_unseen(struct message *m)
+{
+	static struct program own;
+	pid_t child;
+
+	fflush(stdout);
+	child = _Fork();
+	if (child)
+		return wait_for(child);
+	child = fork();
+	if (child)
+		_exit(wait_for(child));
+	exit((int)run_words(&own, m->words + 1, m->n - 1));
+}
+
 static int do_zygote(struct message *m)
 {
 	int only[] = {STDIN_FILENO};
@@ -186,6 +213,19 @@ static int do_place(struct message *m)
 	else
 		for (int fd = FIRST_PLACE; fd <= LAST_PLACE; fd++)
 			place(file, fd, raw);
+	return 0;
+}
+
+static int do_sweep(struct message *m)
+{
+	int file;
+	struct stat st;
+
+	syscall(SYS_close_range, atoi(m->words[1]), LAST_PLACE, 0);
+	file = memfd_create("own", MFD_CLOEXEC);
+	placed[file] = placed[dup(file)] = true;
+	fstat(file, &st);
+	own_inode = st.st_ino;
 	return 0;
 }
 
@@ -266,7 +306,8 @@ static const struct {
     {"fork", do_fork_words}, {"nest", do_nest},	      {"zygote", do_zygote},
     {"wait", do_wait},	     {"do", do_words},	      {"close", do_close_all},
     {"place", do_place},     {"missing", do_missing}, {"thread", do_thread},
-    {"rest", do_rest},	     {"storm", do_storm},
+    {"rest", do_rest},	     {"storm", do_storm},     {"unseen", do_unseen},
+    {"sweep", do_sweep},
 };
 
 static int obey(struct message *m)

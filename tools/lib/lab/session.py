@@ -14,7 +14,7 @@ STDOUT = 1
 STDERR = 2
 CHUNK = 1 << 16
 # The job's exit status may overtake the end of its output, but not by much.
-DRAIN_SECONDS = 10
+DRAIN_SECONDS = 60
 
 
 class Stream:
