@@ -32,8 +32,8 @@ static struct wv_prefork_shm *shm WV_HOT;     /* shared with the children of thi
 static bool is_set WV_HOT, is_filling WV_HOT; /* whether @wanted is set; whether sets are made */
 static unsigned int wanted;
 static int wait_ms = SOON_MS;
-static uint64_t looked_ms; /* at all sets */
-static bool looked_late;   /* before the fork that is in progress */
+static uint64_t looked_ms;	/* at all sets */
+static bool looked_late WV_HOT; /* before the fork that is in progress */
 
 /* The offers of the fork that is in progress, and of the last fork of this thread. */
 static struct wv_offers offers WV_HOT;
