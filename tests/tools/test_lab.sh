@@ -37,9 +37,10 @@ like() {
 	is "$1" "$2" "$text"
 }
 
-# in_lab [OPTION...] -- COMMAND...: sets $status and writes the files stdout and stderr.
+# in_lab [OPTION...] -- COMMAND...: sets $status and writes the files stdout and stderr. With one CPU an emulated
+# machine boots faster; other runs below have as many as the lab gives.
 in_lab() {
-	"$lab" run --quiet "$@" >stdout 2>stderr
+	"$lab" run --quiet --cpus 1 "$@" >stdout 2>stderr
 	status=$?
 }
 
