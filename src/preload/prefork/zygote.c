@@ -93,12 +93,24 @@ static void lose_fd(int fd)
 
 static const struct wv_fd_owner set_owner = {.closing = lose_fd};
 
+/* A child does not look at each file of a set, so files of the program must be found before. */
+static void look(uint64_t now_ms)
+{
+	if (now_ms - looked_ms < LOOK_MS)
+		return;
+	wv_set_pools_look();
+	looked_ms = now_ms;
+}
+
 static int step(void)
 {
+	uint64_t now_ms;
 	int result;
 
 	take_lock_last();
-	result = wv_set_pools_step(how_many(), &set_owner, wv_clock_ms());
+	now_ms = wv_clock_ms(); /* not before any offer */
+	look(now_ms);
+	result = wv_set_pools_step(how_many(), &set_owner, now_ms);
 	if (result == -ENODEV)
 		wv_device_list_forget();
 	give_lock();
@@ -129,17 +141,6 @@ static void update(void)
 	give_lock();
 }
 
-/* A child does not look at each file of a set, so files of the program must be found before. */
-static void look(void)
-{
-	uint64_t now_ms = wv_clock_ms();
-
-	if (now_ms - looked_ms < LOOK_MS)
-		return;
-	wv_set_pools_look();
-	looked_ms = now_ms;
-}
-
 /*
  * Polls while offers are open, since a child does not notify the parent when it claims one; and
  * looks for removed devices and other files as long as there are sets.
@@ -149,7 +150,6 @@ static int next_time(bool failed)
 	int ms = -1;
 
 	take_lock_last();
-	look();
 	if (failed) {
 		ms = LATER_MS;
 	} else if (wv_set_pools_wait() || wv_set_pools_have_news(shm)) {
