@@ -24,16 +24,19 @@ static bool *make_mark(void)
 
 void wv_process_adopt(void)
 {
+	bool *made = mark ? mark : make_mark();
+
 	owner = getpid();
-	if (!mark)
-		mark = make_mark();
-	if (mark)
-		*mark = true;
+	if (made)
+		*made = true;
+	__atomic_store_n(&mark, made, __ATOMIC_RELEASE);
 }
 
 bool wv_process_is_adopted(void)
 {
-	return mark ? *mark : wv_process_is_mine();
+	const bool *made = __atomic_load_n(&mark, __ATOMIC_ACQUIRE);
+
+	return made ? *made : wv_process_is_mine();
 }
 
 bool wv_process_is_mine(void)
