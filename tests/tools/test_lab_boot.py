@@ -23,7 +23,7 @@ class Boot(unittest.TestCase):
         """What the run returns if its attempts end so, and how many were made."""
         attempts = iter(outcomes)
 
-        def run_once():
+        def run_once(_):
             outcome = next(attempts)
             if isinstance(outcome, Exception):
                 raise outcome
@@ -42,7 +42,7 @@ class Boot(unittest.TestCase):
 
     def test_never_ready(self):
         with self.assertRaises(report.NotReady):
-            self.run_with(*[report.NotReady(100)] * main.BOOTS, 7)
+            self.run_with(*[report.NotReady(100)] * len(main.BOOT_SECONDS), 7)
 
     def test_died(self):
         with self.assertRaisesRegex(report.GuestError, "died"):

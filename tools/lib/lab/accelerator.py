@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Which kind of CPU the guest gets: real (KVM) where a probe shows that it works, else emulated (TCG)."""
 
-import dataclasses
 import os
 import pathlib
 import platform
@@ -40,10 +39,9 @@ def kvm_offered():
 
 def probe(image):
     Progress.say("trying once whether KVM works here")
-    settings = dataclasses.replace(machine.virtualized(1, "1G"), boot_seconds=PROBE_SECONDS)
     with cache.temporary_folder() as out:
         job = Job(["true"], PROBE_SECONDS, pathlib.Path(out), pathlib.Path("/"))
         try:
-            return machine.run(image, job, settings) == 0
+            return machine.run(image, job, machine.virtualized(1, "1G"), 1, PROBE_SECONDS) == 0
         except (LabError, TimedOut):
             return False

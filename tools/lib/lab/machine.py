@@ -26,7 +26,6 @@ AGENT = f"{GUEST_BIN}/agent"
 REQUESTS = "requests"  # a port of the first machine of two
 PEER = "-peer"
 GUEST_OWN = ("/dev", "/proc", "/run", "/sys")
-BOOT_SECONDS = 100
 CONSOLE_TAIL_LINES = 80  # A panic message takes up to 50 lines.
 KERNEL_OPTIONS = (
     "console=ttyS0 loglevel=5 panic=-1 oops=panic mitigations=off audit=0 tsc=reliable nokaslr"
@@ -41,7 +40,6 @@ class Settings:
     memory: str
     cpus: int
     accelerator: tuple  # QEMU options
-    boot_seconds: int = BOOT_SECONDS
     kernel_options: str = ""
 
     def __str__(self):
@@ -102,24 +100,24 @@ class Machine:
         process.stop(self.process)
 
 
-def run(image, job, settings, nodes=1):
+def run(image, job, settings, nodes, boot_seconds):
     """Boot, run the job, return its status. All machines are gone when this returns or raises."""
     process.require(QEMU)
     check_visible(job.cwd)
     with contextlib.ExitStack() as stack:
         folder = stack.enter_context(cache.temporary_folder())
-        return (run_one if nodes == 1 else run_two)(image, job, settings, pathlib.Path(folder), stack)
+        return (run_one if nodes == 1 else run_two)(image, job, settings, boot_seconds, pathlib.Path(folder), stack)
 
 
-def run_one(image, job, settings, folder, stack):
-    session, _ = first_machine(image, job, settings, folder, stack)
+def run_one(image, job, settings, boot_seconds, folder, stack):
+    session, _ = first_machine(image, job, settings, boot_seconds, folder, stack)
     return session.follow()
 
 
-def run_two(image, job, settings, folder, stack):
+def run_two(image, job, settings, boot_seconds, folder, stack):
     wires = Wire(), Wire()
     session, machine = first_machine(
-        image, job, settings, folder, stack, 1, (*PORTS, REQUESTS), [wire.ends[0] for wire in wires]
+        image, job, settings, boot_seconds, folder, stack, 1, (*PORTS, REQUESTS), [wire.ends[0] for wire in wires]
     )
     agent = dataclasses.replace(job, command=[AGENT])
     shares, _ = prepare(folder / "peer", image, agent, 2)
@@ -132,14 +130,14 @@ def run_two(image, job, settings, folder, stack):
     return session.follow()
 
 
-def first_machine(image, job, settings, folder, stack, node=None, names=PORTS, wires=()):
+def first_machine(image, job, settings, boot_seconds, folder, stack, node=None, names=PORTS, wires=()):
     """The machine that runs the job, and the session that follows it."""
     shares, mark = prepare(folder / "job", image, job, node)
     console = console_log(job)
     console.write_bytes(b"")
     machine = Machine(image, settings, shares, console, node, names, wires)
     stack.callback(machine.stop)
-    session = Session(machine.ports, mark.encode(), settings.boot_seconds, job.timeout)
+    session = Session(machine.ports, mark.encode(), boot_seconds, job.timeout)
     stack.callback(session.flush)
     return session, machine
 

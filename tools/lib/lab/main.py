@@ -14,7 +14,7 @@ from .job import Job
 from .report import EXIT_LAB_FAILED, EXIT_SIGNAL_BASE, Ended, GuestError, LabError, NotReady, Progress, warn
 from .session import STDERR
 
-BOOTS = 3
+BOOT_SECONDS = 100, 200, 300
 SYSTEMD = pathlib.Path("/lib/systemd/systemd")
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
@@ -150,18 +150,20 @@ def run_in_machine(job, options):
     ready = image.ready()
     settings = accelerator.choose(ready, options.count_instructions, cpus(options), options.mem)
     Progress.say(f"booting Linux {ready.version} ({'two machines, each ' if options.nodes > 1 else ''}{settings})")
-    return run_when_ready(lambda: machine.run(ready, job, settings, options.nodes), job, options.nodes)
+    run_once = functools.partial(machine.run, ready, job, settings, options.nodes)
+    return run_when_ready(run_once, job, options.nodes)
 
 
 def run_when_ready(run_once, job, nodes):
-    """An emulated machine may stand still while it boots, about once in a thousand times. Its job has not begun then."""
-    for left in reversed(range(BOOTS)):
+    """An emulated machine may stand still while it boots, about once in two hundred times, or just be slow. Its job has
+    not begun then."""
+    for seconds in BOOT_SECONDS:
         try:
-            return run_once()
+            return run_once(seconds)
         except GuestError as error:
             for which in ("", machine.PEER)[:nodes]:
                 machine.show_console_tail(job, which)
-            if not left or not isinstance(error, NotReady):
+            if seconds == BOOT_SECONDS[-1] or not isinstance(error, NotReady):
                 raise
             warn(f"{error}; starting it anew")
 
