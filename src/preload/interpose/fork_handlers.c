@@ -47,12 +47,13 @@ static const struct {
 };
 
 /*
- * The forks under way in this thread that are in the middle of a change, or of a verb that a worker
- * waits for: those of a signal handler, and of other fork handlers between ours. Or in a process
- * that has not taken the state over, whose locks nobody may hold. Parent and child stay as they
- * are. Forks end in the opposite order, and one inside these is one of them.
+ * The forks under way in this thread that are left alone: parent and child stay as they are. Some
+ * are in the middle of a change, or of a verb that a worker waits for: those of a signal handler,
+ * and of other fork handlers between ours. Others are in a process that has not taken the state
+ * over (core/process.h): a lock there may be held by a thread that only its parent has. Forks end
+ * in the opposite order, and one inside these is one of them.
  */
-static __thread unsigned int in_a_change __attribute__((tls_model("initial-exec")));
+static __thread unsigned int left_alone __attribute__((tls_model("initial-exec")));
 
 static bool hold_workers(void)
 {
@@ -66,8 +67,8 @@ static bool hold_workers(void)
 
 static void before(void)
 {
-	if (in_a_change || wv_guard_is_on() || !wv_process_is_adopted() || !hold_workers()) {
-		in_a_change++;
+	if (left_alone || wv_guard_is_on() || !wv_process_is_adopted() || !hold_workers()) {
+		left_alone++;
 		return;
 	}
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(handlers); i++)
@@ -75,14 +76,14 @@ static void before(void)
 			handlers[i].before();
 }
 
-static bool was_in_a_change(void)
+static bool was_left_alone(void)
 {
-	return in_a_change && in_a_change--;
+	return left_alone && left_alone--;
 }
 
 static void in_parent(void)
 {
-	if (was_in_a_change())
+	if (was_left_alone())
 		return;
 	for (unsigned int i = WV_ARRAY_SIZE(handlers); i-- > 0;)
 		if (handlers[i].in_parent)
@@ -91,7 +92,7 @@ static void in_parent(void)
 
 static void in_child(void)
 {
-	if (was_in_a_change())
+	if (was_left_alone())
 		return;
 	for (unsigned int i = WV_ARRAY_SIZE(handlers); i-- > 0;)
 		if (handlers[i].in_child)

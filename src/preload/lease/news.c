@@ -147,7 +147,7 @@ void wv_news_settle(struct wv_context *c)
 
 void wv_news_settle_at_exit(struct wv_context *c)
 {
-	/* To write what is there would copy a page for each context of the parent. */
+	/* A child that writes, even what is there, copies a page for each context of its parent. */
 	if (c->sock < 0)
 		return;
 	if (!is_all_told(c))

@@ -222,14 +222,17 @@ static struct slot *unfinished(struct pool *pool, unsigned int n)
 	return sets < n ? place : NULL;
 }
 
-/* Of a number that the kernel has given to @set, other sets know that the program closed it. */
-static void keep_numbers(const struct wv_set *set)
+/* The kernel gives out no number that is in use: other sets have lost those that @set has now. */
+static void lose_numbers_of(const struct wv_set *set)
 {
 	const struct wv_resources *own = &set->resources;
 
-	each_set (slot)
-		for (unsigned int i = 0; slot->set != set && i < own->n_files; i++)
+	each_set (slot) {
+		if (slot->set == set)
+			continue;
+		for (unsigned int i = 0; i < own->n_files; i++)
 			wv_resources_lose_fd(&slot->set->resources, own->files[i].fd);
+	}
 }
 
 static int make_next(struct pool *pool, struct slot *slot, const struct wv_fd_owner *owner,
@@ -243,7 +246,7 @@ static int make_next(struct pool *pool, struct slot *slot, const struct wv_fd_ow
 		return -ENOMEM;
 	slot->set->resources.owner = owner;
 	err = wv_set_make_next(slot->set);
-	keep_numbers(slot->set);
+	lose_numbers_of(slot->set);
 	if (!err && wv_set_is_complete(slot->set)) {
 		wv_count(&wv_counters.sets_made);
 		pool->failures = 0;

@@ -227,10 +227,11 @@ uint32_t wv_zygote_ready(void)
 
 void wv_zygote_before_fork(void)
 {
-	uint64_t now_ms = wv_clock_ms();
 	struct timespec unused;
+	uint64_t now_ms;
 
 	take_lock();
+	now_ms = wv_clock_ms(); /* not before a look that this waited for */
 	if (!shm && how_many())
 		__atomic_store_n(&shm, wv_prefork_shm_new(), __ATOMIC_RELAXED);
 	offers.n = 0;

@@ -199,14 +199,21 @@ static void place(int file, int fd, bool raw)
 	placed[fd] = true;
 }
 
-static int do_place(struct message *m)
+static int own_file(void)
 {
 	int file = memfd_create("own", MFD_CLOEXEC);
-	bool raw = m->n > 2;
 	struct stat st;
 
 	fstat(file, &st);
 	own_inode = st.st_ino;
+	return file;
+}
+
+static int do_place(struct message *m)
+{
+	int file = own_file();
+	bool raw = m->n > 2;
+
 	usleep((useconds_t)atoi(m->words[1]));
 	if (m->n > 3)
 		place(file, atoi(m->words[3]), raw);
@@ -219,13 +226,10 @@ static int do_place(struct message *m)
 static int do_sweep(struct message *m)
 {
 	int file;
-	struct stat st;
 
 	syscall(SYS_close_range, atoi(m->words[1]), LAST_PLACE, 0);
-	file = memfd_create("own", MFD_CLOEXEC);
+	file = own_file();
 	placed[file] = placed[dup(file)] = true;
-	fstat(file, &st);
-	own_inode = st.st_ino;
 	return 0;
 }
 
@@ -241,18 +245,18 @@ static int missing(void)
 
 static int do_missing(struct message *m)
 {
-	int n = missing(), status = 0;
+	int here = missing(), there;
 	pid_t child = fork();
 
 	(void)m;
 	if (!child)
 		_exit(missing());
-	waitpid(child, &status, 0);
+	there = wait_for(child);
 	for (int fd = FIRST_PLACE; fd <= LAST_PLACE; fd++)
 		if (placed[fd])
 			close(fd);
 	memset(placed, 0, sizeof(placed));
-	return n + WEXITSTATUS(status);
+	return there < 0 ? there : here + there;
 }
 
 static pthread_t thread;

@@ -50,7 +50,8 @@ def emulated(cpus, memory):
     """The guest's clock is the HPET, which states its frequency. The kernel measures that of the TSC while it boots; on
     a busy host the result may be wrong, and guest time ran seven times too fast once. For the same reason lpj tells it
     how long to spin (HZ is 250 in Debian). The kernel leaves out what takes a fifth of its boot and serves no test: its
-    self-tests, to clear what it allocates, and security modules but those that a sandbox or a container may ask for."""
+    self-tests, clearing the memory that it allocates, and all security modules but those that a sandbox or a container
+    may ask for."""
     accelerator = ("-accel", "tcg,thread=multi", "-cpu", "max")
     options = "clocksource=hpet init_on_alloc=0 lsm=landlock,apparmor cryptomgr.notests lpj=8000000"
     return Settings("emulated", memory, cpus, accelerator, kernel_options=options)
