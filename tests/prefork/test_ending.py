@@ -10,6 +10,7 @@ import zygotes
 from zygotes import END, INIT, PLAIN, SETS, WORK, bed
 
 ROUNDS, MOMENT_US = 30, 200
+LOOK_SECONDS = 1.1  # all sets have been looked at again by then
 # Children that never open the device.
 UNINTERESTED = {"exit": "exit", "returns": "cpuinfo", "exec": "exec", "crash": "crash", "daemon": "daemon exit",
                 "closefrom": "closefrom exit", "closefrom_and_exec": "closefrom exec", "forks": "fork:exit fork:crash"}
@@ -256,7 +257,7 @@ class Zygotes(zygotes.Case):
         files that the zygote has between the sets."""
         started = self.taught(PLAIN, sets=SETS + 1, WARMVERBS_TRACE="")
         children = [started.fork("at:asleep exit").reach("asleep") for _ in range(2)]
-        self.assertEqual(started.ask("sweep", 5), 0)  # from the second set's first number on
+        self.assertEqual(started.ask("sweep", 5, 2), 0)  # from the second set's first number on
         for _ in range(2):
             started.run("exit")
             self.await_quiet()
@@ -267,6 +268,27 @@ class Zygotes(zygotes.Case):
             child.go_on()
             self.assertEqual(child.finish().status, 0)
         self.finish(started)
+
+    def test_opens_the_device_at_numbers_of_sets(self):
+        """The zygote has closed all, unseen. Neither it nor its children take the device for that of a set."""
+        plain = self.plain(PLAIN)[0]
+        started = self.taught(PLAIN, WARMVERBS_TRACE="")
+        self.assertEqual(started.ask("sweep", 3, 0), 0)
+        self.assertEqual(started.ask("do", *INIT.split()), 0)
+        for _ in range(SETS):
+            self.assertEqual(started.run(PLAIN).shape, plain, started.errors())
+        self.await_made(started, 2 * SETS + 1)  # and its own
+        self.assertEqual(started.ask("do", *f"{WORK} {END}".split()), 0)
+        self.finish(started)
+
+    def test_another_file_at_one_number_in_a_sandbox(self):
+        """Where no thread of the library is, the next fork looks."""
+        started = self.taught(PLAIN, WARMVERBS_TRACE="")
+        self.assertEqual(started.ask("do", "seccomp"), 0)
+        self.place_one(started, max)
+        time.sleep(LOOK_SECONDS)
+        self.assertEqual(started.ask("missing"), 0)
+        self.assertEqual(started.end(), 0)
 
     def test_another_file_at_one_number(self):
         """The zygote finds out by itself, and makes another set. Its children do not close the file."""

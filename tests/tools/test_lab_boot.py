@@ -4,7 +4,9 @@
 
 import contextlib
 import io
+import itertools
 import pathlib
+import socket
 import sys
 import tempfile
 import types
@@ -14,7 +16,7 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tools" / "lib"), str(ROOT / "tests")]
 
-from lab import main, report  # noqa: E402  (the path comes first)
+from lab import main, report, session  # noqa: E402  (the path comes first)
 from support import cases  # noqa: E402
 
 
@@ -22,8 +24,10 @@ class Boot(unittest.TestCase):
     def run_with(self, *outcomes):
         """What the run returns if its attempts end so, and how many were made."""
         attempts = iter(outcomes)
+        self.waited = []
 
-        def run_once(_):
+        def run_once(seconds):
+            self.waited.append(seconds)
             outcome = next(attempts)
             if isinstance(outcome, Exception):
                 raise outcome
@@ -39,6 +43,7 @@ class Boot(unittest.TestCase):
     def test_started_anew(self):
         self.assertEqual(self.run_with(report.NotReady(100), report.NotReady(100), 7), (7, 3))
         self.assertIn("not ready after 100 s; starting it anew", self.said.getvalue())
+        self.assertEqual(self.waited, list(main.BOOT_SECONDS))
 
     def test_never_ready(self):
         with self.assertRaises(report.NotReady):
@@ -47,6 +52,15 @@ class Boot(unittest.TestCase):
     def test_died(self):
         with self.assertRaisesRegex(report.GuestError, "died"):
             self.run_with(report.GuestError("the guest died"), 7)
+
+    def test_ready_while_nobody_looked(self):
+        """The lab itself stood still, as when it is stopped: the job has begun."""
+        ends = [socket.socketpair() for _ in range(3)]
+        for (_, guest), said in zip(ends, (b"ready\nexit 3\n", b"MARK", b"MARK")):
+            guest.sendall(said)
+        self.assertEqual(session.Session([host for host, _ in ends], b"MARK", 0, 60).follow(), 3)
+        for end in itertools.chain(*ends):
+            end.close()
 
 
 if __name__ == "__main__":

@@ -18,6 +18,7 @@
 
 enum { FIRST = 100, N = 140, OTHERS = FIRST + N };
 enum { CHANNEL = 2 }; /* of a set: as a completion channel, an anonymous file to read from */
+enum { NODE = 4 };    /* as the node of a device, which may be open more than once */
 _Static_assert(N > WV_LEFT_FILES, "more than are closed at once");
 
 static const struct wv_fd_owner owner;
@@ -50,8 +51,6 @@ static int make_sets(void **state)
 		wv_resources_opened(set, FIRST + (i ^ 1));
 		assert_false(set->lost);
 	}
-	for (unsigned int i = 0; i < WV_ARRAY_SIZE(sets); i++)
-		wv_resources_look(&sets[i]);
 	open_at("/dev/null", OTHERS);
 	return 0;
 }
@@ -151,7 +150,7 @@ static void test_a_program_closed_the_lower(void **state)
  */
 static void test_a_set_made_since(void **state)
 {
-	struct wv_left_files files = {.n = 0};
+	struct wv_left_files seen = {.n = 0}, unseen = {.each = true};
 	struct wv_resources late = {.owner = &owner};
 
 	(void)state;
@@ -160,13 +159,13 @@ static void test_a_set_made_since(void **state)
 	open_at("/dev/zero", FIRST + 5);
 	open_at("/dev/zero", FIRST + 6);
 	for (int fd = FIRST + 7; fd < FIRST + WV_RESOURCES_FDS; fd++) {
-		wv_resources_lose_fd(&sets[0], fd);
 		open_at("/dev/null", fd);
 		wv_resources_opened(&late, fd);
 	}
-	wv_resources_leave(&sets[0], WV_RANGE_ALL, &files);
-	wv_resources_leave(&late, WV_RANGE_ALL, &files);
-	wv_left_files_close(&files);
+	wv_resources_leave(&sets[0], WV_RANGE_ALL, &seen);
+	wv_resources_leave(&late, WV_RANGE_ALL, &unseen);
+	wv_left_files_close(&seen);
+	wv_left_files_close(&unseen);
 	for (int fd = FIRST; fd < FIRST + WV_RESOURCES_FDS; fd++)
 		assert_int_equal(is_open(fd), fd == FIRST + 5 || fd == FIRST + 6);
 }
@@ -187,6 +186,31 @@ static void test_a_child_replaced_one(void **state)
 	open_at("/dev/zero", FIRST + 3);
 	leave(true);
 	assert_only_left(FIRST + 3);
+}
+
+/* The same file as that of the set, at the same number: only this library can tell. */
+static void test_the_program_opened_the_device(void **state)
+{
+	(void)state;
+	close(FIRST + NODE);
+	open_at("/dev/null", FIRST + NODE);
+	wv_fd_track(FIRST + NODE, (struct wv_fd_entry){.kind = WV_FD_COMMAND});
+	leave_all();
+	assert_true(is_open(FIRST + NODE));
+	assert_int_equal(wv_fd_get(FIRST + NODE).kind, WV_FD_COMMAND);
+	assert_false(wv_resources_are_there(&sets[0]));
+}
+
+static void test_another_set_at_the_same_number(void **state)
+{
+	struct wv_resources late = {.owner = &owner};
+
+	(void)state;
+	close(FIRST + NODE);
+	open_at("/dev/null", FIRST + NODE);
+	wv_resources_opened(&late, FIRST + NODE);
+	assert_false(wv_resources_are_there(&sets[0]));
+	assert_true(wv_resources_are_there(&late));
 }
 
 /* Its inode is that of the completion channel. */
@@ -212,6 +236,10 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_a_program_replaced_one, make_sets, end_sets),
 	    cmocka_unit_test_setup_teardown(test_a_child_replaced_one, make_sets, end_sets),
 	    cmocka_unit_test_setup_teardown(test_another_anonymous_file, make_sets, end_sets),
+	    cmocka_unit_test_setup_teardown(test_the_program_opened_the_device, make_sets,
+					    end_sets),
+	    cmocka_unit_test_setup_teardown(test_another_set_at_the_same_number, make_sets,
+					    end_sets),
 	};
 
 	return cmocka_run_group_tests_name("set_resources", tests, NULL, NULL);

@@ -87,7 +87,8 @@ static uint8_t number_of(const struct wv_fd_owner *owner)
 
 bool wv_fd_hide(int fd, const struct wv_fd_owner *owner)
 {
-	struct wv_fd_entry file = {.kind = WV_FD_PRIVATE, .slot = number_of(owner)};
+	static uint16_t n;
+	struct wv_fd_entry file = {.kind = WV_FD_PRIVATE, .slot = number_of(owner), .context = ++n};
 
 	return wv_fd_track(fd, file);
 }

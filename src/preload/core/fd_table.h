@@ -36,7 +36,7 @@ struct wv_fd_owner {
 struct wv_fd_entry {
 	uint8_t kind;	  /* enum wv_fd_kind */
 	uint8_t slot;	  /* EVENTS: slot of the lease; PRIVATE: index of the owner */
-	uint16_t context; /* COMMAND, EVENTS: index for wv_context_at() */
+	uint16_t context; /* COMMAND, EVENTS: index for wv_context_at(); PRIVATE: counts them */
 };
 
 extern uint32_t wv_few_fds[WV_FEW_FDS]; /* struct wv_fd_entry, read and written as one word */
@@ -68,6 +68,12 @@ static inline struct wv_fd_entry wv_fd_get(int fd)
 	if (word)
 		u.word = __atomic_load_n(word, __ATOMIC_ACQUIRE);
 	return u.file;
+}
+
+/* Whether a number with these entries has been tracked all the while. */
+static inline bool wv_fd_is_same(struct wv_fd_entry before, struct wv_fd_entry now)
+{
+	return before.kind == now.kind && before.slot == now.slot && before.context == now.context;
 }
 
 /* Whether wv_fd_track() will succeed: not if the number is too large, or there is no memory. */

@@ -26,7 +26,7 @@ void wv_process_adopt(void)
 {
 	bool *made = mark ? mark : make_mark();
 
-	owner = getpid();
+	__atomic_store_n(&owner, getpid(), __ATOMIC_RELAXED);
 	if (made)
 		*made = true;
 	__atomic_store_n(&mark, made, __ATOMIC_RELEASE);
@@ -41,5 +41,5 @@ bool wv_process_is_adopted(void)
 
 bool wv_process_is_mine(void)
 {
-	return owner == getpid();
+	return __atomic_load_n(&owner, __ATOMIC_RELAXED) == getpid();
 }

@@ -50,8 +50,8 @@ static const struct {
  * The forks under way in this thread that are left alone: parent and child stay as they are. Some
  * are in the middle of a change, or of a verb that a worker waits for: those of a signal handler,
  * and of other fork handlers between ours. Others are in a process that has not taken the state
- * over (core/process.h): a lock there may be held by a thread that only its parent has. Forks end
- * in the opposite order, and one inside these is one of them.
+ * over (core/process.h): a lock there may be held by a thread that only its parent has. A fork
+ * inside another ends first, so a count is enough.
  */
 static __thread unsigned int left_alone __attribute__((tls_model("initial-exec")));
 

@@ -10,6 +10,7 @@
 #include "abi/abi.h"
 #include "base/base.h"
 #include "cmdlog/command.h"
+#include "preload/core/context.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/process.h"
 #include "preload/core/provider.h"
@@ -28,14 +29,22 @@ static bool is_a(enum wv_fd_kind kind, int fd)
 	return wv_fd_get(fd).kind == kind && wv_process_is_adopted();
 }
 
-static void tell_maker(const struct wv_maker *maker, const struct ib_uverbs_ioctl_hdr *cmd)
+/*
+ * A number that the kernel has just given out belongs to nobody else: who has it hidden has lost
+ * it, closed unseen by this library.
+ */
+static void note_made(const struct wv_maker *maker, const struct ib_uverbs_ioctl_hdr *cmd)
 {
 	const struct wv_command_row *row =
 	    wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, wv_abi_write_cmd(cmd));
 	uint32_t made = row ? wv_command_made(cmd, row, WV_NEW_FD) : WV_NONE;
 
-	if (made != WV_NONE)
+	if (made == WV_NONE)
+		return;
+	if (maker)
 		maker->opened(maker->data, (int)made);
+	else if (wv_fd_get((int)made).kind == WV_FD_PRIVATE)
+		wv_context_close((int)made);
 }
 
 WV_PUBLIC int ioctl(int fd, unsigned long request, ...)
@@ -52,8 +61,8 @@ WV_PUBLIC int ioctl(int fd, unsigned long request, ...)
 	if (request != RDMA_VERBS_IOCTL || !is_a(WV_FD_COMMAND, fd))
 		return REAL(ioctl)(fd, request, arg);
 	result = wv_scope.aside ? wv_aside_command(fd, arg) : wv_control_path(fd, arg);
-	if (wv_scope.maker && !result)
-		tell_maker(wv_scope.maker, arg);
+	if (!result)
+		note_made(wv_scope.maker, arg);
 	return result;
 }
 

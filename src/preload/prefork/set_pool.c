@@ -222,19 +222,6 @@ static struct slot *unfinished(struct pool *pool, unsigned int n)
 	return sets < n ? place : NULL;
 }
 
-/* The kernel gives out no number that is in use: other sets have lost those that @set has now. */
-static void lose_numbers_of(const struct wv_set *set)
-{
-	const struct wv_resources *own = &set->resources;
-
-	each_set (slot) {
-		if (slot->set == set)
-			continue;
-		for (unsigned int i = 0; i < own->n_files; i++)
-			wv_resources_lose_fd(&slot->set->resources, own->files[i].fd);
-	}
-}
-
 static int make_next(struct pool *pool, struct slot *slot, const struct wv_fd_owner *owner,
 		     uint64_t now_ms)
 {
@@ -246,7 +233,6 @@ static int make_next(struct pool *pool, struct slot *slot, const struct wv_fd_ow
 		return -ENOMEM;
 	slot->set->resources.owner = owner;
 	err = wv_set_make_next(slot->set);
-	lose_numbers_of(slot->set);
 	if (!err && wv_set_is_complete(slot->set)) {
 		wv_count(&wv_counters.sets_made);
 		pool->failures = 0;
@@ -341,14 +327,13 @@ uint32_t wv_set_pools_ready(void)
 void wv_set_pools_lose_fd(int fd)
 {
 	each_set (slot)
-		if (wv_resources_lose_fd(&slot->set->resources, fd))
-			return;
+		wv_resources_lose_fd(&slot->set->resources, fd);
 }
 
 void wv_set_pools_look(void)
 {
 	each_set (slot)
-		wv_resources_look(&slot->set->resources);
+		wv_resources_are_there(&slot->set->resources);
 }
 
 static bool is_among(const struct wv_set *set, const struct wv_offers *offers)
@@ -359,14 +344,17 @@ static bool is_among(const struct wv_set *set, const struct wv_offers *offers)
 	return false;
 }
 
-void wv_set_pools_leave(const struct wv_offers *offers, bool each)
+void wv_set_pools_leave(const struct wv_offers *offers)
 {
-	struct wv_left_files files = {.each = each};
+	struct wv_left_files seen = {.n = 0}, unseen = {.each = true};
 
+	/* All sets are looked at when one is complete. */
 	each_set (slot)
 		if (!is_among(slot->set, offers))
-			wv_resources_leave(&slot->set->resources, WV_RANGE_IO, &files);
-	wv_left_files_close(&files);
+			wv_resources_leave(&slot->set->resources, WV_RANGE_IO,
+					   wv_set_is_complete(slot->set) ? &seen : &unseen);
+	wv_left_files_close(&seen);
+	wv_left_files_close(&unseen);
 	/* Nothing is written that need not be: the child copies each page that it writes to. */
 	for (unsigned int i = 0; i < WV_PUBLISHED_SCRIPTS; i++)
 		if (pools[i].active)

@@ -39,7 +39,7 @@ bool wv_set_pools_wait(void);
 /* How many sets are ready. */
 uint32_t wv_set_pools_ready(void);
 
-/* Looks at all sets for files that the program closed, or replaced, unseen by this library. */
+/* Looks at all sets for files that were closed or replaced unseen by this library. */
 void wv_set_pools_look(void);
 
 /* The program closed @fd. */
@@ -47,6 +47,5 @@ void wv_set_pools_lose_fd(int fd);
 
 /*
  * In a child: closes what it inherited of all sets except those in @offers, and forgets all pools.
- * @each: looks at each file before it closes it (struct wv_left_files).
  */
-void wv_set_pools_leave(const struct wv_offers *offers, bool each);
+void wv_set_pools_leave(const struct wv_offers *offers);

@@ -29,21 +29,25 @@ static struct wv_set_file file_at(int fd)
 	/* Anonymous files of all kinds share an inode. */
 	if (!S_ISCHR(st.st_mode))
 		flags = fcntl(fd, F_GETFL);
-	return (struct wv_set_file){
-	    .fd = fd, .access = flags & O_ACCMODE, .device = st.st_dev, .inode = st.st_ino};
+	return (struct wv_set_file){.fd = fd,
+				    .access = flags & O_ACCMODE,
+				    .entry = wv_fd_get(fd),
+				    .device = st.st_dev,
+				    .inode = st.st_ino};
 }
 
 static bool is_there(const struct wv_set_file *file)
 {
 	struct wv_set_file now = file_at(file->fd);
 
-	return now.fd >= 0 && now.access == file->access && now.device == file->device &&
-	       now.inode == file->inode;
+	return now.fd >= 0 && wv_fd_is_same(file->entry, now.entry) && now.access == file->access &&
+	       now.device == file->device && now.inode == file->inode;
 }
 
 void wv_resources_opened(void *to, int fd)
 {
 	struct wv_resources *resources = to;
+	enum wv_fd_kind kind;
 
 	if (resources->n_files == WV_RESOURCES_FDS) {
 		resources->lost = true;
@@ -51,7 +55,9 @@ void wv_resources_opened(void *to, int fd)
 	}
 	resources->lost |= is_scarce(fd);
 	wv_lock();
-	if (wv_fd_get(fd).kind == WV_FD_NONE)
+	/* A private one is of somebody who has lost it: it is new here. */
+	kind = wv_fd_get(fd).kind;
+	if (kind == WV_FD_NONE || kind == WV_FD_PRIVATE)
 		resources->lost |= !wv_fd_hide(fd, resources->owner);
 	resources->files[resources->n_files++] = file_at(fd);
 	wv_unlock();
@@ -168,15 +174,6 @@ bool wv_resources_are_there(struct wv_resources *resources)
 	return !resources->closed;
 }
 
-void wv_resources_look(struct wv_resources *resources)
-{
-	wv_resources_are_there(resources);
-	/* Not written to in vain: since a fork, each page is copied when it is. */
-	for (unsigned int i = 0; i < resources->n_files; i++)
-		if (!resources->files[i].seen)
-			resources->files[i].seen = true;
-}
-
 void wv_resources_part_from_queues(const struct wv_resources *resources)
 {
 	for (unsigned int i = 0; i < resources->n_ranges; i++)
@@ -232,14 +229,19 @@ static void close_what_is_there(const struct wv_set_file *const *run, unsigned i
 	}
 }
 
+static bool is_tracked(const struct wv_set_file *file)
+{
+	return wv_fd_is_same(file->entry, wv_fd_get(file->fd));
+}
+
 /* How many files from @i on are a run. */
 static unsigned int run_at(const struct wv_left_files *files, unsigned int i)
 {
 	const struct wv_set_file *const *all = files->all;
 	unsigned int next = i + 1;
 
-	while (next < files->n && all[next]->fd == all[next - 1]->fd + 1 && all[next]->seen &&
-	       all[next - 1]->seen)
+	while (!files->each && next < files->n && all[next]->fd == all[next - 1]->fd + 1 &&
+	       is_tracked(all[next]) && is_tracked(all[next - 1]))
 		next++;
 	return next - i;
 }
@@ -251,7 +253,7 @@ void wv_left_files_close(struct wv_left_files *files)
 
 	for (unsigned int i = 0; i < files->n; i = next) {
 		next = i + run_at(files, i);
-		if (!files->each && is_there(all[i]) && is_there(all[next - 1]))
+		if (next - i > 1 && is_there(all[i]) && is_there(all[next - 1]))
 			close_whole(all + i, next - i);
 		else
 			close_what_is_there(all + i, next - i);

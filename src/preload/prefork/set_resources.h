@@ -21,11 +21,11 @@ struct wv_range {
 	uint32_t kind; /* enum wv_range_kind */
 };
 
-/* A descriptor, and what tells its file from another that the program has at the same number. */
+/* A descriptor, and what tells its file from another at the same number. */
 struct wv_set_file {
 	int fd; /* -1: the program closed it */
 	int access;
-	bool seen; /* there when all sets were looked at last */
+	struct wv_fd_entry entry; /* changes if this library puts another file there */
 	dev_t device;
 	ino_t inode;
 };
@@ -60,13 +60,11 @@ void wv_resources_give_fds(const struct wv_resources *resources);
 bool wv_resources_lose_fd(struct wv_resources *resources, int fd);
 
 /*
- * Whether all descriptors are still those of the set. The program may have put other files at their
- * numbers, unseen by this library; these numbers are lost. Ask before the set is used or ended.
+ * Whether all descriptors are still those of the set. The program may have closed them unseen by
+ * this library, and other files may be at their numbers, even of other sets; these numbers are
+ * lost. Ask before the set is used or ended.
  */
 bool wv_resources_are_there(struct wv_resources *resources);
-
-/* The same, while all sets are looked at. */
-void wv_resources_look(struct wv_resources *resources);
 
 /* Maps private memory in place of the queues, which belong to another process. */
 void wv_resources_part_from_queues(const struct wv_resources *resources);
@@ -83,7 +81,8 @@ struct wv_left_files {
 
 /*
  * In a child: unmaps the mappings of these kinds, and adds the descriptors to @files, for
- * wv_left_files_close(), until which @resources must stay; closes earlier ones if @files is full.
+ * wv_left_files_close(); closes earlier ones if @files is full. @resources must stay valid until
+ * all are closed.
  * A child inherits WV_RANGE_IO of every set, and WV_RANGE_ALL of the sets that it was offered.
  */
 void wv_resources_leave(const struct wv_resources *resources, unsigned int kinds,
@@ -91,8 +90,9 @@ void wv_resources_leave(const struct wv_resources *resources, unsigned int kinds
 
 /*
  * Stops tracking @files, and closes them, but not those whose numbers have other files now. In the
- * child, fork() returns after this. So where all were seen when all sets were looked at last, only
- * the two ends of a run of consecutive numbers are looked at, and the others if an end has another
- * file: whoever closes numbers unseen by this library usually closes all above or below one.
+ * child, fork() returns after this. So of a run of consecutive numbers only the two ends are looked
+ * at, and the others if an end has another file: whoever closes numbers unseen by this library
+ * usually closes all above or below one. That holds for sets that were looked at together; for
+ * others, set @files->each.
  */
 void wv_left_files_close(struct wv_left_files *files);

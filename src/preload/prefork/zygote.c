@@ -18,7 +18,7 @@
 #define NODES	 "/dev/infiniband"
 #define SOON_MS	 2 /* while children claim sets */
 #define LATER_MS 250
-#define LOOK_MS	 1000 /* as long as there are sets, which hold up the removal of their device */
+#define LOOK_MS	 1000 /* for removed devices, and for other files at the numbers of sets */
 
 static struct wv_worker_lock lock WV_HOT;
 static __thread bool locked; /* by this thread */
@@ -32,8 +32,7 @@ static struct wv_prefork_shm *shm WV_HOT;     /* shared with the children of thi
 static bool is_set WV_HOT, is_filling WV_HOT; /* whether @wanted is set; whether sets are made */
 static unsigned int wanted;
 static int wait_ms = SOON_MS;
-static uint64_t looked_ms;	/* at all sets */
-static bool looked_late WV_HOT; /* before the fork that is in progress */
+static uint64_t looked_ms WV_HOT; /* at all sets */
 
 /* The offers of the fork that is in progress, and of the last fork of this thread. */
 static struct wv_offers offers WV_HOT;
@@ -108,7 +107,7 @@ static int step(void)
 	int result;
 
 	take_lock_last();
-	now_ms = wv_clock_ms(); /* not before any offer */
+	now_ms = wv_clock_ms(); /* with the lock, so not before an offer that this waited for */
 	look(now_ms);
 	result = wv_set_pools_step(how_many(), &set_owner, now_ms);
 	if (result == -ENODEV)
@@ -231,11 +230,11 @@ void wv_zygote_before_fork(void)
 	uint64_t now_ms;
 
 	take_lock();
-	now_ms = wv_clock_ms(); /* not before a look that this waited for */
+	now_ms = wv_clock_ms(); /* with the lock, so not before a look that this waited for */
 	if (!shm && how_many())
 		__atomic_store_n(&shm, wv_prefork_shm_new(), __ATOMIC_RELAXED);
 	offers.n = 0;
-	looked_late = now_ms - looked_ms > 2 * LOOK_MS;
+	look(now_ms); /* if the filler has not come to it */
 	/* A child gets no set of a device that may be gone. */
 	if (is_filling && how_many() && !nodes_differ(&unused))
 		wv_set_pools_offer(shm, &offers, now_ms);
@@ -280,7 +279,7 @@ void wv_zygote_forked(pid_t pid)
 
 void wv_zygote_in_child(void)
 {
-	wv_set_pools_leave(&offers, looked_late);
+	wv_set_pools_leave(&offers);
 	wv_device_list_forked();
 	wv_child_begin(&offers, shm && how_many() ? shm : NULL);
 	shm = NULL;

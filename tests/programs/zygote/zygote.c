@@ -14,8 +14,8 @@
  *   place US [raw [FD]]
  *			 after so many microseconds puts a file of its own at many numbers, or at
  *			 this one (raw: unseen by libc); answers 0
- *   sweep FD		 closes all from this number on, up to those, unseen by libc, and puts a
- *			 file of its own at the two lowest numbers that are free; answers 0
+ *   sweep FD N		 closes all from this number on, up to those, unseen by libc, and puts files
+ *			 of its own at the N lowest numbers that are free; answers 0
  *   missing		 answers at how many of these it is not, here or in a child, and closes them
  *   thread, rest	 starts or ends a thread that forks children that exit at once; answers 0
  *   storm N SECONDS AT_ONCE MICROSECONDS WORD...
@@ -225,11 +225,13 @@ static int do_place(struct message *m)
 
 static int do_sweep(struct message *m)
 {
-	int file;
+	int file = -1;
 
 	syscall(SYS_close_range, atoi(m->words[1]), LAST_PLACE, 0);
-	file = own_file();
-	placed[file] = placed[dup(file)] = true;
+	for (int n = atoi(m->words[2]); n; n--) {
+		file = file < 0 ? own_file() : dup(file);
+		placed[file] = true;
+	}
 	return 0;
 }
 

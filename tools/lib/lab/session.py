@@ -84,14 +84,18 @@ class Session:
         self.otherwise = otherwise
 
     def follow(self):
-        while self.status is None or not all(stream.complete for stream in self.streams):
+        while not self.is_done():
             left = self.deadline - time.monotonic()
-            if left <= 0:
-                raise self.otherwise
-            for key, _ in self.selector.select(left):
+            # Once more when it is late: this process may have stood still, and not the guest.
+            for key, _ in self.selector.select(max(left, 0)):
                 if key.fileobj in self.selector.get_map():  # What came before may have ended a machine.
                     self.receive(key.fileobj, *key.data)
+            if left <= 0 and self.deadline <= time.monotonic() and not self.is_done():
+                raise self.otherwise
         return self.status
+
+    def is_done(self):
+        return self.status is not None and all(stream.complete for stream in self.streams)
 
     def receive(self, end, sink, whose):
         data = receive_some(end)
