@@ -19,6 +19,7 @@
 #include "preload/lease/aside.h"
 #include "preload/lease/control_path.h"
 #include "preload/lease/read_write.h"
+#include "preload/prefork/zygote.h"
 
 #include <stdarg.h>
 #include <sys/ioctl.h>
@@ -30,7 +31,7 @@ static bool is_a(enum wv_fd_kind kind, int fd)
 }
 
 /*
- * A number that the kernel has just given out belongs to nobody else: who has it hidden has lost
+ * A number that the kernel has just given out belongs to nobody else: a set that has it has lost
  * it, closed unseen by this library.
  */
 static void note_made(const struct wv_maker *maker, const struct ib_uverbs_ioctl_hdr *cmd)
@@ -61,7 +62,8 @@ WV_PUBLIC int ioctl(int fd, unsigned long request, ...)
 	if (request != RDMA_VERBS_IOCTL || !is_a(WV_FD_COMMAND, fd))
 		return REAL(ioctl)(fd, request, arg);
 	result = wv_scope.aside ? wv_aside_command(fd, arg) : wv_control_path(fd, arg);
-	if (!result)
+	/* Other commands are spared the search in the table of the ABI. */
+	if (!result && (wv_scope.maker || wv_zygote_is_on()))
 		note_made(wv_scope.maker, arg);
 	return result;
 }

@@ -289,11 +289,16 @@ void wv_zygote_in_child(void)
 	give_lock();
 }
 
+bool wv_zygote_is_on(void)
+{
+	return __atomic_load_n(&shm, __ATOMIC_RELAXED) && wv_process_is_mine();
+}
+
 bool wv_zygote_pause(void)
 {
 	bool waits = !wv_guard_is_on();
 
-	if (!__atomic_load_n(&shm, __ATOMIC_RELAXED) || !wv_process_is_mine())
+	if (!wv_zygote_is_on())
 		return false;
 	wv_guard_begin();
 	wv_worker_lock_pause(&lock);

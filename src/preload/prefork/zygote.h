@@ -47,5 +47,8 @@ void wv_zygote_forked(pid_t pid);
 bool wv_zygote_pause(void);
 void wv_zygote_resume(void);
 
+/* Whether this process may have sets. */
+bool wv_zygote_is_on(void);
+
 /* Whether this thread itself makes or ends a set. */
 bool wv_zygote_is_at_work(void);
