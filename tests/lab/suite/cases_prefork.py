@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A parent that keeps sets of objects for its children: children of every kind, on soft-RoCE."""
 
+import os
 import subprocess
 import time
 
@@ -187,6 +188,28 @@ def storm(lab):
     finish(lab, started)
 
 
+def first_files(started):
+    """Of a zygote that has closed all: the device, its asynchronous events, and the channel."""
+    return [os.readlink(f"/proc/{started.pid}/fd/{number}") for number in (3, 4, 5)]
+
+
+def reopened(lab):
+    """The zygote closes all, unseen. Its own device gets numbers of sets, whose files look the same."""
+    before, after, end = SHAPES["events"]
+    words = f"{before} {after} {end}"
+    plain = plainly(lab, words)[0]
+    started = taught(lab, words, trace_it=False)
+    require_equal(started.ask("sweep", 3, 0), 0, "closing all")
+    require_equal(started.ask("do", *before.split()), 0, "opening the device")
+    own = first_files(started)
+    for _ in range(SETS):
+        require_equal(started.run(words).shape, plain, "what a child does")
+    await_sets(started, SETS + 1)
+    require_equal(first_files(started), own, "files of the program")
+    require_equal(started.ask("do", *f"{after} {end}".split()), 0, "using the device")
+    finish(lab, started)
+
+
 def delete(device, started):
     """Removes a device; the removal must not wait for the zygote."""
     start = time.monotonic()
@@ -297,6 +320,7 @@ def cases():
         ("the zygote ends before its children", zygote_gone(lambda started: started.end())),
         ("the zygote is killed before its children", zygote_gone(lambda started: started.kill())),
         ("300 children, some killed", storm),
+        ("the zygote opens its device at numbers of sets", reopened),
         ("the device is removed while sets wait", removal),
         ("two devices", two_devices),
         ("Python's pool of processes", python("pool")),
