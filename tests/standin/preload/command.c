@@ -211,7 +211,7 @@ static void *map_page(uint64_t cookie, void *at, size_t length, int prot, int fl
 		return MAP_FAILED;
 	}
 	page = NEXT(mmap)(at, length, prot, flags, answer.fds[0], (off_t)answer.reply.offset);
-	standin_close(answer.fds[0]);
+	NEXT(close)(answer.fds[0]);
 	return page;
 }
 

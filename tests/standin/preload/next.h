@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The next definition of a function that this library defines too. */
+/*
+ * The next definition of a function that this library defines too, or that the library under test
+ * does: that one may call this library with a lock held that its own function would take.
+ */
 #pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
-#include <sys/syscall.h>
-#include <unistd.h>
 
 #define STANDIN_PUBLIC __attribute__((visibility("default")))
 
@@ -17,20 +18,6 @@ void *standin_next(void **slot, const char *name);
 		static void *slot;                                                                 \
 		(__typeof__(&name))standin_next(&slot, #name);                                     \
 	})
-
-/*
- * As NEXT(name)() of close(2) and fcntl(2), but past the library under test, too: it may call this
- * one with a lock held that it needs there. A kernel calls no function of a library.
- */
-static inline void standin_close(int fd)
-{
-	syscall(SYS_close, fd);
-}
-
-static inline int standin_fcntl(int fd, int command, int argument)
-{
-	return (int)syscall(SYS_fcntl, fd, command, argument);
-}
 
 /* False without a server: then each function here only calls the next definition. */
 bool standin_active(void);

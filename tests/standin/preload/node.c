@@ -70,7 +70,7 @@ static int open_node(int flags)
 		return -1;
 	}
 	if (!(flags & O_CLOEXEC))
-		standin_fcntl(fd, F_SETFD, 0);
+		NEXT(fcntl)(fd, F_SETFD, 0);
 	return fd;
 }
 

@@ -48,7 +48,7 @@ static pid_t peer_of(int fd)
 static void drop(void)
 {
 	if (connection.cookie && cookie_of(connection.fd) == connection.cookie)
-		standin_close(connection.fd);
+		NEXT(close)(connection.fd);
 	connection.cookie = 0;
 }
 
@@ -75,14 +75,14 @@ static int open_connection(void)
 	low = NEXT(socket)(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	if (low < 0)
 		return -errno;
-	fd = standin_fcntl(low, F_DUPFD_CLOEXEC, LOWEST_FD);
+	fd = NEXT(fcntl)(low, F_DUPFD_CLOEXEC, LOWEST_FD);
 	if (fd < 0)
 		fd = low;
 	else
-		standin_close(low);
+		NEXT(close)(low);
 	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
-	standin_close(fd);
+	NEXT(close)(fd);
 	return -ENXIO;
 }
 
@@ -167,7 +167,7 @@ static int receive_answer(struct standin_answer *answer)
 	if (!(message.msg_flags & MSG_CTRUNC))
 		return 0;
 	while (answer->n_fds)
-		standin_close(answer->fds[--answer->n_fds]);
+		NEXT(close)(answer->fds[--answer->n_fds]);
 	return -EMFILE; /* no number was free for a new file */
 }
 

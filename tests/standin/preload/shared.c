@@ -64,12 +64,12 @@ __attribute__((constructor)) static void register_fork(void)
 static int make_file(size_t length)
 {
 	int low = memfd_create("shared", MFD_CLOEXEC);
-	int fd = low < 0 ? -1 : standin_fcntl(low, F_DUPFD_CLOEXEC, LOWEST_FD);
+	int fd = low < 0 ? -1 : NEXT(fcntl)(low, F_DUPFD_CLOEXEC, LOWEST_FD);
 
 	if (low >= 0)
-		standin_close(low);
+		NEXT(close)(low);
 	if (fd >= 0 && ftruncate(fd, (off_t)length) < 0) {
-		standin_close(fd);
+		NEXT(close)(fd);
 		fd = -1;
 	}
 	return fd;
@@ -82,7 +82,7 @@ static void keep(void *at, size_t length, int fd)
 
 	if (!shared || NEXT(fstat)(fd, &st)) {
 		free(shared);
-		standin_close(fd);
+		NEXT(close)(fd);
 		return;
 	}
 	*shared = (struct shared){.at = at, .length = length, .fd = fd, .inode = st.st_ino};
@@ -100,7 +100,7 @@ void *standin_map_shared(void *at, size_t length, int prot, int flags)
 		return NEXT(mmap)(at, length, prot, flags, -1, 0);
 	mapped = NEXT(mmap)(at, length, prot, flags & ~MAP_ANONYMOUS, fd, 0);
 	if (mapped == MAP_FAILED)
-		standin_close(fd);
+		NEXT(close)(fd);
 	else
 		keep(mapped, length, fd);
 	return mapped;
@@ -113,7 +113,7 @@ static void drop(struct shared *shared)
 
 	LIST_REMOVE(shared, of_all);
 	if (!NEXT(fstat)(shared->fd, &st) && st.st_ino == shared->inode)
-		standin_close(shared->fd);
+		NEXT(close)(shared->fd);
 	free(shared);
 }
 
