@@ -36,7 +36,7 @@ struct wv_fd_owner {
 struct wv_fd_entry {
 	uint8_t kind;	  /* enum wv_fd_kind */
 	uint8_t slot;	  /* EVENTS: slot of the lease; PRIVATE: index of the owner */
-	uint16_t context; /* COMMAND, EVENTS: index for wv_context_at(); PRIVATE: counts them */
+	uint16_t context; /* COMMAND, EVENTS: of wv_context_at(); PRIVATE: differs each time */
 };
 
 extern uint32_t wv_few_fds[WV_FEW_FDS]; /* struct wv_fd_entry, read and written as one word */
@@ -70,7 +70,7 @@ static inline struct wv_fd_entry wv_fd_get(int fd)
 	return u.file;
 }
 
-/* Whether a number with these entries has been tracked all the while. */
+/* Whether these are one entry of a number: no other file has been tracked there in between. */
 static inline bool wv_fd_is_same(struct wv_fd_entry before, struct wv_fd_entry now)
 {
 	return before.kind == now.kind && before.slot == now.slot && before.context == now.context;

@@ -55,7 +55,7 @@ void wv_resources_opened(void *to, int fd)
 	}
 	resources->lost |= is_scarce(fd);
 	wv_lock();
-	/* A private one is of somebody who has lost it: it is new here. */
+	/* The kernel has just given out the number: who had it hidden has lost it. */
 	kind = wv_fd_get(fd).kind;
 	if (kind == WV_FD_NONE || kind == WV_FD_PRIVATE)
 		resources->lost |= !wv_fd_hide(fd, resources->owner);

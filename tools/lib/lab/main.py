@@ -157,13 +157,13 @@ def run_in_machine(job, options):
 def run_when_ready(run_once, job, nodes):
     """An emulated machine may stand still while it boots, about once in two hundred times, or just be slow. Its job has
     not begun then."""
-    for more in reversed(range(len(BOOT_SECONDS))):
+    for boot, seconds in enumerate(BOOT_SECONDS, 1):
         try:
-            return run_once(BOOT_SECONDS[-1 - more])
+            return run_once(seconds)
         except GuestError as error:
             for which in ("", machine.PEER)[:nodes]:
                 machine.show_console_tail(job, which)
-            if not more or not isinstance(error, NotReady):
+            if boot == len(BOOT_SECONDS) or not isinstance(error, NotReady):
                 raise
             warn(f"{error}; starting it anew")
 
