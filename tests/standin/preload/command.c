@@ -205,13 +205,15 @@ static void *map_page(uint64_t cookie, void *at, size_t length, int prot, int fl
 	struct standin_answer answer;
 	int error = standin_call(&iov, 1, NULL, 0, &answer);
 	void *page;
+	int fd;
 
 	if (error) {
 		errno = -error;
 		return MAP_FAILED;
 	}
-	page = NEXT(mmap)(at, length, prot, flags, answer.fds[0], (off_t)answer.reply.offset);
-	NEXT(close)(answer.fds[0]);
+	fd = answer.fds[0];
+	page = NEXT(mmap)(at, length, prot, flags, fd, (off_t)answer.reply.offset);
+	NEXT(close)(fd);
 	return page;
 }
 

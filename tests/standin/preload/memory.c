@@ -61,7 +61,7 @@ static int find_mapping(struct standin_memory *memory)
 		return errno == ENOENT ? 0 : -errno;
 	while (!found && fgets(line, sizeof(line), maps))
 		found = take_line(line, memory);
-	fclose(maps);
+	NEXT(fclose)(maps);
 	return found;
 }
 

@@ -2,6 +2,8 @@
 /*
  * The next definition of a function that this library defines too, or that the library under test
  * does: that one may call this library with a lock held that its own function would take.
+ * ThreadSanitizer does not see such calls, so all calls on a descriptor must be such, or none: else
+ * the next file with its number looks like a race.
  */
 #pragma once
 

@@ -80,7 +80,7 @@ static int open_connection(void)
 		fd = low;
 	else
 		NEXT(close)(low);
-	if (connect(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
+	if (NEXT(connect)(fd, (struct sockaddr *)&address, sizeof(address)) == 0)
 		return fd;
 	NEXT(close)(fd);
 	return -ENXIO;
