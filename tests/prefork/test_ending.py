@@ -273,8 +273,7 @@ class Zygotes(zygotes.Case):
         """The zygote has closed all, unseen. Neither it nor its children take the device for that of a set."""
         plain = self.plain(PLAIN)[0]
         started = self.taught(PLAIN, WARMVERBS_TRACE="")
-        self.assertEqual(started.ask("sweep", 3, 0), 0)
-        self.assertEqual(started.ask("do", *INIT.split()), 0)
+        self.assertEqual(started.ask("sweep", 3, 0, *INIT.split()), 0)
         for _ in range(SETS):
             self.assertEqual(started.run(PLAIN).shape, plain, started.errors())
         self.await_made(started, 2 * SETS + 1)  # and its own

@@ -101,8 +101,8 @@ class Taking(zygotes.Case):
         started = self.taught(PLAIN)
         bed.until(lambda: self.daemon.status()["recipes"], "a recipe")
         for _ in cases.attempts():  # on a busy machine, the daemon may come too late for all of them
+            self.await_sets(SETS)  # which may have come from leases
             self.await_leases()
-            self.await_sets(SETS)
             bed.ctl("fail", "create_qp", errno.ENOMEM, 1, 1000000, started.pid)
             children = self.many_at_once(started, 4 * SETS)
             bed.ctl("clear")

@@ -141,7 +141,7 @@ int preload_issue(void *preload, struct ib_uverbs_ioctl_hdr *cmd)
 	int error;
 
 	assert_ptr_equal(preload, current);
-	error = wv_control_path(PRELOAD_UFILE, cmd) ? errno : 0;
+	error = wv_control_path(wv_context_of(PRELOAD_UFILE), PRELOAD_UFILE, cmd) ? errno : 0;
 	read_trace(current);
 	return error;
 }

@@ -23,7 +23,8 @@ static int post(size_t bytes)
 	hdr->command = IB_USER_VERBS_CMD_POST_SEND;
 	hdr->in_words = (uint16_t)((sizeof(*hdr) + bytes) / 4);
 	errno = 0;
-	written = wv_doorbell(PRELOAD_UFILE, hdr, sizeof(*hdr) + bytes);
+	written =
+	    wv_doorbell(wv_context_of(PRELOAD_UFILE), PRELOAD_UFILE, hdr, sizeof(*hdr) + bytes);
 	if (written >= 0)
 		assert_int_equal(written, sizeof(*hdr) + bytes);
 	free(hdr);

@@ -3,6 +3,8 @@
 #include "preload/prefork/set_resources.h"
 
 #include "base/base.h"
+#include "preload/core/context.h"
+#include "preload/core/process.h"
 
 /* clang-format off */
 #include <setjmp.h>
@@ -145,29 +147,31 @@ static void test_a_program_closed_the_lower(void **state)
 }
 
 /*
- * As above, but before anybody looks again, a new set is made at the numbers after those of the
- * program's files. So of the run that the numbers are, both ends are there.
+ * The program has put two files at the last numbers of a set. Before anybody looks, a new set is
+ * made at the numbers behind these: of the run that all these numbers are, both ends are there.
  */
 static void test_a_set_made_since(void **state)
 {
 	struct wv_left_files seen = {.n = 0}, unseen = {.each = true};
 	struct wv_resources late = {.owner = &owner};
+	int first = FIRST + WV_RESOURCES_FDS - 2, behind = FIRST + 2 * WV_RESOURCES_FDS;
 
 	(void)state;
-	for (int fd = FIRST + 5; fd <= OTHERS; fd++)
+	for (int fd = first; fd <= OTHERS; fd++)
 		close(fd);
-	open_at("/dev/zero", FIRST + 5);
-	open_at("/dev/zero", FIRST + 6);
-	for (int fd = FIRST + 7; fd < FIRST + WV_RESOURCES_FDS; fd++) {
+	open_at("/dev/zero", first);
+	open_at("/dev/zero", first + 1);
+	for (int fd = first + 2; fd < behind; fd++) {
 		open_at("/dev/null", fd);
+		wv_context_lose_number(fd, -1);
 		wv_resources_opened(&late, fd);
 	}
 	wv_resources_leave(&sets[0], WV_RANGE_ALL, &seen);
 	wv_resources_leave(&late, WV_RANGE_ALL, &unseen);
 	wv_left_files_close(&seen);
 	wv_left_files_close(&unseen);
-	for (int fd = FIRST; fd < FIRST + WV_RESOURCES_FDS; fd++)
-		assert_int_equal(is_open(fd), fd == FIRST + 5 || fd == FIRST + 6);
+	for (int fd = FIRST; fd < behind; fd++)
+		assert_int_equal(is_open(fd), fd == first || fd == first + 1);
 }
 
 /* Of these, only a look ahead tells, or one at each. */
@@ -186,6 +190,34 @@ static void test_a_child_replaced_one(void **state)
 	open_at("/dev/zero", FIRST + 3);
 	leave(true);
 	assert_only_left(FIRST + 3);
+}
+
+static void never_ends(struct wv_context *c)
+{
+	(void)c;
+	fail();
+}
+
+/* Events of a lease: the same file at the same number is the set's if its own context made it. */
+static void test_the_kernel_gave_a_number_of_a_lease(void **state)
+{
+	struct wv_scope scope = {.opening = false};
+	struct wv_context *c = wv_context_new(&scope, never_ends);
+	struct wv_resources leased = {.owner = &owner};
+
+	(void)state;
+	for (int fd = FIRST; fd < FIRST + 2; fd++) {
+		open_at("/dev/null", fd);
+		wv_fd_untrack(fd);
+		assert_true(wv_context_track(c, fd, fd == FIRST ? WV_FD_COMMAND : WV_FD_EVENTS, 0));
+		wv_resources_opened(&leased, fd);
+	}
+	wv_context_lose_number(FIRST + 1, FIRST);
+	assert_true(wv_resources_are_there(&leased));
+	wv_context_lose_number(FIRST + 1, OTHERS);
+	assert_false(wv_resources_are_there(&leased));
+	wv_context_lose_number(FIRST, OTHERS);
+	assert_int_equal(wv_fd_get(FIRST).kind, WV_FD_NONE);
 }
 
 /* The same file as that of the set, at the same number: only this library can tell. */
@@ -208,6 +240,7 @@ static void test_another_set_at_the_same_number(void **state)
 	(void)state;
 	close(FIRST + NODE);
 	open_at("/dev/null", FIRST + NODE);
+	wv_context_lose_number(FIRST + NODE, -1);
 	wv_resources_opened(&late, FIRST + NODE);
 	assert_false(wv_resources_are_there(&sets[0]));
 	assert_true(wv_resources_are_there(&late));
@@ -236,11 +269,14 @@ int main(void)
 	    cmocka_unit_test_setup_teardown(test_a_program_replaced_one, make_sets, end_sets),
 	    cmocka_unit_test_setup_teardown(test_a_child_replaced_one, make_sets, end_sets),
 	    cmocka_unit_test_setup_teardown(test_another_anonymous_file, make_sets, end_sets),
+	    cmocka_unit_test_setup_teardown(test_the_kernel_gave_a_number_of_a_lease, make_sets,
+					    end_sets),
 	    cmocka_unit_test_setup_teardown(test_the_program_opened_the_device, make_sets,
 					    end_sets),
 	    cmocka_unit_test_setup_teardown(test_another_set_at_the_same_number, make_sets,
 					    end_sets),
 	};
 
+	wv_process_adopt();
 	return cmocka_run_group_tests_name("set_resources", tests, NULL, NULL);
 }

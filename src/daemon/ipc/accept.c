@@ -28,9 +28,10 @@ static bool has_room(struct wv_acceptor *a, const struct wv_tenant *tenant)
 	       s->n_clients < a->max_clients;
 }
 
-static bool may_enter(struct wv_acceptor *a, struct wv_tenant *tenant)
+/* An administrator asks questions, which bring nothing that must be closed. */
+static bool may_enter(struct wv_acceptor *a, struct wv_tenant *tenant, bool administrator)
 {
-	if (wv_closer_is_held_up(a->connections->service->closer, tenant))
+	if (!administrator && wv_closer_is_held_up(a->connections->service->closer, tenant))
 		return false;
 	return has_room(a, tenant) || (wv_connections_make_room(tenant) && has_room(a, tenant));
 }
@@ -107,7 +108,7 @@ static void admit_as(struct wv_acceptor *a, int fd, struct wv_user *user, struct
 
 	user->n_clients++; /* a user with neither clients nor recipes is forgotten */
 	wv_doors_add(&a->doors, user);
-	if (may_enter(a, tenant))
+	if (may_enter(a, tenant, administrator))
 		wv_connection_start(a->connections, fd, user, tenant, administrator);
 	else
 		turn_away(a, tenant, fd);

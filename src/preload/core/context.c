@@ -204,6 +204,29 @@ void wv_context_close(int fd)
 	errno = saved;
 }
 
+/* Events of a lease are made by commands of the same context, which may have come to pass ahead. */
+static bool is_of(struct wv_fd_entry file, struct wv_fd_entry by)
+{
+	return file.kind == WV_FD_EVENTS && (by.kind == WV_FD_COMMAND || by.kind == WV_FD_EVENTS) &&
+	       file.context == by.context;
+}
+
+void wv_context_lose_number(int fd, int by)
+{
+	struct wv_fd_entry file = wv_fd_get(fd);
+
+	if (file.kind == WV_FD_NONE || is_of(file, wv_fd_get(by)))
+		return;
+	if (file.kind != WV_FD_COMMAND) {
+		wv_context_close(fd);
+	} else if (wv_process_is_mine()) {
+		/* Without the end of its context, which closes and unmaps what may be another's. */
+		wv_lock();
+		wv_fd_untrack(fd);
+		wv_unlock();
+	}
+}
+
 void wv_context_dup(int fd, int copy)
 {
 	struct wv_fd_entry file = wv_fd_get(fd);

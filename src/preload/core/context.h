@@ -181,6 +181,12 @@ bool wv_context_is_watched(int fd);
 /* close() for the owner of @fd, which is watched until it is closed. Takes the lock. */
 int wv_context_close_watched(int fd);
 
+/*
+ * The kernel has just given out the number @fd, by a call on @by. So nobody else has that number:
+ * whoever had it has lost it, closed unseen by this library. Takes the lock.
+ */
+void wv_context_lose_number(int fd, int by);
+
 /* @copy is a new descriptor of the same file as @fd. Takes the lock. */
 void wv_context_dup(int fd, int copy);
 

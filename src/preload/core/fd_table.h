@@ -70,7 +70,10 @@ static inline struct wv_fd_entry wv_fd_get(int fd)
 	return u.file;
 }
 
-/* Whether these are one entry of a number: no other file has been tracked there in between. */
+/*
+ * Whether these are one entry of a number. Of a private descriptor: then no other file has been
+ * tracked there in between.
+ */
 static inline bool wv_fd_is_same(struct wv_fd_entry before, struct wv_fd_entry now)
 {
 	return before.kind == now.kind && before.slot == now.slot && before.context == now.context;

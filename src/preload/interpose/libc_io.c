@@ -25,16 +25,18 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-static bool is_a(enum wv_fd_kind kind, int fd)
+static bool has_events(int fd)
 {
-	return wv_fd_get(fd).kind == kind && wv_process_is_adopted();
+	return wv_fd_get(fd).kind == WV_FD_EVENTS && wv_process_is_adopted();
 }
 
-/*
- * A number that the kernel has just given out belongs to nobody else: a set that has it has lost
- * it, closed unseen by this library.
- */
-static void note_made(const struct wv_maker *maker, const struct ib_uverbs_ioctl_hdr *cmd)
+/* The context that the program has opened as @fd; NULL if it is none that this library looks at. */
+static struct wv_context *context_of(int fd)
+{
+	return wv_process_is_adopted() ? wv_context_of(fd) : NULL;
+}
+
+static void note_made(const struct wv_maker *maker, int fd, const struct ib_uverbs_ioctl_hdr *cmd)
 {
 	const struct wv_command_row *row =
 	    wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, wv_abi_write_cmd(cmd));
@@ -42,14 +44,14 @@ static void note_made(const struct wv_maker *maker, const struct ib_uverbs_ioctl
 
 	if (made == WV_NONE)
 		return;
+	wv_context_lose_number((int)made, fd);
 	if (maker)
 		maker->opened(maker->data, (int)made);
-	else if (wv_fd_get((int)made).kind == WV_FD_PRIVATE)
-		wv_context_close((int)made);
 }
 
 WV_PUBLIC int ioctl(int fd, unsigned long request, ...)
 {
+	struct wv_context *context;
 	va_list args;
 	void *arg;
 	int result;
@@ -59,25 +61,29 @@ WV_PUBLIC int ioctl(int fd, unsigned long request, ...)
 	va_end(args);
 	if (request == RDMA_VERBS_IOCTL && wv_scope.answer)
 		return wv_scope.answer(arg);
-	if (request != RDMA_VERBS_IOCTL || !is_a(WV_FD_COMMAND, fd))
+	context = request == RDMA_VERBS_IOCTL ? context_of(fd) : NULL;
+	if (!context)
 		return REAL(ioctl)(fd, request, arg);
-	result = wv_scope.aside ? wv_aside_command(fd, arg) : wv_control_path(fd, arg);
+	result =
+	    wv_scope.aside ? wv_aside_command(context, fd, arg) : wv_control_path(context, fd, arg);
 	/* Other commands are spared the search in the table of the ABI. */
 	if (!result && (wv_scope.maker || wv_zygote_is_on()))
-		note_made(wv_scope.maker, arg);
+		note_made(wv_scope.maker, fd, arg);
 	return result;
 }
 
 WV_PUBLIC ssize_t write(int fd, const void *buffer, size_t bytes)
 {
-	if (is_a(WV_FD_COMMAND, fd))
-		return wv_doorbell(fd, buffer, bytes);
+	const struct wv_context *context = context_of(fd);
+
+	if (context)
+		return wv_doorbell(context, fd, buffer, bytes);
 	return REAL(write)(fd, buffer, bytes);
 }
 
 WV_PUBLIC ssize_t read(int fd, void *buffer, size_t bytes)
 {
-	if (is_a(WV_FD_EVENTS, fd))
+	if (has_events(fd))
 		return wv_read_event(fd, buffer, bytes);
 	return REAL(read)(fd, buffer, bytes);
 }
@@ -86,8 +92,8 @@ WV_PUBLIC ssize_t read(int fd, void *buffer, size_t bytes)
 WV_PUBLIC ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room);
 WV_PUBLIC ssize_t __read_chk(int fd, void *buffer, size_t bytes, size_t room)
 {
-	return bytes <= room && is_a(WV_FD_EVENTS, fd) ? wv_read_event(fd, buffer, bytes)
-						       : REAL(__read_chk)(fd, buffer, bytes, room);
+	return bytes <= room && has_events(fd) ? wv_read_event(fd, buffer, bytes)
+					       : REAL(__read_chk)(fd, buffer, bytes, room);
 }
 
 WV_UNSANITIZED static void *map_any(void *hint, size_t bytes, int protection, int flags, int fd,

@@ -11,9 +11,8 @@
 #include <sys/ioctl.h>
 
 /* The provider may put the new object where the lease has one that nobody uses yet. */
-static void end_rivals(int fd, struct ib_uverbs_ioctl_hdr *cmd)
+static void end_rivals(struct wv_context *c, int fd, struct ib_uverbs_ioctl_hdr *cmd)
 {
-	struct wv_context *c = wv_context_at(wv_fd_get(fd).context);
 	const struct wv_command_row *row =
 	    wv_abi_find(cmd->driver_id, cmd->object_id, cmd->method_id, wv_abi_write_cmd(cmd));
 	int saved = errno;
@@ -52,9 +51,9 @@ bool wv_aside_may_add_qps(int fd)
 	return may;
 }
 
-int wv_aside_command(int fd, struct ib_uverbs_ioctl_hdr *cmd)
+int wv_aside_command(struct wv_context *context, int fd, struct ib_uverbs_ioctl_hdr *cmd)
 {
-	end_rivals(fd, cmd);
+	end_rivals(context, fd, cmd);
 	wv_count(&wv_counters.commands_kernel);
 	return ioctl(fd, RDMA_VERBS_IOCTL, cmd);
 }

@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "preload/core/context.h"
+
 #include <rdma/rdma_user_ioctl.h>
 #include <stdbool.h>
 
@@ -15,8 +17,8 @@
  */
 bool wv_aside_may_add_qps(int fd);
 
-/* Returns what ioctl() returns. @fd is a tracked command descriptor. */
-int wv_aside_command(int fd, struct ib_uverbs_ioctl_hdr *cmd);
+/* Returns what ioctl() returns. @fd is a command descriptor of @context. */
+int wv_aside_command(struct wv_context *context, int fd, struct ib_uverbs_ioctl_hdr *cmd);
 
 /* A queue pair of the context of @fd, which is its command descriptor, came from a spare. */
 void wv_aside_count_spare(int fd);

@@ -349,10 +349,10 @@ static int pretend(struct wv_passage *p)
 	return 0;
 }
 
-int wv_control_path(int fd, struct ib_uverbs_ioctl_hdr *cmd)
+int wv_control_path(struct wv_context *context, int fd, struct ib_uverbs_ioctl_hdr *cmd)
 {
 	struct wv_passage p = {
-	    .context = wv_context_at(wv_fd_get(fd).context),
+	    .context = context,
 	    .fd = fd,
 	    .cmd = cmd,
 	    .write_cmd = wv_abi_write_cmd(cmd),

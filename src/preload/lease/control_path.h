@@ -3,6 +3,10 @@
 #pragma once
 
 #include "abi/abi.h"
+#include "preload/core/context.h"
 
-/* Returns what ioctl(@fd, RDMA_VERBS_IOCTL, @cmd) should return. @fd is a tracked WV_FD_COMMAND. */
-int wv_control_path(int fd, struct ib_uverbs_ioctl_hdr *cmd);
+/*
+ * Returns what ioctl(@fd, RDMA_VERBS_IOCTL, @cmd) should return. @fd is a command descriptor of
+ * @context.
+ */
+int wv_control_path(struct wv_context *context, int fd, struct ib_uverbs_ioctl_hdr *cmd);

@@ -24,9 +24,8 @@ static bool is_of_another(const struct wv_context *c)
 	return c->mode == WV_LEASED || wv_context_is_inherited(c);
 }
 
-ssize_t wv_doorbell(int fd, const void *buffer, size_t bytes)
+ssize_t wv_doorbell(const struct wv_context *c, int fd, const void *buffer, size_t bytes)
 {
-	const struct wv_context *c = wv_context_at(wv_fd_get(fd).context);
 	const struct ib_uverbs_cmd_hdr *hdr = buffer;
 	bool can_be_ioctl = wv_can_be_ioctl(hdr, bytes);
 	int saved = errno;

@@ -2,6 +2,8 @@
 /* What read() and write() do on the descriptors of a context. */
 #pragma once
 
+#include "preload/core/context.h"
+
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -12,9 +14,9 @@
  * fork(), which has a copy of them, and a process that has changed its own since. The same command
  * as an ioctl has no such rule.
  *
- * Returns what write(@fd, @buffer, @bytes) should return. @fd is a tracked WV_FD_COMMAND.
+ * Returns what write(@fd, @buffer, @bytes) should return. @fd is a command descriptor of @context.
  */
-ssize_t wv_doorbell(int fd, const void *buffer, size_t bytes);
+ssize_t wv_doorbell(const struct wv_context *context, int fd, const void *buffer, size_t bytes);
 
 /*
  * Events carry the user handle of the object. The daemon gave the objects of a lease handles of its

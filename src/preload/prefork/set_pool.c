@@ -348,7 +348,10 @@ void wv_set_pools_leave(const struct wv_offers *offers)
 {
 	struct wv_left_files seen = {.n = 0}, unseen = {.each = true};
 
-	/* All sets are looked at when one is complete. */
+	/*
+	 * When a set becomes complete, all are looked at. One that is not may have numbers next to
+	 * files that the program has put at numbers of another: of such a run, both ends are there.
+	 */
 	each_set (slot)
 		if (!is_among(slot->set, offers))
 			wv_resources_leave(&slot->set->resources, WV_RANGE_IO,

@@ -47,7 +47,6 @@ static bool is_there(const struct wv_set_file *file)
 void wv_resources_opened(void *to, int fd)
 {
 	struct wv_resources *resources = to;
-	enum wv_fd_kind kind;
 
 	if (resources->n_files == WV_RESOURCES_FDS) {
 		resources->lost = true;
@@ -55,9 +54,7 @@ void wv_resources_opened(void *to, int fd)
 	}
 	resources->lost |= is_scarce(fd);
 	wv_lock();
-	/* The kernel has just given out the number: who had it hidden has lost it. */
-	kind = wv_fd_get(fd).kind;
-	if (kind == WV_FD_NONE || kind == WV_FD_PRIVATE)
+	if (wv_fd_get(fd).kind == WV_FD_NONE)
 		resources->lost |= !wv_fd_hide(fd, resources->owner);
 	resources->files[resources->n_files++] = file_at(fd);
 	wv_unlock();

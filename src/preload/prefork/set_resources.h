@@ -11,8 +11,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct wv_fd_owner;
-
 #define WV_RESOURCES_FDS 16
 #define WV_LEFT_FILES	 128
 
@@ -23,7 +21,7 @@ struct wv_range {
 
 /* A descriptor, and what tells its file from another at the same number. */
 struct wv_set_file {
-	int fd; /* -1: the program closed it */
+	int fd; /* -1: lost */
 	int access;
 	struct wv_fd_entry entry; /* changes if this library puts another file there */
 	dev_t device;
@@ -35,7 +33,7 @@ struct wv_resources {
 	const struct wv_fd_owner *owner; /* told when the program closes a descriptor */
 	struct wv_set_file files[WV_RESOURCES_FDS];
 	uint16_t n_files, n_ranges;
-	bool closed;		 /* the program closed a descriptor, and may use its number again */
+	bool closed;		 /* a descriptor is lost, and its number may be another's */
 	bool lost;		 /* closed, or it needs more descriptors or memory than there are */
 	struct wv_range *ranges; /* from malloc() */
 };

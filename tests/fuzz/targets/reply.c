@@ -123,7 +123,7 @@ size_t LLVMFuzzerCustomMutator(uint8_t *data, size_t bytes, size_t capacity, uns
 
 static int through_control_path(void *fd, struct ib_uverbs_ioctl_hdr *cmd)
 {
-	return wv_control_path(*(int *)fd, cmd) ? errno : 0;
+	return wv_control_path(wv_context_of(*(int *)fd), *(int *)fd, cmd) ? errno : 0;
 }
 
 /* Memory of the lease, or else of this program's own. */

@@ -199,8 +199,7 @@ def reopened(lab):
     words = f"{before} {after} {end}"
     plain = plainly(lab, words)[0]
     started = taught(lab, words, trace_it=False)
-    require_equal(started.ask("sweep", 3, 0), 0, "closing all")
-    require_equal(started.ask("do", *before.split()), 0, "opening the device")
+    require_equal(started.ask("sweep", 3, 0, *before.split()), 0, "closing all and opening the device")
     own = first_files(started)
     for _ in range(SETS):
         require_equal(started.run(words).shape, plain, "what a child does")

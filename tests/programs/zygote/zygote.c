@@ -14,8 +14,9 @@
  *   place US [raw [FD]]
  *			 after so many microseconds puts a file of its own at many numbers, or at
  *			 this one (raw: unseen by libc); answers 0
- *   sweep FD N		 closes all from this number on, up to those, unseen by libc, and puts files
- *			 of its own at the N lowest numbers that are free; answers 0
+ *   sweep FD N WORD...	 closes all from this number on, up to those, unseen by libc, puts files of
+ *			 its own at the N lowest numbers that are free, and does the words itself;
+ *			 answers how many failed
  *   missing		 answers at how many of these it is not, here or in a child, and closes them
  *   thread, rest	 starts or ends a thread that forks children that exit at once; answers 0
  *   storm N SECONDS AT_ONCE MICROSECONDS WORD...
@@ -168,13 +169,18 @@ static int do_wait(struct message *m)
 	return waitpid(atoi(m->words[1]), &status, 0) < 0 ? -errno : status;
 }
 
-static int do_words(struct message *m)
+static int do_words_from(struct message *m, int first)
 {
 	static struct program own;
-	int failures = (int)run_words(&own, m->words + 1, m->n - 1);
+	int failures = (int)run_words(&own, m->words + first, m->n - first);
 
 	fflush(stdout);
 	return failures;
+}
+
+static int do_words(struct message *m)
+{
+	return do_words_from(m, 1);
 }
 
 static int do_close_all(struct message *m)
@@ -232,7 +238,7 @@ static int do_sweep(struct message *m)
 		file = file < 0 ? own_file() : dup(file);
 		placed[file] = true;
 	}
-	return 0;
+	return do_words_from(m, 3);
 }
 
 static int missing(void)
