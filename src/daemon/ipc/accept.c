@@ -28,7 +28,7 @@ static bool has_room(struct wv_acceptor *a, const struct wv_tenant *tenant)
 	       s->n_clients < a->max_clients;
 }
 
-/* An administrator asks questions, which bring nothing that must be closed. */
+/* Administrators are trusted, and ask when something is slow. */
 static bool may_enter(struct wv_acceptor *a, struct wv_tenant *tenant, bool administrator)
 {
 	if (!administrator && wv_closer_is_held_up(a->connections->service->closer, tenant))

@@ -207,8 +207,7 @@ void wv_context_close(int fd)
 /* Events of a lease are made by commands of the same context, which may have come to pass ahead. */
 static bool is_of(struct wv_fd_entry file, struct wv_fd_entry by)
 {
-	return file.kind == WV_FD_EVENTS && (by.kind == WV_FD_COMMAND || by.kind == WV_FD_EVENTS) &&
-	       file.context == by.context;
+	return file.kind == WV_FD_EVENTS && by.kind == WV_FD_COMMAND && file.context == by.context;
 }
 
 void wv_context_lose_number(int fd, int by)

@@ -182,8 +182,8 @@ bool wv_context_is_watched(int fd);
 int wv_context_close_watched(int fd);
 
 /*
- * The kernel has just given out the number @fd, by a call on @by. So nobody else has that number:
- * whoever had it has lost it, closed unseen by this library. Takes the lock.
+ * The kernel has just given out the number @fd, by a command on @by. So nobody else has that
+ * number: whoever had it has lost it, closed unseen by this library. Takes the lock.
  */
 void wv_context_lose_number(int fd, int by);
 

@@ -43,7 +43,6 @@ static bool forget_range(unsigned int first, unsigned int last)
 
 static int tracked(int fd, int copy)
 {
-	wv_context_lose_number(copy, fd);
 	wv_context_dup(fd, copy);
 	return copy;
 }

@@ -30,10 +30,15 @@ static bool has_events(int fd)
 	return wv_fd_get(fd).kind == WV_FD_EVENTS && wv_process_is_adopted();
 }
 
-/* The context that the program has opened as @fd; NULL if it is none that this library looks at. */
+/*
+ * The context that the program has opened as @fd; NULL if it is none that this library looks at.
+ * Whose process this is may take a system call, which only users of RDMA are to see.
+ */
 static struct wv_context *context_of(int fd)
 {
-	return wv_process_is_adopted() ? wv_context_of(fd) : NULL;
+	struct wv_context *c = wv_context_of(fd);
+
+	return c && wv_process_is_adopted() ? c : NULL;
 }
 
 static void note_made(const struct wv_maker *maker, int fd, const struct ib_uverbs_ioctl_hdr *cmd)
