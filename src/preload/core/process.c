@@ -28,7 +28,7 @@ void wv_process_adopt(void)
 
 	__atomic_store_n(&owner, getpid(), __ATOMIC_RELAXED);
 	if (made)
-		*made = true;
+		__atomic_store_n(made, true, __ATOMIC_RELAXED);
 	__atomic_store_n(&mark, made, __ATOMIC_RELEASE);
 }
 
@@ -36,7 +36,7 @@ bool wv_process_is_adopted(void)
 {
 	const bool *made = __atomic_load_n(&mark, __ATOMIC_ACQUIRE);
 
-	return made ? *made : wv_process_is_mine();
+	return made ? __atomic_load_n(made, __ATOMIC_RELAXED) : wv_process_is_mine();
 }
 
 bool wv_process_is_mine(void)
