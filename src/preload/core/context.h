@@ -163,7 +163,10 @@ struct wv_context *wv_context_after(const struct wv_context *c);
  */
 bool wv_context_track(struct wv_context *context, int fd, enum wv_fd_kind kind, unsigned int slot);
 
-/* The context whose command descriptor @fd is, or NULL. Call with the lock held. */
+/*
+ * The context whose command descriptor @fd is, or NULL. Without the lock, another thread may close
+ * @fd meanwhile; the memory of the context stays.
+ */
 struct wv_context *wv_context_of(int fd);
 
 /* Hides @fd, the sock or the node of a context, from the program. Call with the lock held. */
