@@ -28,7 +28,10 @@ static bool has_room(struct wv_acceptor *a, const struct wv_tenant *tenant)
 	       s->n_clients < a->max_clients;
 }
 
-/* Administrators are trusted, and ask when something is slow. */
+/*
+ * Administrators are let in even while closing is held up: they are trusted not to add to it, and
+ * it is then that they ask.
+ */
 static bool may_enter(struct wv_acceptor *a, struct wv_tenant *tenant, bool administrator)
 {
 	if (!administrator && wv_closer_is_held_up(a->connections->service->closer, tenant))

@@ -204,7 +204,10 @@ void wv_context_close(int fd)
 	errno = saved;
 }
 
-/* Events of a lease are made by commands of the same context, which may have come to pass ahead. */
+/*
+ * The daemon may have executed the command ahead: then @file was tracked before the program's own
+ * command named it.
+ */
 static bool is_of(struct wv_fd_entry file, struct wv_fd_entry by)
 {
 	return file.kind == WV_FD_EVENTS && by.kind == WV_FD_COMMAND && file.context == by.context;

@@ -165,7 +165,7 @@ bool wv_context_track(struct wv_context *context, int fd, enum wv_fd_kind kind, 
 
 /*
  * The context whose command descriptor @fd is, or NULL. Without the lock, another thread may close
- * @fd meanwhile; the memory of the context stays.
+ * @fd meanwhile: the memory of the context stays, but may already serve another device.
  */
 struct wv_context *wv_context_of(int fd);
 
@@ -186,7 +186,9 @@ int wv_context_close_watched(int fd);
 
 /*
  * The kernel has just given out the number @fd, by a command on @by. So nobody else has that
- * number: whoever had it has lost it, closed unseen by this library. Takes the lock.
+ * number: whoever had it has lost it, closed unseen by this library. Does nothing if @by is a
+ * command descriptor, and @fd an event file of its context: such a file of a lease has its number
+ * before the program's own command. Takes the lock.
  */
 void wv_context_lose_number(int fd, int by);
 

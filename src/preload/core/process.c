@@ -41,5 +41,7 @@ bool wv_process_is_adopted(void)
 
 bool wv_process_is_mine(void)
 {
-	return __atomic_load_n(&owner, __ATOMIC_RELAXED) == getpid();
+	pid_t adopted = __atomic_load_n(&owner, __ATOMIC_RELAXED);
+
+	return adopted && adopted == getpid();
 }

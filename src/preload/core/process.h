@@ -13,10 +13,11 @@
 void wv_process_adopt(void);
 
 /*
- * Whether this process has taken the state over. Costs a system call only where the kernel is older
- * than 4.14. Takes a child that shares its parent's memory, as one of vfork() does, for its parent.
+ * Whether this process has taken the state over. Makes no system call in a program without RDMA,
+ * and elsewhere only if the kernel is older than 4.14 or has no memory for the mark. Takes a child
+ * that shares its parent's memory, as one of vfork() does, for its parent.
  */
 bool wv_process_is_adopted(void);
 
-/* The same, by a system call, and right in such a child too. */
+/* The same, right in such a child too; by a system call, if any process has taken it over. */
 bool wv_process_is_mine(void);

@@ -32,7 +32,8 @@ static bool has_events(int fd)
 
 /*
  * The context that the program has opened as @fd; NULL if it is none that this library looks at.
- * Whose process this is may take a system call, which only users of RDMA are to see.
+ * Looks at the table first: to ask whose process this is may take a system call, for which the
+ * sandbox of a program may kill it.
  */
 static struct wv_context *context_of(int fd)
 {
