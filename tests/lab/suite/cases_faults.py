@@ -5,6 +5,7 @@ import subprocess
 import time
 
 from support import trace
+from support.cases import attempts
 
 from . import places, resources
 from .lab import listening, same
@@ -40,21 +41,25 @@ def check_right(result):
     require(result.out.endswith("2 queue pairs, ok\n"), "the program did not do its work")
 
 
-def check_adopted(result):
-    check_right(result)
-    require(trace.opens(result.events, trace.ADOPTED), "there was no lease")
-
-
 def check_plain(result):
     check_right(result)
     require(not trace.opens(result.events, trace.ADOPTED), "there was a lease")
 
 
+def check_gets_lease(lab, **how):
+    """When there is one; on a busy machine, the daemon may be too late for the first attempt."""
+    def run():
+        lab.daemon.await_leases()
+        return [objects(lab, warm=True, **how)]
+    [result] = lab.run_answered(run)
+    check_right(result)
+    require(trace.opens(result.events, trace.ADOPTED), "there was no lease")
+
+
 def check_serves(lab):
     """The daemon runs, and a program gets a lease."""
     require(lab.daemon.running, "the daemon ended")
-    lab.daemon.await_leases()
-    check_adopted(objects(lab, warm=True))
+    check_gets_lease(lab)
 
 
 def with_leases(lab, options=(), prefix=()):
@@ -156,11 +161,16 @@ def leased_pingpong(lab):
     lab.start_daemon()
     for running in pingpong(lab, 100):
         require_equal(running.wait().status, 0, "exit status while it is recorded")
-    lab.daemon.await_leases()
-    server, client = pingpong(lab, 6000)
-    require(resources.until(lambda: is_sending(client), 20, 0.005), "the client does not connect")
-    require(server.process.poll() is None and client.process.poll() is None, "the traffic is over too soon")
-    return server, client
+    for _ in attempts():
+        lab.daemon.await_leases()
+        running = pingpong(lab, 6000)
+        require(resources.until(lambda client=running[1]: is_sending(client), 20, 0.005), "the client does not connect")
+        if not any(trace.unanswered(trace.read(program.trace_path)) for program in running):
+            break
+        for program in running:
+            program.kill()
+    require(all(program.process.poll() is None for program in running), "the traffic is over too soon")
+    return running
 
 
 def is_sending(running):
@@ -187,7 +197,7 @@ def other_arguments(lab):
     with_leases(lab)
     check_right(lab.run([lab.build.program("objects"), "another", "argument"], warm=True))
     check_right(lab.run([lab.build.program("objects"), "another", "argument"], warm=True))
-    check_adopted(objects(lab, warm=True))
+    check_gets_lease(lab)
 
 
 def other_user(lab):
@@ -195,7 +205,7 @@ def other_user(lab):
     check_plain(objects(lab, warm=True, user=True))
     lab.daemon.settle()
     resources.until(lambda: trace.opens(objects(lab, warm=True, user=True).events, trace.ADOPTED), 5)
-    check_adopted(objects(lab, warm=True, user=True))
+    check_gets_lease(lab, user=True)
     check_serves(lab)
 
 
@@ -219,7 +229,7 @@ def node_denied(lab):
         warm = objects(lab, warm=True, user=True)
         same(plain, warm, "exact")
         require_equal(warm.err, plain.err, "what the program says")
-        check_adopted(objects(lab, warm=True))
+        check_gets_lease(lab)
     finally:
         node.chmod(mode)
 
@@ -268,7 +278,7 @@ def pool_empty(lab):
     results = [proceed(program) for program in running]
     for result in results:
         check_right(result)
-    check_adopted(objects(lab, warm=True))
+    check_gets_lease(lab)
 
 
 def crowd(lab):
@@ -301,7 +311,7 @@ def preload_by_name(lab):
     disabled = lab.run(words, warm=True, env={"WARMVERBS_DISABLE": "1"})
     check_plain(disabled)
     require_equal(disabled.events, [], "what a preload that is off traces")
-    check_adopted(objects(lab, warm=True))
+    check_gets_lease(lab)
 
 
 def cases():

@@ -11,7 +11,7 @@ import struct
 from support import wire
 
 from . import places, resources
-from .cases_faults import check_adopted, check_plain, check_right, check_serves, objects, start_at, with_leases
+from .cases_faults import check_gets_lease, check_plain, check_right, check_serves, objects, start_at, with_leases
 from .report import Case, Failure, require_equal
 
 TOPIC = "wire"
@@ -166,7 +166,7 @@ def noise(data, _fds):
 def passed_on(lab):
     with_leases(lab)
     with between(lab, lambda data, fds: real_lease(lab, data, fds)) as environment:
-        check_adopted(objects(lab, warm=True, more=environment))
+        check_gets_lease(lab, more=environment)
 
 
 ANSWERS = [

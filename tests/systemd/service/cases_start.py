@@ -159,7 +159,8 @@ def metrics(node):
         require(resources.until(METRICS.exists, LIMIT_S, 0.2), f"no metrics: {show('Result', 'warmverbs-metrics')}")
         require("\nwarmverbs_hits_total " in METRICS.read_text(), f"sums are missing: {METRICS.read_text()}")
         require_equal(owner_and_mode(METRICS), "root:root 644", "owner and mode")
-        systemctl("stop", "warmverbs-metrics.timer", SOCKET, SERVICE)
+        # The service, too: the timer may have just started it, with figures of the daemon.
+        systemctl("stop", "warmverbs-metrics.timer", "warmverbs-metrics.service", SOCKET, SERVICE)
         subprocess.run(["systemctl", "start", "warmverbs-metrics.service"], capture_output=True, check=False)
         require_equal(list(METRICS.parent.iterdir()), [], "what is left of the metrics")
     finally:
