@@ -115,13 +115,14 @@ class Children(zygotes.Case):
         self.assertEqual(started.wait(nested.pid), 0)
         self.finish(started)
 
-    def nest(self, started):
-        """The results of children whose fork runs a handler that forks, and of a call for programs without threads."""
+    def nest(self, started, sets=0):
+        """The results of children whose fork runs a handler that forks, and of a call for programs without threads.
+        From the second fork on, the zygote has @sets."""
         self.assertEqual(started.ask("nest"), 0)  # before the first fork: between handlers of the library's
         children = []
-        for _ in range(4):
+        for i in range(4):
             children.append(started.run(PLAIN))
-            self.await_quiet()
+            self.await_sets(sets if i else 0)  # not quiet alone: the thread that makes them may not have begun
         return children, started.ask("do", "unshare")
 
     def test_forks_in_fork_handlers(self):
@@ -129,7 +130,7 @@ class Children(zygotes.Case):
         expected, result = self.nest(plain)
         self.assertEqual(plain.end(), 0)
         started = self.start()
-        children, warm_result = self.nest(started)
+        children, warm_result = self.nest(started, SETS)
         self.assertEqual([child.shape for child in children], [child.shape for child in expected], started.errors())
         self.assertEqual(warm_result, result)
         for child in children[2:]:
