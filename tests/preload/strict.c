@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * In a program without RDMA, the library makes no system call of its own: the program's sandbox
- * would kill it.
+ * would kill it. Each call that it interposes is made in a sandbox that allows that one alone.
  */
 #include <dlfcn.h>
 #include <linux/filter.h>
@@ -9,53 +9,114 @@
 #include <sched.h>
 #include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
-#define LOAD_NUMBER  BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr))
-#define ANSWER(what) BPF_STMT(BPF_RET | BPF_K, what)
-/* The next statement if it is this call, else the one after that. */
-#define IF_IS(number) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1)
-#define ALLOW(number) IF_IS(number), ANSWER(SECCOMP_RET_ALLOW)
+enum { NO_SANDBOX = 77 };
 
-static int enter_sandbox(void)
+static int ends[2]; /* of a pipe with a byte in it */
+static struct rlimit processes;
+static char byte = 'x';
+
+static int call_read(void)
 {
-	static struct sock_filter rules[] = {
-	    LOAD_NUMBER,	  ALLOW(SYS_read),
-	    ALLOW(SYS_write),	  ALLOW(SYS_dup),
-	    ALLOW(SYS_prctl),	  ALLOW(SYS_prlimit64),
-	    ALLOW(SYS_setresuid), ALLOW(SYS_unshare),
-	    ALLOW(SYS_exit),	  ANSWER(SECCOMP_RET_KILL_PROCESS),
+	return read(ends[0], &byte, 1) != 1;
+}
+
+static int call_write(void)
+{
+	return write(ends[1], &byte, 1) != 1;
+}
+
+static int call_dup(void)
+{
+	return dup(ends[0]) < 0;
+}
+
+static int call_setrlimit(void)
+{
+	return setrlimit(RLIMIT_NPROC, &processes);
+}
+
+static int call_setresuid(void)
+{
+	return setresuid(-1, -1, -1);
+}
+
+static int call_unshare(void)
+{
+	return unshare(0);
+}
+
+static int call_prctl(void)
+{
+	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+static const struct {
+	const char *name;
+	unsigned int number;
+	int (*call)(void);
+} calls[] = {
+    {"read", SYS_read, call_read},
+    {"write", SYS_write, call_write},
+    {"dup", SYS_dup, call_dup},
+    {"setrlimit", SYS_prlimit64, call_setrlimit},
+    {"setresuid", SYS_setresuid, call_setresuid},
+    {"unshare", SYS_unshare, call_unshare},
+    {"prctl", SYS_prctl, call_prctl},
+};
+
+/* The two that are allowed skip the answer for all others. */
+static int enter_sandbox(unsigned int number)
+{
+	struct sock_filter rules[] = {
+	    BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 2, 0),
+	    BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit, 1, 0),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL_PROCESS),
+	    BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
 	};
-	static const struct sock_fprog program = {sizeof(rules) / sizeof(*rules), rules};
+	const struct sock_fprog program = {sizeof(rules) / sizeof(*rules), rules};
 
 	return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) ||
 	       prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program, 0, 0);
 }
 
-/* Each is one call that the library interposes. */
-static int use(const int ends[2], const struct rlimit *processes)
+/* The status of a child that makes the call and ends by a call that is allowed, too. */
+static int try(size_t i)
 {
-	char byte = 'x';
+	pid_t pid = fork();
+	int status;
 
-	return write(ends[1], &byte, 1) != 1 || read(ends[0], &byte, 1) != 1 || dup(ends[0]) < 0 ||
-	       setrlimit(RLIMIT_NPROC, processes) || setresuid(-1, -1, -1) || unshare(0) ||
-	       prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	if (!pid) {
+		if (enter_sandbox(calls[i].number))
+			_exit(NO_SANDBOX);
+		syscall(SYS_exit, calls[i].call());
+	}
+	return pid > 0 && waitpid(pid, &status, 0) == pid ? status : -1;
 }
 
 int main(void)
 {
-	struct rlimit processes;
-	int ends[2];
+	int failed = 0;
 
-	if (!dlsym(RTLD_DEFAULT, "wv_version") || pipe(ends) || getrlimit(RLIMIT_NPROC, &processes))
+	if (!dlsym(RTLD_DEFAULT, "wv_version") || pipe(ends) || write(ends[1], &byte, 1) != 1 ||
+	    getrlimit(RLIMIT_NPROC, &processes))
 		return 2;
-	if (enter_sandbox()) {
-		perror("seccomp(2)");
-		return 77;
+	for (size_t i = 0; i < sizeof(calls) / sizeof(*calls); i++) {
+		int status = try(i);
+
+		if (WIFEXITED(status) && WEXITSTATUS(status) == NO_SANDBOX) {
+			printf("this kernel has no filters of system calls (seccomp(2))\n");
+			return NO_SANDBOX;
+		}
+		if (status)
+			fprintf(stderr, "%s: status %#x\n", calls[i].name, (unsigned int)status);
+		failed |= status;
 	}
-	return (int)syscall(SYS_exit, use(ends, &processes)); /* _exit(2) uses another call */
+	return failed != 0;
 }

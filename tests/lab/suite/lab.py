@@ -95,13 +95,14 @@ class Lab:
         if self.daemon:
             self.daemon.settle()
 
-    def run_answered(self, run):
+    def run_answered(self, run, before_another=lambda: None):
         """What run() returns, a list of results, when the daemon answered all programs in time; else all are run
         again."""
         for _ in attempts():
             results = run()
             if not any(trace.unanswered(result.events) for result in results):
                 break
+            before_another()
         return results
 
     def record(self, command, env=None):
