@@ -3,11 +3,11 @@
 
 #include "base/base.h"
 #include "base/preload_list.h"
+#include "base/program_file.h"
 #include "base/program_path.h"
 #include "cli/complain.h"
 #include "cli/doctor/surroundings.h"
 #include "cli/library.h"
-#include "cli/program.h"
 #include "wire/wire.h"
 
 #include <dlfcn.h>

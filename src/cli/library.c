@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/library.h"
 
+#include "base/own_folder.h"
+
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,15 +26,10 @@ static int make_absolute(const char *from, char path[static PATH_MAX])
 
 static int find_in_build_folder(char path[static PATH_MAX])
 {
-	char executable[PATH_MAX], candidate[PATH_MAX + 32];
-	ssize_t n = readlink("/proc/self/exe", executable, sizeof(executable) - 1);
+	char candidate[PATH_MAX];
+	int err = wv_beside_executable("../preload/" NAME, candidate);
 
-	if (n < 0)
-		return -errno;
-	executable[n] = '\0';
-	*strrchr(executable, '/') = '\0';
-	snprintf(candidate, sizeof(candidate), "%s/../preload/" NAME, executable);
-	return make_absolute(candidate, path);
+	return err ? err : make_absolute(candidate, path);
 }
 
 int wv_library_find(char path[static PATH_MAX])

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/program_commands.h"
 
+#include "base/end_alike.h"
 #include "cli/complain.h"
 #include "cli/fields.h"
 #include "cli/launch.h"
@@ -51,7 +52,7 @@ static int run(const struct wv_arguments *a)
 	if (!a->summary)
 		return wv_launch_exec(a->program);
 	code = wv_traced_run(a->program, print_summary, stderr, &status);
-	return code ? code : wv_supervise_end_alike(status);
+	return code ? code : wv_end_alike(status);
 }
 
 const struct wv_subcommand wv_cli_run = {
@@ -96,7 +97,7 @@ static int explain(const struct wv_arguments *a)
 		return WV_EXIT_NOT_STARTED;
 	}
 	code = wv_traced_run(a->program, a->json ? write_json : wv_report_text, out, &status);
-	return code ? code : wv_supervise_exit_code(status);
+	return code ? code : wv_exit_code(status);
 }
 
 const struct wv_subcommand wv_cli_explain = {

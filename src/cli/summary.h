@@ -14,7 +14,7 @@ struct wv_run {
 	const struct wv_trace *records; /* ordered by time */
 	size_t n;
 	bool lease_wanted;
-	int exit_code; /* of wv_supervise_exit_code() */
+	int exit_code; /* of wv_exit_code() */
 };
 
 struct wv_summary {

@@ -9,7 +9,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 
 /* Of errors in this process itself: blocking them would only hide where they come from. */
@@ -110,25 +109,4 @@ int wv_supervise(char **program, int *status)
 		become_program(program, &before, parent);
 	}
 	return await(child, &signals, status);
-}
-
-int wv_supervise_exit_code(int status)
-{
-	return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
-}
-
-int wv_supervise_end_alike(int status)
-{
-	const struct rlimit no_core = {0};
-	sigset_t one;
-
-	if (WIFSIGNALED(status)) {
-		sigemptyset(&one);
-		sigaddset(&one, WTERMSIG(status));
-		setrlimit(RLIMIT_CORE, &no_core);
-		signal(WTERMSIG(status), SIG_DFL);
-		raise(WTERMSIG(status));
-		sigprocmask(SIG_UNBLOCK, &one, NULL);
-	}
-	return wv_supervise_exit_code(status);
 }

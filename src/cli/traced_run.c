@@ -2,6 +2,7 @@
 #include "cli/traced_run.h"
 
 #include "base/base.h"
+#include "base/end_alike.h"
 #include "cli/complain.h"
 #include "cli/subcommand.h"
 #include "cli/supervise.h"
@@ -72,6 +73,6 @@ int wv_traced_run(char **program, wv_traced_run_print print, FILE *out, int *sta
 		code = wv_supervise(program, status);
 	unlink(path);
 	if (!code)
-		report(trace, wv_supervise_exit_code(*status), print, out);
+		report(trace, wv_exit_code(*status), print, out);
 	return code;
 }

@@ -20,7 +20,7 @@
 #define MAX_CLIENTS 4096
 #define MAX_DOORS   1024
 /* Of RLIMIT_NOFILE: for a message with as many descriptors as there can be, files, libraries. */
-#define SPARE_FDS (WV_WIRE_ANY_FDS + 64)
+#define SPARE_FDS (WV_MESSAGE_FDS + 64)
 /* Of memory for the recipes of all, for each that there may be: most are smaller. */
 #define RECIPE_BYTES (UINT64_C(16) << 10)
 /* How long the end waits for the disk: less than systemd waits for the end. */

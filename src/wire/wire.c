@@ -85,77 +85,12 @@ int wv_msg_check(const void *data, size_t bytes)
 	return msg->type;
 }
 
-int wv_send(int sock, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes,
-	    const int *fds, unsigned int n_fds)
-{
-	struct iovec parts[2] = {
-	    {.iov_base = (void *)head, .iov_len = head_bytes},
-	    {.iov_base = (void *)tail, .iov_len = tail_bytes},
-	};
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int) * WV_WIRE_MAX_FDS)];
-	struct msghdr msg = {.msg_iov = parts, .msg_iovlen = tail ? 2 : 1};
-
-	if (n_fds) {
-		size_t bytes = sizeof(int) * n_fds;
-		struct cmsghdr *rights = (struct cmsghdr *)control;
-
-		memset(control, 0, CMSG_SPACE(bytes));
-		msg.msg_control = control;
-		msg.msg_controllen = CMSG_SPACE(bytes);
-		rights->cmsg_level = SOL_SOCKET;
-		rights->cmsg_type = SCM_RIGHTS;
-		rights->cmsg_len = CMSG_LEN(bytes);
-		memcpy(CMSG_DATA(rights), fds, bytes);
-	}
-	return sendmsg(sock, &msg, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? -errno : 0;
-}
-
-/* The descriptors of a received message, in @all; they are close-on-exec. */
-static unsigned int received_fds(struct msghdr *msg, int *all)
-{
-	unsigned int n = 0;
-
-	for (struct cmsghdr *c = CMSG_FIRSTHDR(msg); c; c = CMSG_NXTHDR(msg, c)) {
-		unsigned int here;
-
-		if (c->cmsg_level != SOL_SOCKET || c->cmsg_type != SCM_RIGHTS)
-			continue;
-		here = (unsigned int)((c->cmsg_len - CMSG_LEN(0)) / sizeof(int));
-		memcpy(all + n, CMSG_DATA(c), here * sizeof(int));
-		n += here;
-	}
-	return n;
-}
-
-ssize_t wv_recv_any(int sock, void *data, size_t capacity, int fds[static WV_WIRE_ANY_FDS],
-		    unsigned int *n_fds)
-{
-	_Alignas(struct cmsghdr) char control[CMSG_SPACE(sizeof(int) * WV_WIRE_ANY_FDS)];
-	struct iovec part = {.iov_base = data, .iov_len = capacity};
-	struct msghdr msg = {
-	    .msg_iov = &part,
-	    .msg_iovlen = 1,
-	    .msg_control = control,
-	    /* CMSG_SPACE() is rounded up: the kernel would put one descriptor more into it. */
-	    .msg_controllen = CMSG_LEN(sizeof(int) * WV_WIRE_ANY_FDS),
-	};
-	ssize_t got = recvmsg(sock, &msg, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
-
-	*n_fds = 0;
-	if (got < 0)
-		return -errno;
-	*n_fds = received_fds(&msg, fds);
-	if (!got && msg.msg_controllen) /* a message without bytes, not the end */
-		return -EPROTO;
-	return msg.msg_flags & (MSG_TRUNC | MSG_CTRUNC) ? -EPROTO : got;
-}
-
 ssize_t wv_recv(int sock, void *data, size_t capacity, int *fds, unsigned int max_fds,
 		unsigned int *n_fds)
 {
-	int all[WV_WIRE_ANY_FDS];
+	int all[WV_MESSAGE_FDS];
 	unsigned int n;
-	ssize_t got = wv_recv_any(sock, data, capacity, all, &n);
+	ssize_t got = wv_recv_any(sock, data, capacity, all, &n, NULL);
 
 	*n_fds = 0;
 	if (n > max_fds)

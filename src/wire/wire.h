@@ -29,6 +29,7 @@
 
 #include "base/build_id.h"
 #include "base/fds.h"
+#include "base/message.h"
 #include "cmdlog/cmdlog.h"
 
 #include <stdbool.h>
@@ -40,7 +41,6 @@
 #define WV_WIRE_VERSION 8
 #define WV_WIRE_MAX	(WV_CMDLOG_MAX_BYTES + 512)
 #define WV_WIRE_MAX_FDS WV_FDS_MOST
-#define WV_WIRE_ANY_FDS 253 /* SCM_MAX_FD: what a message can carry at all (unix(7)) */
 
 #define WV_SOCKET_DEFAULT "/run/warmverbs/socket"
 #define WV_SOCKET_ENV	  "WARMVERBS_SOCKET"
@@ -240,26 +240,12 @@ void wv_msg_init(struct wv_msg *msg, enum wv_msg_type type, size_t bytes);
 int wv_msg_check(const void *data, size_t bytes);
 
 /*
- * Sends one message of two parts (@tail may be NULL) with @n_fds borrowed descriptors, without
- * waiting. 0 or -errno (-EAGAIN: the peer does not read).
- */
-int wv_send(int sock, const void *head, size_t head_bytes, const void *tail, size_t tail_bytes,
-	    const int *fds, unsigned int n_fds);
-
-/*
  * Receives one message without waiting. Its descriptors are close-on-exec and now the caller's; on
  * any error none is left open. Returns the message's size (0: the peer closed) or -errno; -EPROTO
  * if the message or its descriptors did not fit, or it has no bytes.
  */
 ssize_t wv_recv(int sock, void *data, size_t capacity, int *fds, unsigned int max_fds,
 		unsigned int *n_fds);
-
-/*
- * The same with all descriptors that the message carries, whatever else is wrong with it: none is
- * closed. They are the caller's after an error, too.
- */
-ssize_t wv_recv_any(int sock, void *data, size_t capacity, int fds[static WV_WIRE_ANY_FDS],
-		    unsigned int *n_fds);
 
 /*
  * Whether this process may follow the file WV_PROVIDERS_FILE that is open as @fd and lies in

@@ -5,7 +5,7 @@
 #include "cli/answer_text.h"
 #include "cli/command_text.h"
 #include "cli/metrics.h"
-#include "cli/program.h"
+#include "base/program_file.h"
 #include "cli/table.h"
 #include "cli/units.h"
 #include "store/steps_json.h"
@@ -200,12 +200,19 @@ static void test_obstacles(void **state)
 	    .segment = {.p_type = PT_INTERP},
 	};
 	static const char script[] = "#! /bin/sh -e\n";
+	wv_auto_fd own = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	Elf64_Ehdr head;
 
 	(void)state;
+	assert_int_equal(pread(own, &head, sizeof(head), 0), sizeof(head));
+	p.elf.e_machine = head.e_machine;
 	expect_obstacle(&p, sizeof(p), 0755, NULL);
 	p.segment.p_type = PT_LOAD;
 	expect_obstacle(&p, sizeof(p), 0755, "statically linked");
 	expect_obstacle(&p, sizeof(p.elf), 0755, "statically linked"); /* cut off */
+	p.segment.p_type = PT_INTERP;
+	p.elf.e_machine = EM_S390;
+	expect_obstacle(&p, sizeof(p), 0755, "for another processor");
 	p.elf.e_ident[EI_CLASS] = ELFCLASS32;
 	expect_obstacle(&p, sizeof(p), 0755, "of another word size");
 	expect_obstacle(script, sizeof(script) - 1, 0755, NULL);

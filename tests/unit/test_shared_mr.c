@@ -3,7 +3,7 @@
 #include "preload/memory/shared_mr.h"
 
 #include "base/base.h"
-#include "preload/memory/mappings.h"
+#include "base/mappings.h"
 
 /* clang-format off */
 #include <setjmp.h>

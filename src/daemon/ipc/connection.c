@@ -100,7 +100,7 @@ static void note_malformed(struct wv_connection *cn)
 
 static enum wv_client_next receive(struct wv_connection *cn)
 {
-	int fds[WV_WIRE_ANY_FDS];
+	int fds[WV_MESSAGE_FDS];
 	struct wv_client *c = &cn->client;
 	struct wv_received in = {.msg = (struct wv_msg *)cn->all->message, .fds = fds};
 	enum wv_client_next next = WV_CLIENT_CLOSE;
@@ -111,12 +111,12 @@ static enum wv_client_next receive(struct wv_connection *cn)
 		c->state = WV_CLIENT_DONE; /* the daemon ends it: no report is missed */
 		return cn->ended ? WV_CLIENT_KEEP : WV_CLIENT_CLOSE;
 	}
-	got = wv_recv_any(c->fd, cn->all->message, WV_WIRE_MAX, fds, &in.n_fds);
+	got = wv_recv_any(c->fd, cn->all->message, WV_WIRE_MAX, fds, &in.n_fds, NULL);
 	if (got == -EAGAIN || got == -EINTR)
 		return WV_CLIENT_KEEP;
 	if (got == -ECONNRESET) { /* unix_release_sock() of the kernel; what it has sent follows */
 		c->unread = true;
-		got = wv_recv_any(c->fd, cn->all->message, WV_WIRE_MAX, fds, &in.n_fds);
+		got = wv_recv_any(c->fd, cn->all->message, WV_WIRE_MAX, fds, &in.n_fds, NULL);
 	}
 	if (!wv_client_may_be_answered(c))
 		settle(c->tenant);

@@ -2,8 +2,8 @@
 #include "preload/memory/shared_mr.h"
 
 #include "base/base.h"
+#include "base/mappings.h"
 #include "preload/core/lock.h"
-#include "preload/memory/mappings.h"
 
 #include <search.h>
 #include <stdlib.h>
@@ -69,7 +69,7 @@ static void make_piece(const struct wv_mapping *m)
 {
 	struct piece *piece;
 
-	if (m->is_shared || !m->is_plain || m->is_stack || m->inode)
+	if (m->is_shared || !wv_mapping_is_plain(m) || m->is_stack || m->inode)
 		return;
 	piece = malloc(sizeof(*piece));
 	if (!piece)
@@ -94,7 +94,7 @@ static void end_piece(struct piece *piece)
 		size_t bytes = mappings[i].end - mappings[i].start;
 		void *at = (void *)mappings[i].start, *copy;
 
-		if (!mappings[i].is_shared || !mappings[i].is_plain ||
+		if (!mappings[i].is_shared || !wv_mapping_is_plain(&mappings[i]) ||
 		    mappings[i].inode != piece->inode)
 			continue;
 		copy =

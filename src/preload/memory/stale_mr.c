@@ -2,9 +2,9 @@
 #include "preload/memory/stale_mr.h"
 
 #include "base/base.h"
+#include "base/mappings.h"
 #include "preload/core/context.h"
 #include "preload/core/trace.h"
-#include "preload/memory/mappings.h"
 
 #include <stdlib.h>
 #include <sys/queue.h>

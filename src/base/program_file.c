@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "cli/program.h"
+#include "base/program_file.h"
 
 #include "base/base.h"
 
@@ -8,7 +8,6 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -17,6 +16,11 @@
 /* What the kernel would not execute must not make this process wait either. */
 #define AT_ONCE (O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY)
 
+#if defined(__x86_64__) && defined(__LP64__)
+#define OWN_MACHINE EM_X86_64
+#elif defined(__aarch64__)
+#define OWN_MACHINE EM_AARCH64
+#endif
 #define OWN_CLASS (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32)
 
 /* The dynamic linker ignores LD_PRELOAD for a program that has more privileges than its caller. */
@@ -51,6 +55,10 @@ static const char *elf_obstacle(int fd, const ElfW(Ehdr) * elf)
 {
 	if (elf->e_ident[EI_CLASS] != OWN_CLASS)
 		return "of another word size";
+#ifdef OWN_MACHINE
+	if (elf->e_machine != OWN_MACHINE)
+		return "for another processor";
+#endif
 	if (!has_interpreter(fd, elf))
 		return "statically linked";
 	return is_privileged(fd) ? "privileged (setuid, setgid or file capabilities)" : NULL;
@@ -85,4 +93,13 @@ const char *wv_program_obstacle(const char *path)
 	if (got < (ssize_t)sizeof(head.elf) || memcmp(head.elf.e_ident, ELFMAG, SELFMAG))
 		return NULL;
 	return elf_obstacle(interpreter, &head.elf);
+}
+
+bool wv_program_is_elf(const char *path)
+{
+	char magic[SELFMAG];
+	wv_auto_fd fd = open(path, AT_ONCE);
+
+	return fd >= 0 && pread(fd, magic, SELFMAG, 0) == SELFMAG &&
+	       !memcmp(magic, ELFMAG, SELFMAG);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "preload/memory/mappings.h"
+#include "base/mappings.h"
 
 #include <ctype.h>
 #include <inttypes.h>
@@ -24,7 +24,9 @@ static bool parse(const char *line, struct wv_mapping *m)
 	m->start = start > m->start ? start : m->start;
 	m->end = end < m->end ? end : m->end;
 	m->is_shared = mode[3] == 's';
-	m->is_plain = mode[0] == 'r' && mode[1] == 'w';
+	m->prot = (mode[0] == 'r' ? PROT_READ : 0) | (mode[1] == 'w' ? PROT_WRITE : 0) |
+		  (mode[2] == 'x' ? PROT_EXEC : 0);
+	m->is_usual = true;
 	return true;
 }
 
@@ -45,11 +47,19 @@ static bool is_usual(const char *flags)
 /* One of the lines that follow that of mapping @m. */
 static void look_at(const char *line, struct wv_mapping *m)
 {
-	unsigned int key;
+	unsigned long number;
 
+	if (!strncmp(line, "VmFlags:", 8)) {
+		m->is_locked = strstr(line, " lo");
+		m->is_left_out = strstr(line, " dc") && !strstr(line, " io");
+	}
 	if ((!strncmp(line, "VmFlags:", 8) && !is_usual(line + 8)) ||
-	    (sscanf(line, "ProtectionKey: %u", &key) == 1 && key))
-		m->is_plain = false;
+	    (sscanf(line, "ProtectionKey: %lu", &number) == 1 && number))
+		m->is_usual = false;
+	if ((sscanf(line, "Anonymous: %lu", &number) == 1 ||
+	     sscanf(line, "Swap: %lu", &number) == 1) &&
+	    number)
+		m->has_own_pages = true;
 }
 
 static bool append(struct wv_mapping **all, size_t n, struct wv_mapping m)
