@@ -2,6 +2,7 @@
 #include "cli/launch.h"
 
 #include "base/base.h"
+#include "base/own_folder.h"
 #include "base/preload_list.h"
 #include "base/program_file.h"
 #include "base/program_path.h"
@@ -13,6 +14,7 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/un.h>
 
@@ -93,6 +95,42 @@ int wv_launch_prepare(const struct wv_arguments *a)
 	wv_complain("the program runs without warmverbs",
 		    "no library can be preloaded into %s: it is %s", path, obstacle);
 	return 0;
+}
+
+/* warmverbs-start: in the folder of this program or, in a build folder, beside that. */
+static const char *find_starter(void)
+{
+	static char path[PATH_MAX];
+	static const char *const places[] = {"warmverbs-start", "../template/warmverbs-start"};
+
+	for (size_t i = 0; i < WV_ARRAY_SIZE(places); i++)
+		if (!wv_beside_executable(places[i], path) && !access(path, X_OK))
+			return path;
+	return NULL;
+}
+
+char **wv_launch_from_template(char **program)
+{
+	const char *starter = find_starter();
+	char **command;
+	size_t n = 0;
+
+	if (!starter) {
+		wv_complain("install warmverbs-templates",
+			    "there is no warmverbs-start beside warmverbs");
+		return NULL;
+	}
+	while (program[n])
+		n++;
+	command = calloc(n + 3, sizeof(*command));
+	if (!command) {
+		out_of_memory();
+		return NULL;
+	}
+	command[0] = (char *)starter;
+	command[1] = "--";
+	memcpy(command + 2, program, n * sizeof(*program));
+	return command;
 }
 
 int wv_launch_exec(char **program)

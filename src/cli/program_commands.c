@@ -31,6 +31,8 @@ static const struct argp_option run_options[] = {
     WV_SOCKET_OPTION,
     {"summary", WV_OPTION(summary), NULL, 0,
      "At the end, print a line to stderr: how much was done ahead, or why nothing was", 0},
+    {"template", WV_OPTION(template), NULL, 0,
+     "Start PROGRAM from its template, and make one for the next starts: warmverbs-start(1)", 0},
     {0},
 };
 
@@ -46,12 +48,17 @@ static int print_summary(const struct wv_run *run, FILE *out)
 static int run(const struct wv_arguments *a)
 {
 	int code = wv_launch_prepare(a), status;
+	char **command = a->program;
 
 	if (code)
 		return code;
+	if (a->template)
+		command = wv_launch_from_template(a->program);
+	if (!command)
+		return WV_EXIT_NOT_STARTED;
 	if (!a->summary)
-		return wv_launch_exec(a->program);
-	code = wv_traced_run(a->program, print_summary, stderr, &status);
+		return wv_launch_exec(command);
+	code = wv_traced_run(command, print_summary, stderr, &status);
 	return code ? code : wv_end_alike(status);
 }
 

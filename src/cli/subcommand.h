@@ -21,11 +21,11 @@ enum wv_exit {
 /* What the command line says. */
 struct wv_arguments {
 	const struct wv_subcommand *subcommand;
-	bool details, json, no_lease, prometheus, summary; /* options, by their names */
-	const char *name, *output, *socket;		   /* the same; NULL: not given */
-	const struct wv_action *action;			   /* of wv_subcommand.actions */
-	const char *operand;				   /* of the action, if it has one */
-	char **program;					   /* and its arguments */
+	bool details, json, no_lease, prometheus, summary, template; /* options, by their names */
+	const char *name, *output, *socket;			     /* the same; NULL: not given */
+	const struct wv_action *action;				     /* of wv_subcommand.actions */
+	const char *operand; /* of the action, if it has one */
+	char **program;	     /* and its arguments */
 };
 
 /* The key of an option: the member that it sets. Above every character, so that none is short. */

@@ -12,6 +12,7 @@
 #include "preload/core/script.h"
 #include "reply.h"
 #include "store/recipe_json.h"
+#include "template/start.h"
 #include "through.h"
 #include "turns.h"
 #include "wire/pair.h"
@@ -550,6 +551,26 @@ static void save_texts(void)
 	save_text("config", "long", long_line);
 }
 
+static void save_start(void)
+{
+	struct {
+		uint8_t n_fds;
+		struct wv_start start;
+		char strings[24];
+	} __attribute__((packed)) message = {
+	    .n_fds = 6,
+	    .start = {.magic = WV_START_MAGIC,
+		      .version = WV_START_VERSION,
+		      .n_fds = 3,
+		      .argc = 2,
+		      .envc = 2,
+		      .fds = {0, 1, 7}},
+	    .strings = "/program\0program\0-v\0A=",
+	};
+
+	save("start", "start", &message, sizeof(message));
+}
+
 int main(int argc, char **argv)
 {
 	struct wv_cmdlog **records = through_begin();
@@ -583,5 +604,6 @@ int main(int argc, char **argv)
 	save_heard();
 	save_containers();
 	save_frames();
+	save_start();
 	return 0;
 }

@@ -13,7 +13,8 @@ import sys
 IN_SOURCE = re.compile(r'"(WARMVERBS_[A-Z_]+)"|getenv\("(\w+)"\)')
 IN_PAGE = re.compile(r"^(?:\*\w+\*, )*\*\w+\*$", re.M)
 # Read as every program does, or set by the init system: of no use to say.
-USUAL = {"PATH", "LD_PRELOAD", "JOURNAL_STREAM", "STATE_DIRECTORY", "CREDENTIALS_DIRECTORY", "container"}
+USUAL = {"PATH", "LD_PRELOAD", "LD_LIBRARY_PATH", "JOURNAL_STREAM", "STATE_DIRECTORY", "CREDENTIALS_DIRECTORY", "XDG_RUNTIME_DIR",
+         "container"}
 
 
 def variables_of_sources(folder, but):

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The pure parts of the command line: from the daemon's documents to what a user reads. */
+#include "base/program_file.h"
 #include "base/program_path.h"
 #include "capture.h"
 #include "cli/answer_text.h"
 #include "cli/command_text.h"
 #include "cli/metrics.h"
-#include "base/program_file.h"
 #include "cli/table.h"
 #include "cli/units.h"
 #include "store/steps_json.h"

@@ -111,3 +111,10 @@ char **wv_argv(void)
 {
 	return argument_vector;
 }
+
+void wv_settings_begin_anew(char **argv)
+{
+	argument_vector = argv;
+	settings = (struct wv_settings){.trace = NULL};
+	read_environment();
+}

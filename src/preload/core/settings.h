@@ -25,3 +25,9 @@ const struct wv_settings *wv_settings(void);
 
 /* The argument vector that the program was started with; NULL if unknown. */
 char **wv_argv(void);
+
+/*
+ * This process starts from a template, with other arguments and another environment. Call while
+ * there is one thread, before the library is used.
+ */
+void wv_settings_begin_anew(char **argv);

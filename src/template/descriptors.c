@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "template/descriptors.h"
+
+#include "base/base.h"
+#include "template/numbers.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/resource.h>
+
+/* Of a child besides those that came with the start, with room for what libc opens. */
+#define OWN_MOST 32
+
+/* The limit of the client is set later, and may be higher or lower. */
+static int raise_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit))
+		return -errno;
+	limit.rlim_cur = limit.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &limit) ? -errno : 0;
+}
+
+static int move_up(int *fd, int lowest)
+{
+	int moved = fcntl(*fd, F_DUPFD_CLOEXEC, lowest);
+
+	if (moved < 0)
+		return errno == EINVAL ? -EMFILE : -errno; /* fcntl(2): beyond the limit */
+	*fd = moved;
+	return 0;
+}
+
+/* Files wait above the client's numbers until all have left those. */
+static int above(const struct wv_started *s)
+{
+	return s->n_fds ? s->to[s->n_fds - 1] + 1 : 0;
+}
+
+bool wv_descriptors_fit(const struct wv_started *s)
+{
+	rlim_t needed = (rlim_t)above(s) + s->n_fds + WV_START_OWN + OWN_MOST;
+	struct rlimit limit;
+
+	return !getrlimit(RLIMIT_NOFILE, &limit) && needed <= limit.rlim_max;
+}
+
+int wv_descriptors_take(const struct wv_started *s, int *const *kept, unsigned int n_kept)
+{
+	int from[WV_START_FDS], stay[WV_START_FDS + WV_KEPT_MOST];
+	int err = raise_limit();
+
+	for (unsigned int i = 0; i < n_kept && !err; i++) {
+		err = move_up(kept[i], above(s));
+		stay[s->n_fds + i] = *kept[i];
+	}
+	for (unsigned int i = 0; i < s->n_fds && !err; i++) {
+		from[i] = s->from[i];
+		err = from[i] < above(s) ? move_up(&from[i], above(s)) : 0;
+		stay[i] = s->to[i];
+	}
+	for (unsigned int i = 0; i < s->n_fds && !err; i++)
+		err = dup2(from[i], s->to[i]) < 0 ? -errno : 0;
+	if (err)
+		return err;
+	wv_numbers_sort(stay + s->n_fds, n_kept);
+	return wv_numbers_close_others(stay, s->n_fds + n_kept);
+}

@@ -1,0 +1,9 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Lists of numbers of descriptors. */
+#pragma once
+
+/* Sorts them: they rise. */
+void wv_numbers_sort(int *numbers, unsigned int n);
+
+/* Closes all descriptors but the @n at @stay, which rise. Returns 0 or -errno. */
+int wv_numbers_close_others(const int *stay, unsigned int n);

@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "template/supervisor/client_socket.h"
+
+#include "base/base.h"
+#include "base/message.h"
+#include "template/start.h"
+
+#include <errno.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
+
+#define TRY_US	   10000
+#define MOST_TRIES 100
+
+static int new_socket(void)
+{
+	return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+}
+
+/* Nobody listens there. It is a supervisor's, of which there can be no other: see the note. */
+static bool is_left_behind(const struct sockaddr_un *address)
+{
+	wv_auto_fd sock = new_socket();
+	struct stat st;
+
+	return !lstat(address->sun_path, &st) && S_ISSOCK(st.st_mode) &&
+	       connect(sock, (const struct sockaddr *)address, sizeof(*address)) &&
+	       errno == ECONNREFUSED;
+}
+
+/* The children of a supervisor that was killed may have to end first. */
+static int bind_alone(int sock, const struct sockaddr_un *address)
+{
+	for (int tries = 0;; tries++) {
+		if (is_left_behind(address))
+			unlink(address->sun_path);
+		if (!bind(sock, (const struct sockaddr *)address, sizeof(*address)))
+			return 0;
+		if (errno != EADDRINUSE || tries == MOST_TRIES)
+			return -errno;
+		usleep(TRY_US);
+	}
+}
+
+int wv_client_socket_bind(struct wv_client_socket *s, const char *path)
+{
+	struct sockaddr_un address = {.sun_family = AF_UNIX};
+	int err = wv_note_take(&s->note, path);
+
+	s->fd = -1;
+	if (err)
+		return err;
+	wv_copy_string(s->path, sizeof(s->path), s->note.path);
+	s->path[strlen(s->path) - strlen(WV_NOTE_SUFFIX)] = '\0';
+	if (!wv_copy_string(address.sun_path, sizeof(address.sun_path), path))
+		return -ENAMETOOLONG;
+	s->fd = new_socket();
+	err = s->fd < 0 ? -errno : bind_alone(s->fd, &address);
+	if (err)
+		wv_close_fd(&s->fd);
+	return err;
+}
+
+int wv_client_socket_open(const struct wv_client_socket *s)
+{
+	return listen(s->fd, SOMAXCONN) ? -errno : 0;
+}
+
+void wv_client_socket_refuse(const struct wv_client_socket *s, const char *why)
+{
+	wv_auto_fd client = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC);
+	struct wv_start_answer answer = {.word = WV_START_REFUSED};
+
+	wv_because(&answer.why, "%s", why);
+	wv_send(client, &answer, sizeof(answer), NULL, 0, NULL, 0);
+}
+
+void wv_client_socket_close(struct wv_client_socket *s, const char *reason)
+{
+	if (s->fd >= 0) {
+		unlink(s->path);
+		shutdown(s->fd, SHUT_RDWR);
+		wv_close_fd(&s->fd);
+	}
+	wv_note_give(&s->note, reason);
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * A program whose constructor does what the variable CONSTRUCTOR says; its main() says what is left
+ * of that.
+ */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int n_children;
+
+static void child(void)
+{
+	n_children++;
+}
+
+static void handle_forks(void)
+{
+	pthread_atfork(NULL, NULL, child);
+}
+
+static void read_input(void)
+{
+	if (getchar() == EOF)
+		abort();
+}
+
+static void close_output(void)
+{
+	close(STDOUT_FILENO);
+}
+
+static void begin_session(void)
+{
+	setsid();
+}
+
+static void lead_group(void)
+{
+	setpgid(0, 0);
+}
+
+static void end(void)
+{
+	fputs("first line\nlast line\n", stderr);
+	_exit(1);
+}
+
+__attribute__((constructor)) static void construct(void)
+{
+	static const struct {
+		const char *name;
+		void (*function)(void);
+	} all[] = {
+	    {"forks", handle_forks},	{"input", read_input}, {"output", close_output},
+	    {"session", begin_session}, {"group", lead_group}, {"end", end},
+	};
+	const char *name = getenv("CONSTRUCTOR");
+
+	for (size_t i = 0; name && i < sizeof(all) / sizeof(all[0]); i++)
+		if (!strcmp(name, all[i].name))
+			all[i].function();
+}
+
+int main(void)
+{
+	printf("children %d\n", n_children);
+	return 0;
+}

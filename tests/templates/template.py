@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: BSD-2-Clause
+"""A program with a template, and clients that start it."""
+
+import contextlib
+import os
+import pathlib
+import shutil
+import subprocess
+import tempfile
+import time
+import unittest
+
+from support import cases
+
+BUILD = pathlib.Path(os.environ["WARMVERBS_BUILD"])
+SUPERVISOR = str(BUILD / "src/template/warmverbs-template")
+CLI = str(BUILD / "src/cli/warmverbs")
+CLIENT = str(BUILD / "src/template/warmverbs-start")
+SPY = str(BUILD / "tests/templates/spy")
+LIMIT_S = 60
+TOO_LATE = "timed out\n"  # no child answered, on a busy machine
+
+# Meson sets them for all tests. libc and its loader read them, so they would differ in tests with other environments.
+for name in ("LD_LIBRARY_PATH", "MALLOC_PERTURB_"):
+    os.environ.pop(name, None)
+
+
+def until(condition, what):
+    end = time.monotonic() + LIMIT_S
+    while not (value := condition()):
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {LIMIT_S} s: {what}")
+        time.sleep(0.005)
+    return value
+
+
+def children(pid):
+    """The processes that @pid is the parent of."""
+    found = []
+    with contextlib.suppress(OSError):  # it has ended
+        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
+            found += map(int, (task / "children").read_text().split())
+    return found
+
+
+def processes():
+    return [int(entry.name) for entry in pathlib.Path("/proc").iterdir() if entry.name.isdigit()]
+
+
+def cmdline(pid):
+    try:
+        with open(f"/proc/{pid}/cmdline", encoding="utf-8", errors="replace") as file:
+            return file.read().split("\0")[:-1]
+    except OSError:
+        return []
+
+
+class Template:
+    def __init__(self, folder, program, env=None, prefix=(), **options):
+        self.socket = str(folder / "template")
+        options = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+        self.process = subprocess.Popen(
+            [*prefix, SUPERVISOR, "--socket", self.socket, *options, "--", program], env=env,
+            stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)
+
+    def await_ready(self, n=1):
+        """Waits until so many children wait, besides the template itself."""
+        until(lambda: self.process.poll() is not None or len(children(self.process.pid)) >= n + 1, "ready children")
+        return self
+
+    def errors(self):
+        """Waits for the end, too."""
+        return self.process.communicate(timeout=LIMIT_S)[1]
+
+    def stop(self):
+        if self.process.poll() is None:
+            self.process.terminate()
+        return self.errors()
+
+
+class Case(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="template."))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def template(self, program=SPY, **kwargs):
+        made = Template(self.folder, program, **kwargs)
+        self.addCleanup(made.stop)
+        return made
+
+    def start(self, template, *argv, **kwargs):
+        """Started from the template, or executed: see all_started()."""
+        kwargs.setdefault("env", {**os.environ})["WARMVERBS_VERBOSE"] = "1"
+        with open(self.folder / "clients", "ab") as said:
+            return subprocess.Popen([CLIENT, "--socket", template.socket, *argv], **{"stderr": said, **kwargs})
+
+    def all_started(self):
+        """What start() began, and nothing of it was executed, but for want of time."""
+        said = (self.folder / "clients").read_text(encoding="utf-8")
+        self.assertEqual([line for line in said.splitlines() if "executed" in line and TOO_LATE.strip() not in line], [])
+
+    def run_both(self, template, argv, **kwargs):
+        """What a program says and how it ends: executed, and started from its template."""
+        kwargs.setdefault("env", {**os.environ})["WARMVERBS_VERBOSE"] = "1"
+        template.await_ready()
+        for _ in cases.attempts():
+            both = [subprocess.run(command, capture_output=True, text=True, errors="replace", timeout=LIMIT_S,
+                                   check=False, **kwargs)
+                    for command in (argv, [CLIENT, "--socket", template.socket, *argv])]
+            if TOO_LATE not in both[1].stderr:
+                break
+        return both
+
+
+def main():
+    cases.main()

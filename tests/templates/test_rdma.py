@@ -1,0 +1,87 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-2-Clause
+"""RDMA programs that start from templates: with leases of their own, and as plainly without."""
+
+import os
+import pathlib
+import subprocess
+
+import template
+from support import bed, cases
+
+PYTHON = os.path.realpath("/usr/bin/python3")
+MODULE = pathlib.Path(__file__).resolve().parents[2] / "src/template/python"
+FUNCTION = """\
+import sys
+from pyverbs.cq import CQ
+from pyverbs.device import Context, get_device_list
+from pyverbs.pd import PD
+with Context(name=get_device_list()[0].name.decode()) as context, PD(context) as pd, CQ(context, 16) as cq:
+    print(sys.argv[1:], cq.cqe)
+"""
+WORDS = "open pd cq qp:rc move:init move:rtr,rts,all traffic"
+
+
+class Rdma(bed.Case):
+    def template(self, program=bed.WORDS):
+        """Knows no words yet."""
+        made = template.Template(self.folder, program, env=bed.environment(
+            program, True, {"WARMVERBS_SOCKET": str(self.daemon.socket)}))
+        self.addCleanup(made.stop)
+        return made.await_ready()
+
+    def from_template(self, made):
+        return {"prefix": [template.CLIENT, "--socket", made.socket], "env": {"WARMVERBS_VERBOSE": "1"}}
+
+    def test_lease(self):
+        """By its own arguments and settings, not by those of the template."""
+        self.learn(WORDS)
+        made = self.template()
+        started = self.run_leased(WORDS, **self.from_template(made))
+        self.assertEqual(started.errors, "")
+        self.assertEqual(started.shape(), self.run_plain(WORDS).shape())
+        self.assertGreater(len(started.adopted), 5)
+
+    def test_learns(self):
+        """A start is recorded, and its lease serves a program that is executed, and the other way round."""
+        made = self.template()
+        self.learn(WORDS, **self.from_template(made))
+        self.assertEqual(self.run_leased(WORDS).errors, "")
+
+    def test_python(self):
+        """pyverbs is imported once, and each start has a lease."""
+        script, socket = self.folder / "function.py", self.folder / "template"
+        script.write_text(FUNCTION, encoding="utf-8")
+        env = {"PATH": f"{template.BUILD / 'src/template'}:{os.environ['PATH']}", "PYTHONPATH": str(MODULE),
+               "PYTHONDONTWRITEBYTECODE": "1", "WARMVERBS_VERBOSE": "1"}
+        supervisor = subprocess.Popen(
+            [PYTHON, "-m", "warmverbs_template", "--socket", socket, "--import", "pyverbs.cq", script],
+            env=bed.environment(PYTHON, True, {"WARMVERBS_SOCKET": str(self.daemon.socket), **env}))
+        self.addCleanup(supervisor.wait)
+        self.addCleanup(supervisor.terminate)
+        bed.until(lambda: len(template.children(supervisor.pid)) > 1, "ready children")
+        how = {"program": PYTHON, "env": env}
+        self.learn([str(script), "1"], prefix=[template.CLIENT, "--socket", str(socket)], **how)
+        started = self.run_leased([str(script), "1"], prefix=[template.CLIENT, "--socket", str(socket)], **how)
+        self.assertEqual(started.errors, "")
+        self.assertEqual(started.shape(), self.run_plain([str(script), "1"], **how).shape())
+        self.assertGreaterEqual(len(started.adopted), 3)
+
+    def test_without_a_daemon(self):
+        made = self.template()
+        nowhere = {"WARMVERBS_SOCKET": str(self.folder / "nowhere")}
+        started = self.run_warm(WORDS, prefix=[template.CLIENT, "--socket", made.socket],
+                                env={"WARMVERBS_VERBOSE": "1", **nowhere})
+        self.assertEqual(started.errors, "")
+        self.assertEqual(started.shape(), self.run_plain(WORDS).shape())
+        self.assertEqual(started.leased, 0)
+
+    def test_provider_is_loaded(self):
+        """Before the start: it opens no library any more."""
+        made = self.template()
+        maps = pathlib.Path(f"/proc/{template.children(made.process.pid)[0]}/maps").read_text(encoding="utf-8")
+        self.assertIn("libmlx5", maps)
+
+
+if __name__ == "__main__":
+    cases.main()
