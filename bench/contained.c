@@ -7,7 +7,7 @@
 int main(void)
 {
 	static uint8_t memory[8192] __attribute__((aligned(4096)));
-	struct start s;
+	struct start s = {0};
 
 	start_to_init(&s);
 	start_read_own(&s, memory, sizeof(memory));

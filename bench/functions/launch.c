@@ -4,6 +4,7 @@
  * three ways, and prints how many were answered per second, and how long an answer took.
  */
 #include "functions.h"
+#include "warmverbs-template.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -33,6 +34,7 @@ static const struct way {
 struct options {
 	const struct way *way;
 	char *function, *port;
+	const char *template; /* its socket, or NULL: functions are executed */
 	size_t at_a_time, requests, first;
 	unsigned int pause_ms;
 };
@@ -44,11 +46,22 @@ struct sample {
 static int functions; /* a socket; every function has its other end */
 static char functions_side[16];
 
+/* Its descriptors stay open: the function would be killed. */
+static int start_from_template(const struct options *o, char **command)
+{
+	const struct wv_template_request request = {
+	    .path = o->function, .argv = command, .envp = environ, .timeout_ms = PATIENCE_S * 1000};
+	struct wv_template_start started;
+
+	return wv_template_start(o->template, &request, &started);
+}
+
 static void spawn(const struct options *o)
 {
 	char *command[] = {o->function, (char *)o->way->function, o->port, functions_side, NULL};
 	pid_t pid;
-	int err = posix_spawn(&pid, o->function, NULL, NULL, command, environ);
+	int err = o->template ? start_from_template(o, command)
+			      : posix_spawn(&pid, o->function, NULL, NULL, command, environ);
 
 	if (err)
 		give_up(err, "cannot run %s", o->function);
@@ -184,12 +197,14 @@ static const struct way *find_way(const char *name)
 
 static _Noreturn void usage(FILE *to, int status)
 {
-	fputs("usage: launch [-c N] [-n REQUESTS] [-f FIRST] [-p MS] cold|warm|fork FUNCTION PORT\n"
+	fputs("usage: launch [-c N] [-n REQUESTS] [-f FIRST] [-p MS] [-s SOCKET]\n"
+	      "              cold|warm|fork FUNCTION PORT\n"
 	      "Prints requests answered in 1000 s, and percentiles (nanoseconds).\n"
 	      "  -c N         requests at a time (default: 1)\n"
 	      "  -n REQUESTS  that count (default: 100)\n"
 	      "  -f FIRST     requests before them, one by one (default: 4)\n"
-	      "  -p MS        rest after each of these (default: 200)\n",
+	      "  -p MS        rest after each of these (default: 200)\n"
+	      "  -s SOCKET    start them from the template that listens there\n",
 	      to);
 	exit(status);
 }
@@ -199,7 +214,7 @@ static struct options parse(int argc, char **argv)
 	struct options o = {.at_a_time = 1, .requests = 100, .first = 4, .pause_ms = 200};
 	int c;
 
-	while ((c = getopt(argc, argv, "c:n:f:p:h")) != -1) {
+	while ((c = getopt(argc, argv, "c:n:f:p:s:h")) != -1) {
 		switch (c) {
 		case 'c':
 			o.at_a_time = number(optarg, 1);
@@ -212,6 +227,9 @@ static struct options parse(int argc, char **argv)
 			break;
 		case 'p':
 			o.pause_ms = (unsigned int)number(optarg, 0);
+			break;
+		case 's':
+			o.template = optarg;
 			break;
 		default:
 			usage(c == 'h' ? stdout : stderr, c == 'h' ? 0 : 2);

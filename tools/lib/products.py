@@ -43,6 +43,12 @@ class Products:
     def dc_pingpong(self):
         return self.folder / "tests" / "programs" / "dc_pingpong"
 
+    def template(self, name):
+        return self.folder / "src" / "template" / name
+
+    def templates(self):
+        return sorted(path for path in (self.folder / "src" / "template").iterdir() if path.is_file())
+
     def bench(self, name):
         return self.folder / "bench" / name
 

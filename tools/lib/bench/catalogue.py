@@ -25,6 +25,7 @@ from . import (
     siege,
     standin,
     storm,
+    template,
     transfer,
 )
 from .places import HERE, lab, on_standin
@@ -170,6 +171,13 @@ ALL = (
         ((COUNTING, mesh.counting),),
         runs=1,
     ),
+    Bench(
+        "template",
+        "programs that start from templates: to the first completion, to the end",
+        "us",
+        LAB,
+        ((COUNTING, template.measure), (COUNTING, template.measure_python), (COUNTING, template.forks)),
+    ),
     Bench("daemon", "what a lease costs warmverbsd", "us", LAB, ((COUNTING, daemon.measure),)),
     Bench(
         "standin",
@@ -276,6 +284,13 @@ ALL = (
         MODELLED,
         ((MODEL_A, mesh.on_model_a), (MODEL_B, mesh.on_model_b)),
         runs=3,
+    ),
+    Bench(
+        "standin-template",
+        "mlx5: programs that start from templates: to the first completion, to the end",
+        "us",
+        MODELLED,
+        ((MODEL_A, template.on_model_a), (MODEL_A, template.python_on_model_a)),
     ),
     Bench(
         "siege",

@@ -7,11 +7,11 @@ import subprocess
 
 import session
 
-from . import warm
+from . import template, warm
 from .results import figures, row
 from .say import say
 
-WAYS = ("cold", "warm", "fork")
+WAYS = ("cold", "warm", "fork", "ready")  # ready: cold with warmverbs' templates, plainly without
 AT_A_TIME = (1, 2, 4, 8, 16, 32)
 MODES = ("plain", "warm")
 PERCENTILES = ("p50", "p90", "p99")
@@ -55,11 +55,15 @@ def server(node):
 
 def measure_way(node, runs, port, way, at_a_time, requests, suffix):
     launch, function = (node.products.bench(f"functions/{name}") for name in ("launch", "function"))
-    command = [launch, "-c", str(at_a_time), "-n", str(requests), way, function, port]
+    command = [launch, "-c", str(at_a_time), "-n", str(requests), "cold" if way == "ready" else way, function, port]
 
     def once(mode):
         extra = {"WARMVERBS_PREFORK": SETS} if mode == "warm" and way == "fork" else {}
-        return figures(node.run(command, mode, **extra))
+        if mode != "warm" or way != "ready":
+            return figures(node.run(command, mode, **extra))
+        with template.of_program(node, function) as ready:
+            ready.settle()
+            return figures(node.run([*command[:1], "-s", ready.socket, *command[1:]], mode))
 
     samples = in_turn(node, runs, once)
     say(f"{way}, {at_a_time} at a time")

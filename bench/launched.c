@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Starts a program that says at which time of clock_ns() it had its first completion, and prints
+ * how long that was after the start, and how long the program took to its end.
+ */
+#include "measure.h"
+#include "warmverbs-template.h"
+
+#include <errno.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#define ANSWER_MS 5000
+
+extern char **environ;
+
+static int execute(char **command, int output, uint64_t *began)
+{
+	posix_spawn_file_actions_t files;
+	int err, status;
+	pid_t pid;
+
+	posix_spawn_file_actions_init(&files);
+	posix_spawn_file_actions_adddup2(&files, output, STDOUT_FILENO);
+	*began = clock_ns();
+	err = posix_spawn(&pid, command[0], &files, NULL, command, environ);
+	close(output);
+	if (err || waitpid(pid, &status, 0) != pid)
+		give_up(err ? err : errno, "cannot run %s", command[0]);
+	posix_spawn_file_actions_destroy(&files);
+	return status;
+}
+
+static int start(const char *socket, char **command, int output, uint64_t *began)
+{
+	const int fds[] = {STDIN_FILENO, output, STDERR_FILENO};
+	const struct wv_template_request request = {
+	    .path = command[0],
+	    .argv = command,
+	    .envp = environ,
+	    .fds = fds,
+	    .n_fds = 3,
+	    .timeout_ms = ANSWER_MS,
+	};
+	struct wv_template_start started;
+	int err, status;
+
+	*began = clock_ns();
+	err = wv_template_start(socket, &request, &started);
+	close(output);
+	if (err)
+		give_up(err, "%s was not started from its template: %s", command[0], started.why);
+	err = wv_template_wait(&started, &status);
+	if (err)
+		give_up(err, "how %s ended", command[0]);
+	wv_template_close(&started);
+	return status;
+}
+
+/* The value of the line that a program has written. */
+static uint64_t read_time(int from)
+{
+	static const char name[] = "first_completion ";
+	char text[256];
+	ssize_t n = read(from, text, sizeof(text) - 1);
+	const char *at;
+
+	text[n > 0 ? n : 0] = '\0';
+	at = strstr(text, name);
+	if (!at)
+		give_up(0, "the program had no first completion: %s", text);
+	return strtoull(at + strlen(name), NULL, 10);
+}
+
+static _Noreturn void usage(FILE *to, int status)
+{
+	fputs("usage: launched [-s SOCKET] PROGRAM [ARGUMENT...]\n"
+	      "Prints the nanoseconds from the start of PROGRAM to its first completion and to its "
+	      "end.\n"
+	      "  -s SOCKET  start it from the template that listens there\n",
+	      to);
+	exit(status);
+}
+
+int main(int argc, char **argv)
+{
+	const char *socket = NULL;
+	uint64_t began, ended;
+	int c, output[2], status;
+
+	while ((c = getopt(argc, argv, "+s:h")) != -1) {
+		if (c == 's')
+			socket = optarg;
+		else
+			usage(c == 'h' ? stdout : stderr, c == 'h' ? 0 : 2);
+	}
+	if (optind == argc)
+		usage(stderr, 2);
+	if (pipe(output))
+		give_up(errno, "a pipe");
+	status = socket ? start(socket, argv + optind, output[1], &began)
+			: execute(argv + optind, output[1], &began);
+	ended = clock_ns();
+	if (status)
+		give_up(0, "%s has ended with status %d", argv[optind], status);
+	printf("first_completion %lu\nend %lu\n", (unsigned long)(read_time(output[0]) - began),
+	       (unsigned long)(ended - began));
+	return 0;
+}
