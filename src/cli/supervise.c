@@ -2,6 +2,7 @@
 #include "cli/supervise.h"
 
 #include "base/base.h"
+#include "base/outer_signals.h"
 #include "cli/complain.h"
 #include "cli/launch.h"
 
@@ -10,17 +11,6 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-
-/* Of errors in this process itself: blocking them would only hide where they come from. */
-static const int own_signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGTRAP, SIGSYS, SIGABRT};
-
-static void block_signals(sigset_t *signals, sigset_t *before)
-{
-	sigfillset(signals);
-	for (unsigned int i = 0; i < WV_ARRAY_SIZE(own_signals); i++)
-		sigdelset(signals, own_signals[i]);
-	sigprocmask(SIG_BLOCK, signals, before);
-}
 
 /*
  * Stops as the program did: a shell then takes its terminal back. A shell continues both; whoever
@@ -95,7 +85,8 @@ int wv_supervise(char **program, int *status)
 	sigset_t signals, before;
 	pid_t parent = getpid(), child;
 
-	block_signals(&signals, &before);
+	wv_outer_signals(&signals);
+	sigprocmask(SIG_BLOCK, &signals, &before);
 	/* A process that ignores SIGCHLD is not told that a child ended. */
 	sigaction(SIGCHLD, &tell, &of_children);
 	child = fork();

@@ -2,6 +2,7 @@
 #include "template/descriptors.h"
 
 #include "base/base.h"
+#include "base/file_limit.h"
 #include "template/numbers.h"
 
 #include <errno.h>
@@ -10,17 +11,6 @@
 
 /* Of a child besides those that came with the start, with room for what libc opens. */
 #define OWN_MOST 32
-
-/* The limit of the client is set later, and may be higher or lower. */
-static int raise_limit(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit))
-		return -errno;
-	limit.rlim_cur = limit.rlim_max;
-	return setrlimit(RLIMIT_NOFILE, &limit) ? -errno : 0;
-}
 
 static int move_up(int *fd, int lowest)
 {
@@ -49,7 +39,8 @@ bool wv_descriptors_fit(const struct wv_started *s)
 int wv_descriptors_take(const struct wv_started *s, int *const *kept, unsigned int n_kept)
 {
 	int from[WV_START_FDS], stay[WV_START_FDS + WV_KEPT_MOST];
-	int err = raise_limit();
+	struct rlimit unused;
+	int err = wv_file_limit_raise(&unused); /* the client's is set later */
 
 	for (unsigned int i = 0; i < n_kept && !err; i++) {
 		err = move_up(kept[i], above(s));

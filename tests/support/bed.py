@@ -19,6 +19,7 @@ import time
 import unittest
 
 from . import cases, client, peering, pools, processes, trace
+from .processes import children_of, until
 
 LIMIT_S = 100
 BUILD = pathlib.Path(os.environ["WARMVERBS_BUILD"])
@@ -66,17 +67,6 @@ def environment(program, warm, extra=None, lib=PRELOAD, standin=STANDIN):
             "ASAN_OPTIONS": "detect_leaks=0", "TSAN_OPTIONS": "report_thread_leaks=0", **told, **(extra or {})}
 
 
-def until(condition, what):
-    """Waits until a condition is true; returns its value. Looks often at first, and then leaves others the processor."""
-    end, rest_s = time.monotonic() + LIMIT_S, 0.002
-    while not (value := condition()):
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {LIMIT_S} s: {what}")
-        time.sleep(rest_s)
-        rest_s = min(1.2 * rest_s, 0.02)
-    return value
-
-
 def own_threads(pid):
     """The threads of this library in a process. One may end meanwhile."""
     found = []
@@ -103,14 +93,6 @@ def ctl(*words, env=CLEAN):
 
 def counts(pid, kind="firmware", env=CLEAN):
     return ctl("counts", env=env).get(str(pid), {}).get(kind, {})
-
-
-def children_of(pid):
-    found = []
-    for children in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
-        with contextlib.suppress(OSError):  # that thread has ended
-            found += map(int, children.read_text(encoding="ascii").split())
-    return found
 
 
 def library_threads(pid):

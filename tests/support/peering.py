@@ -11,10 +11,10 @@ import socket
 import ssl
 import struct
 import subprocess
-import time
 
 from . import authority, client, ports, processes
 from .authority import LIMIT_S
+from .processes import until
 
 BUILD = pathlib.Path(os.environ["WARMVERBS_BUILD"])
 DAEMON = BUILD / "src/daemon/warmverbsd"
@@ -25,16 +25,6 @@ CLEAN = {name: value for name, value in os.environ.items() if not name.startswit
 MAGIC, VERSION = 0x57765072, 2
 HELLO, PING, PONG, GOODBYE, FIRST_MESSAGE = 1, 2, 3, 4, 16
 MOST_BODY = 4096
-
-
-def until(condition, what):
-    """Waits until a condition is true; returns its value."""
-    end = time.monotonic() + LIMIT_S
-    while not (value := condition()):
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {LIMIT_S} s: {what}")
-        time.sleep(0.02)
-    return value
 
 
 def are_on():

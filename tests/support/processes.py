@@ -1,9 +1,39 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Processes that the tests have started."""
 
+import contextlib
 import os
+import pathlib
 import select
 import time
+
+
+def until(condition, what, limit_s=100):
+    """Waits until a condition is true; returns its value. Looks often at first, and then leaves others the processor."""
+    end, rest_s = time.monotonic() + limit_s, 0.002
+    while not (value := condition()):
+        if time.monotonic() > end:
+            raise AssertionError(f"not within {limit_s} s: {what}")
+        time.sleep(rest_s)
+        rest_s = min(1.2 * rest_s, 0.02)
+    return value
+
+
+def children_of(pid):
+    found = []
+    for children in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
+        with contextlib.suppress(OSError):  # that thread has ended
+            found += map(int, children.read_text(encoding="ascii").split())
+    return found
+
+
+def is_alive(pid):
+    """False for a zombie: nobody may reap orphans here."""
+    try:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as stat:
+            return stat.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
 
 
 def wait(process, limit_s):

@@ -1,16 +1,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A program with a template, and clients that start it."""
 
-import contextlib
+import functools
 import os
 import pathlib
 import shutil
 import subprocess
 import tempfile
-import time
 import unittest
 
-from support import cases
+from support import cases, processes
+from support.processes import children_of as children
 
 BUILD = pathlib.Path(os.environ["WARMVERBS_BUILD"])
 SUPERVISOR = str(BUILD / "src/template/warmverbs-template")
@@ -25,25 +25,10 @@ for name in ("LD_LIBRARY_PATH", "MALLOC_PERTURB_"):
     os.environ.pop(name, None)
 
 
-def until(condition, what):
-    end = time.monotonic() + LIMIT_S
-    while not (value := condition()):
-        if time.monotonic() > end:
-            raise AssertionError(f"not within {LIMIT_S} s: {what}")
-        time.sleep(0.005)
-    return value
+until = functools.partial(processes.until, limit_s=LIMIT_S)
 
 
-def children(pid):
-    """The processes that @pid is the parent of."""
-    found = []
-    with contextlib.suppress(OSError):  # it has ended
-        for task in pathlib.Path(f"/proc/{pid}/task").iterdir():
-            found += map(int, (task / "children").read_text().split())
-    return found
-
-
-def processes():
+def all_processes():
     return [int(entry.name) for entry in pathlib.Path("/proc").iterdir() if entry.name.isdigit()]
 
 

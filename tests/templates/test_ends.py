@@ -8,18 +8,10 @@ import subprocess
 
 import template
 from support import cases
+from support.processes import is_alive as exists
 from template import children, cmdline, until
 
 SLEEP = ("/bin/sleep", "100")
-
-
-def exists(pid):
-    """Whether it runs: nobody may reap orphans here."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-            return file.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 class Ends(template.Case):

@@ -22,7 +22,7 @@ class Named(template.Case):
         self.addCleanup(self.end_all)
 
     def supervisors(self):
-        found = [process for process in template.processes()
+        found = [process for process in template.all_processes()
                  if any(word.startswith(str(self.templates)) for word in template.cmdline(process))]
         # A child of one has its arguments until it executes the program.
         young = {child for process in found for child in template.children(process)}

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "base/log.h"
+#include "base/stale_socket.h"
 #include "daemon/ipc/user_socket.h"
 #include "wire/wire.h"
 
@@ -50,34 +51,6 @@ static int check_activated(struct wv_listener *l)
 	return 0;
 }
 
-/* 0 if nobody answers at @to, -EADDRINUSE if somebody does, or -errno if that is not known. */
-static int probe(const struct sockaddr_un *to)
-{
-	wv_auto_fd sock = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-
-	if (sock < 0)
-		return -errno;
-	if (!connect(sock, (const struct sockaddr *)to, sizeof(*to)) || errno == EAGAIN ||
-	    errno == EPROTOTYPE)
-		return -EADDRINUSE;
-	return errno == ECONNREFUSED || errno == ENOENT ? 0 : -errno;
-}
-
-/* Removes the socket that a killed daemon left behind, and nothing else. */
-static int clear_stale(const struct sockaddr_un *at)
-{
-	struct stat st;
-	int err = probe(at);
-
-	if (err)
-		return err;
-	if (lstat(at->sun_path, &st))
-		return errno == ENOENT ? 0 : -errno;
-	if (!S_ISSOCK(st.st_mode))
-		return -EEXIST;
-	return unlink(at->sun_path) ? -errno : 0;
-}
-
 static int set_group(const char *path, const char *name)
 {
 	struct group *group = getgrnam(name);
@@ -123,7 +96,7 @@ static int clear_place(struct wv_listener *l, const struct wv_config *config)
 	set_run_dir(l);
 	if (mkdir(l->run_dir, 0755) && errno != EEXIST)
 		return -errno;
-	return clear_stale(&at);
+	return wv_stale_socket_clear(&at);
 }
 
 static int make_own(const struct wv_listener *l, const struct wv_config *config)

@@ -3,38 +3,22 @@
 
 #include "base/base.h"
 #include "base/message.h"
+#include "base/stale_socket.h"
 #include "template/start.h"
 
 #include <errno.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 #include <sys/un.h>
 
 #define TRY_US	   10000
 #define MOST_TRIES 100
 
-static int new_socket(void)
-{
-	return socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
-}
-
-/* Nobody listens there. It is a supervisor's, of which there can be no other: see the note. */
-static bool is_left_behind(const struct sockaddr_un *address)
-{
-	wv_auto_fd sock = new_socket();
-	struct stat st;
-
-	return !lstat(address->sun_path, &st) && S_ISSOCK(st.st_mode) &&
-	       connect(sock, (const struct sockaddr *)address, sizeof(*address)) &&
-	       errno == ECONNREFUSED;
-}
-
 /* The children of a supervisor that was killed may have to end first. */
 static int bind_alone(int sock, const struct sockaddr_un *address)
 {
 	for (int tries = 0;; tries++) {
-		if (is_left_behind(address))
-			unlink(address->sun_path);
+		wv_stale_socket_clear(
+		    address); /* of which there can be no other owner: see the note */
 		if (!bind(sock, (const struct sockaddr *)address, sizeof(*address)))
 			return 0;
 		if (errno != EADDRINUSE || tries == MOST_TRIES)
@@ -55,7 +39,7 @@ int wv_client_socket_bind(struct wv_client_socket *s, const char *path)
 	s->path[strlen(s->path) - strlen(WV_NOTE_SUFFIX)] = '\0';
 	if (!wv_copy_string(address.sun_path, sizeof(address.sun_path), path))
 		return -ENAMETOOLONG;
-	s->fd = new_socket();
+	s->fd = socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
 	err = s->fd < 0 ? -errno : bind_alone(s->fd, &address);
 	if (err)
 		wv_close_fd(&s->fd);

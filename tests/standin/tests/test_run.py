@@ -17,6 +17,7 @@ import unittest
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.realpath(__file__)), "..", ".."))
 from support import cases  # noqa: E402  (the path comes first)
+from support.processes import is_alive  # noqa: E402
 
 RUN, BUILD = sys.argv.pop(1), sys.argv.pop(1)
 MODELS = os.path.join(os.path.dirname(RUN), "models")
@@ -26,15 +27,6 @@ LINE = re.compile(r"^(\w+) (\d+) # (.+)$")
 def run(*command, options=(), **more):
     return subprocess.run([RUN, "--build", BUILD, *options, "--", *command], stdin=subprocess.DEVNULL,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **more)
-
-
-def is_alive(pid):
-    """False for a zombie."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="ascii") as stat:
-            return stat.read().rpartition(")")[2].split()[0] != "Z"
-    except FileNotFoundError:
-        return False
 
 
 class Run(unittest.TestCase):
