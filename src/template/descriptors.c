@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "base/file_limit.h"
 #include "template/numbers.h"
+#include "template/ready.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -38,7 +39,8 @@ bool wv_descriptors_fit(const struct wv_started *s)
 
 int wv_descriptors_take(const struct wv_started *s, int *const *kept, unsigned int n_kept)
 {
-	int from[WV_START_FDS], stay[WV_START_FDS + WV_KEPT_MOST];
+	int from[WV_START_FDS], stay[WV_START_FDS + WV_KEPT_MOST + WV_READY_FDS];
+	unsigned int n = s->n_fds + n_kept;
 	struct rlimit unused;
 	int err = wv_file_limit_raise(&unused); /* the client's is set later */
 
@@ -55,6 +57,8 @@ int wv_descriptors_take(const struct wv_started *s, int *const *kept, unsigned i
 		err = dup2(from[i], s->to[i]) < 0 ? -errno : 0;
 	if (err)
 		return err;
-	wv_numbers_sort(stay + s->n_fds, n_kept);
-	return wv_numbers_close_others(stay, s->n_fds + n_kept);
+	/* Those that have lost a number to the client's are gone: dup2() is libwarmverbs' own. */
+	n += wv_ready_fds(stay + n, WV_READY_FDS);
+	wv_numbers_sort(stay, n);
+	return wv_numbers_close_others(stay, n);
 }

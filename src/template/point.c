@@ -10,6 +10,7 @@
 #include "template/libraries.h"
 #include "template/own_settings.h"
 #include "template/quiet.h"
+#include "template/ready.h"
 #include "template/spy.h"
 #include "template/spy_calls.h"
 #include "template/stop.h"
@@ -17,22 +18,16 @@
 #include "template/waiting.h"
 #include "warmverbs-template.h"
 
-#include <dlfcn.h>
 #include <errno.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* Of libwarmverbs.so, if that is preloaded, too. */
-static void (*begin_preload_anew)(char **argv);
-
-static void get_ahead(void)
+/* What it has said so far is seen by check_quiet(). */
+static const char *show_output(void)
 {
-	void (*preload)(void) = dlsym(RTLD_DEFAULT, "warmverbs_get_ahead");
-
-	begin_preload_anew = dlsym(RTLD_DEFAULT, "warmverbs_begin_anew");
-	if (preload)
-		preload();
+	fflush(NULL);
+	return NULL;
 }
 
 static const char *check_quiet(void)
@@ -76,20 +71,19 @@ static const char *leave_folder(void)
 static const char *become_template(void)
 {
 	static const char *(*const steps[])(void) = {
-	    check_quiet,       wv_environment_compare, note_libraries, watch_files,
-	    prepare_arguments, leave_folder,	       wv_spy_end,
+	    wv_ready_begin,	    show_output,    check_quiet,
+	    wv_environment_compare, note_libraries, watch_files,
+	    prepare_arguments,	    leave_folder,   wv_spy_end,
 	};
 	const char *why = wv_spy_has_set_limits() ? "it has set a limit" : wv_own_settings_change();
 
-	if (why)
-		return why;
-	get_ahead();
-	fflush(NULL); /* what it has said so far shows: see wv_quiet_check() */
 	for (size_t i = 0; i < WV_ARRAY_SIZE(steps) && !why; i++)
 		why = steps[i]();
-	if (!why)
-		wv_large_pages_use();
-	return why;
+	if (why)
+		return why;
+	wv_ready_share();
+	wv_large_pages_use();
+	return NULL;
 }
 
 /*
@@ -147,8 +141,7 @@ static void stop_here(int *argc, char ***argv)
 	wv_tell_supervisor(WV_CONTROL_READY, 0, "");
 	serve(&s);
 	wv_environment_change();
-	if (begin_preload_anew)
-		begin_preload_anew(s.argv);
+	wv_ready_use(s.argv);
 	*argc = s.argc;
 	*argv = s.argv;
 }

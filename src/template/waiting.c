@@ -7,6 +7,7 @@
 #include "template/client_check.h"
 #include "template/control.h"
 #include "template/likeness.h"
+#include "template/ready.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -128,6 +129,7 @@ void wv_child_wait(const struct wv_origin *origin, struct wv_started *s)
 	await_supervisor(origin);
 	if (wv_likeness_note() || wv_become_prepare(origin->set_signals))
 		_exit(1);
+	wv_ready_make();
 	for (;;) {
 		c.proc = -1;
 		c.n_fds = 0;

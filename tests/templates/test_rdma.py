@@ -7,7 +7,7 @@ import pathlib
 import subprocess
 
 import template
-from support import bed, cases
+from support import bed, cases, trace
 
 PYTHON = os.path.realpath("/usr/bin/python3")
 MODULE = pathlib.Path(__file__).resolve().parents[2] / "src/template/python"
@@ -23,10 +23,10 @@ WORDS = "open pd cq qp:rc move:init move:rtr,rts,all traffic"
 
 
 class Rdma(bed.Case):
-    def template(self, program=bed.WORDS):
+    def template(self, program=bed.WORDS, **env):
         """Knows no words yet."""
         made = template.Template(self.folder, program, env=bed.environment(
-            program, True, {"WARMVERBS_SOCKET": str(self.daemon.socket)}))
+            program, True, {"WARMVERBS_SOCKET": str(self.daemon.socket), **env}))
         self.addCleanup(made.stop)
         return made.await_ready()
 
@@ -66,6 +66,56 @@ class Rdma(bed.Case):
         self.assertEqual(started.errors, "")
         self.assertEqual(started.shape(), self.run_plain([str(script), "1"], **how).shape())
         self.assertGreaterEqual(len(started.adopted), 3)
+
+    def preforked(self, made, words, **kwargs):
+        """Runs a program from the template until it finds its objects ready: the children that wait now may have been
+        made before one has shown which."""
+        for _ in cases.attempts(free=8):
+            how = self.from_template(made)
+            result = self.run_warm(words, **{**how, **kwargs, "env": {**how["env"], **kwargs.get("env", {})}})
+            self.assertEqual(result.errors, "")
+            if trace.opens(result.events, trace.PREFORKED):
+                return result
+        raise AssertionError(f"no objects were ready: {result.events}")
+
+    def test_ready_objects(self):
+        """A start finds what earlier ones have used, and gives no command for it."""
+        self.learn(WORDS)
+        ready = self.preforked(self.template(WARMVERBS_NAME=self.name), WORDS)
+        self.assertEqual(ready.shape(), self.run_plain(WORDS).shape())
+        self.assertEqual([str(event) for event in ready.events if event.makes], [])
+
+    def unready(self, how, words=WORDS, **kwargs):
+        """A start that does not use the objects that are ready, and has the same result as if it were executed."""
+        made = self.template(WARMVERBS_NAME=self.name)
+        self.preforked(made, WORDS)
+        env = {**self.from_template(made)["env"], **kwargs.pop("env", {})}
+        # The second one comes to a child that has waited since before the first.
+        for _ in range(2):
+            started = self.run_warm(words, **{**self.from_template(made), "env": env}, **kwargs)
+            self.assertEqual((how, started.errors, started.shape()),
+                             (how, "", self.run_plain(words, env=env, **kwargs).shape()))
+        return started
+
+    def test_other_objects(self):
+        """A start that wants others than earlier ones makes them itself."""
+        self.unready("others", "open pd cq:8 pd qp:ud")
+        self.unready("none", "")
+        self.unready("in a child", "fork open pd cq qp:rc move:init move:rtr,rts,all traffic")
+
+    def test_other_settings(self):
+        """Objects are of no use that were made with other variables than the start's."""
+        for name, value in (("WARMVERBS_LEASE", "0"), ("WARMVERBS_DISABLE", "1"), ("MLX5_SHUT_UP_BF", "1")):
+            started = self.unready(name, env={name: value})
+            self.assertEqual((name, trace.opens(started.events, trace.PREFORKED)), (name, []))
+
+    def test_numbers(self):
+        """A start has its client's descriptors, also where those of objects are."""
+        held = [os.open("/", os.O_PATH) for _ in range(100)]
+        self.addCleanup(lambda: [os.close(fd) for fd in held])
+        self.assertGreater(held[-1], 90)
+        started = self.unready("numbers", pass_fds=held)
+        self.assertEqual(trace.opens(started.events, trace.PREFORKED), [])
 
     def test_without_a_daemon(self):
         made = self.template()

@@ -265,6 +265,31 @@ static void test_a_script_that_does_not_fit(void **state)
 	assert_false(wv_scripts_know(shm, &script.verbs[0]));
 }
 
+/* It can be copied only while it fits, and makes room then. */
+static void test_a_script_is_copied(void **state)
+{
+	struct wv_script *copy;
+
+	(void)state;
+	learn_all();
+	assert_null(wv_scripts_copy(shm, 0));
+	assert_true(wv_scripts_publish(shm, &script, false));
+	copy = wv_scripts_copy(shm, 0);
+	assert_non_null(copy);
+	assert_int_equal(copy->n, script.n);
+	assert_true(wv_verb_is(&copy->verbs[4], &script.verbs[4]));
+	free(copy);
+	shm->scripts[0].script.n = WV_SCRIPT_VERBS + 1;
+	assert_null(wv_scripts_copy(shm, 0));
+	shm->scripts[0].script.n = 1;
+	shm->scripts[0].script.verbs[0].kind = 99;
+	assert_null(wv_scripts_copy(shm, 0));
+	assert_int_equal(shm->scripts[0].phase, WV_SCRIPT_THERE);
+	shm->scripts[0].misses = WV_SCRIPT_MISSES;
+	assert_null(wv_scripts_copy(shm, 0));
+	assert_int_equal(shm->scripts[0].phase, WV_SCRIPT_EMPTY);
+}
+
 static void test_no_room_for_scripts(void **state)
 {
 	(void)state;
@@ -388,6 +413,7 @@ int main(void)
 	const struct CMUnitTest shared[] = {
 	    cmocka_unit_test_setup_teardown(test_scripts_are_taught_once, new_shm, end_shm),
 	    cmocka_unit_test_setup_teardown(test_a_script_that_does_not_fit, new_shm, end_shm),
+	    cmocka_unit_test_setup_teardown(test_a_script_is_copied, new_shm, end_shm),
 	    cmocka_unit_test_setup_teardown(test_no_room_for_scripts, new_shm, end_shm),
 	    cmocka_unit_test_setup_teardown(test_a_child_that_dies_lets_go, new_shm, end_shm),
 	    cmocka_unit_test_setup_teardown(test_a_claim_is_seen, new_shm, end_shm),

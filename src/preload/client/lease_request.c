@@ -89,11 +89,12 @@ static struct wv_lease_request make_if_possible(const char *path, bool ask, uint
 	return r;
 }
 
-struct wv_lease_request wv_lease_request_make(const char *path, bool ask, uint32_t open_number)
+struct wv_lease_request wv_lease_request_make(const char *path, bool ask, uint32_t open_number,
+					      bool ahead)
 {
 	struct wv_lease_request r = make_if_possible(path, ask, open_number);
 
-	r.ahead = true;
+	r.ahead = ahead;
 	return r;
 }
 

@@ -41,10 +41,11 @@ void wv_lease_request_drop(void);
 struct wv_lease_request wv_lease_request_take(const char *path, bool ask);
 
 /*
- * The same for an open that is made ahead, with the number @open_number. A pending request stays
- * pending.
+ * The same for an open that the program has not asked for, with the number @open_number. @ahead: it
+ * is for another process, and not urgent. A pending request stays pending.
  */
-struct wv_lease_request wv_lease_request_make(const char *path, bool ask, uint32_t open_number);
+struct wv_lease_request wv_lease_request_make(const char *path, bool ask, uint32_t open_number,
+					      bool ahead);
 
 /*
  * Waits for the daemon's answer to @r, for as long as suits the request. If the daemon put off what

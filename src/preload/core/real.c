@@ -99,6 +99,11 @@ static bool bind_others(void)
 	return all;
 }
 
+bool wv_real_has_verbs(void)
+{
+	return wv_real_symbol(VERBS_LIBRARY, "ibv_open_device", "IBVERBS_1.1");
+}
+
 const struct wv_real *wv_real_verbs(void)
 {
 	return __atomic_load_n(&verbs_bound, __ATOMIC_ACQUIRE) || bind_others() ? &wv_real : NULL;

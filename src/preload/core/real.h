@@ -171,6 +171,9 @@ void wv_real_bind_libc(void);
  */
 const struct wv_real *wv_real_verbs(void);
 
+/* Whether the program has libibverbs, which the others may load. */
+bool wv_real_has_verbs(void);
+
 /* The same, with only the usual verbs bound. */
 const struct wv_real *wv_real_usual_verbs(void);
 

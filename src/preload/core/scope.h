@@ -16,10 +16,11 @@
 struct wv_fd_owner;
 struct wv_ring;
 
-/* For a thread that makes objects ahead, for another process. */
+/* For a thread that makes objects ahead, as a rule for another process. */
 struct wv_maker {
 	const struct wv_fd_owner *owner; /* of the contexts that the thread opens */
 	uint32_t open_number;		 /* which open of a device it will be to its user */
+	bool is_user;			 /* this process itself will use them */
 	/*
 	 * The thread made a shared mapping of @bytes at @at: of the ufile @fd, or of queue memory
 	 * (-1).

@@ -112,9 +112,19 @@ char **wv_argv(void)
 	return argument_vector;
 }
 
-void wv_settings_begin_anew(char **argv)
+bool wv_settings_begin_anew(char **argv)
 {
+	char socket[sizeof(socket_path)], name[sizeof(name_of_use)];
+	struct wv_settings before;
+
+	memcpy(&before, &settings, sizeof(before));
+	memcpy(socket, socket_path, sizeof(socket));
+	memcpy(name, name_of_use, sizeof(name));
+	memset(&settings, 0, sizeof(settings));
+	memset(name_of_use, 0, sizeof(name_of_use)); /* of a name only what there is is copied */
 	argument_vector = argv;
-	settings = (struct wv_settings){.trace = NULL};
 	read_environment();
+	before.trace = settings.trace;
+	return !memcmp(&before, &settings, sizeof(before)) && !strcmp(socket, socket_path) &&
+	       !strcmp(name, name_of_use);
 }

@@ -27,7 +27,8 @@ const struct wv_settings *wv_settings(void);
 char **wv_argv(void);
 
 /*
- * This process starts from a template, with other arguments and another environment. Call while
- * there is one thread, before the library is used.
+ * This process starts from a template, with other arguments and another environment. Returns
+ * whether all settings but the trace are as before. Call while there is one thread, before the
+ * program uses the library.
  */
-void wv_settings_begin_anew(char **argv);
+bool wv_settings_begin_anew(char **argv);

@@ -35,6 +35,14 @@ void wv_trace_begin(void)
 		wv_close_fd(&file);
 }
 
+void wv_trace_begin_anew(void)
+{
+	if (file >= 0)
+		wv_fd_untrack(file);
+	file = -1;
+	wv_trace_begin();
+}
+
 bool wv_trace_is_on(void)
 {
 	return file >= 0;

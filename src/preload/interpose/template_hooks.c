@@ -4,7 +4,12 @@
 #include "base/base.h"
 #include "preload/client/provider_list.h"
 #include "preload/core/guard.h"
+#include "preload/core/real.h"
 #include "preload/core/settings.h"
+#include "preload/core/trace.h"
+#include "preload/interpose/prepare.h"
+#include "preload/prefork/child.h"
+#include "preload/prefork/own_sets.h"
 
 WV_PUBLIC void warmverbs_get_ahead(void)
 {
@@ -14,9 +19,34 @@ WV_PUBLIC void warmverbs_get_ahead(void)
 	wv_guard_end();
 }
 
-WV_PUBLIC void warmverbs_begin_anew(char **argv)
+WV_PUBLIC void warmverbs_share(void)
 {
+	if (wv_settings()->lease && wv_real_has_verbs() && wv_real_verbs())
+		wv_own_sets_share();
+}
+
+WV_PUBLIC void warmverbs_make_ready(void)
+{
+	if (!wv_own_sets_are_shared())
+		return;
+	wv_prepare();
+	wv_own_sets_make();
+}
+
+WV_PUBLIC unsigned int warmverbs_own_fds(int *fds, unsigned int most)
+{
+	return wv_child_is_tracking() ? wv_child_offered_fds(fds, most) : 0;
+}
+
+WV_PUBLIC void warmverbs_begin_anew(char **argv, bool is_alike)
+{
+	bool are_same;
+
 	wv_guard_begin();
-	wv_settings_begin_anew(argv);
+	are_same = wv_settings_begin_anew(argv);
+	if (wv_own_sets_are_shared())
+		wv_trace_begin_anew();
 	wv_guard_end();
+	if (wv_child_is_tracking() && !(is_alike && are_same))
+		wv_child_withdraw();
 }

@@ -5,11 +5,25 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 /*
  * At the stop point of a template: loads the providers of the node's devices, if the program has
  * libibverbs.
  */
 void warmverbs_get_ahead(void);
 
-/* In a start, whose arguments and environment are its own. */
-void warmverbs_begin_anew(char **argv);
+/* Once this process is a template: its children will share what they learn from one another. */
+void warmverbs_share(void);
+
+/* In a child that waits: makes the objects that earlier starts have used. */
+void warmverbs_make_ready(void);
+
+/* Descriptors of these objects: at most @most, to @fds. Returns how many. */
+unsigned int warmverbs_own_fds(int *fds, unsigned int most);
+
+/*
+ * In a start, whose arguments and environment are its own. @is_alike: what was read of the
+ * environment to make objects is as it was.
+ */
+void warmverbs_begin_anew(char **argv, bool is_alike);

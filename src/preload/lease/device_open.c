@@ -209,7 +209,8 @@ static int open_locked(const char *path, const struct wv_scope *scope)
 	struct wv_build_id provider = {0};
 	bool known = wv_provider_list_id(path, &provider);
 	struct wv_lease_request r =
-	    scope->maker ? wv_lease_request_make(path, known, scope->maker->open_number)
+	    scope->maker ? wv_lease_request_make(path, known, scope->maker->open_number,
+						 !scope->maker->is_user)
 			 : wv_lease_request_take(path, known);
 	struct wv_context *c = r.node < 0 ? NULL : wv_context_new(scope, wv_lease_end);
 

@@ -96,6 +96,17 @@ struct wv_tracked *wv_tracked_claimed(const struct ibv_context *context)
 	return NULL;
 }
 
+/* A set that the process has made for itself has no claim slot: nobody else can have it. */
+static bool hold(struct wv_tracked *t)
+{
+	return !t->claim_slot || wv_claim_slot_hold(t->claim_slot, &t->state);
+}
+
+static bool release(struct wv_tracked *t, enum wv_claim_phase phase)
+{
+	return !t->claim_slot || wv_claim_slot_release(t->claim_slot, &t->state, phase);
+}
+
 /*
  * Drops a set that was offered and not used. Its memory is a small copy and is not freed. No thread
  * has looked whether this process put other files at its numbers.
@@ -133,11 +144,36 @@ void wv_child_begin(const struct wv_offers *offers, struct wv_prefork_shm *shm)
 		    .state = offers->all[i].state,
 		};
 
-		if (wv_claim_slot_hold(t.claim_slot, &t.state))
+		if (hold(&t))
 			self.all[self.n++] = t;
 		else
 			drop(t.set);
 	}
+}
+
+unsigned int wv_child_offered_fds(int *fds, unsigned int most)
+{
+	unsigned int n = 0;
+
+	wv_child_lock();
+	each_tracked (t)
+		if (t->role == WV_OFFERED)
+			n += wv_resources_fds(&t->set->resources, fds + n, most - n);
+	wv_child_unlock();
+	return n;
+}
+
+void wv_child_withdraw(void)
+{
+	wv_child_lock();
+	each_tracked (t) {
+		if (t->role != WV_OFFERED || t->claim_slot)
+			continue;
+		wv_set_end(t->set);
+		untrack(t);
+	}
+	self.parent_shm = NULL;
+	wv_child_unlock();
 }
 
 void wv_child_rehearse(struct wv_prefork_shm *shm)
@@ -189,7 +225,7 @@ static struct ibv_context *claim(struct wv_tracked *t, const struct wv_verb *ope
 
 	if (!made)
 		return NULL;
-	if (!wv_claim_slot_release(t->claim_slot, &t->state, WV_CLAIM_SLOT_CLAIMED)) {
+	if (!release(t, WV_CLAIM_SLOT_CLAIMED)) {
 		drop(t->set);
 		untrack(t);
 		return NULL;
@@ -310,7 +346,7 @@ void wv_child_lose_fd(int fd)
 		if (t->role != WV_OFFERED || !wv_resources_lose_fd(&t->set->resources, fd))
 			continue;
 		drop(t->set);
-		wv_claim_slot_release(t->claim_slot, &t->state, WV_CLAIM_SLOT_GIVEN_BACK);
+		release(t, WV_CLAIM_SLOT_GIVEN_BACK);
 		untrack(t);
 	}
 	wv_child_unlock();

@@ -22,7 +22,7 @@ struct wv_tracked {
 	struct wv_set *set;
 	struct wv_prefork_shm *shm;	  /* the script is published there */
 	const void *rehearsal;		  /* of which thread; NULL: of none */
-	struct wv_claim_slot *claim_slot; /* OFFERED */
+	struct wv_claim_slot *claim_slot; /* OFFERED; NULL: only this process has the set */
 	uint64_t state;			  /* of the claim slot */
 	struct wv_claims claims;	  /* CLAIMED */
 };
@@ -32,8 +32,8 @@ struct wv_offers {
 	unsigned int n;
 	struct wv_offer {
 		struct wv_set *set;
-		struct wv_claim_slot *claim_slot;
-		uint64_t state; /* of the claim slot */
+		struct wv_claim_slot *claim_slot; /* NULL: only this process has the set */
+		uint64_t state;			  /* of the claim slot */
 	} all[WV_PUBLISHED_SCRIPTS];
 };
 
@@ -66,6 +66,12 @@ void wv_tracked_finish(struct wv_tracked *tracked);
  * that the parent itself had. Call with the lock held.
  */
 void wv_child_begin(const struct wv_offers *offers, struct wv_prefork_shm *shm);
+
+/* The descriptors of sets that are offered: at most @most, to @fds. Returns how many. */
+unsigned int wv_child_offered_fds(int *fds, unsigned int most);
+
+/* This process does without the sets that it has made for itself, and teaches no scripts. */
+void wv_child_withdraw(void);
 
 /*
  * Until wv_child_end_rehearsal(), what this thread does with devices is taught to @shm, as if the

@@ -3,6 +3,7 @@
 
 #include <linux/futex.h>
 #include <stddef.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -63,6 +64,33 @@ bool wv_scripts_publish(struct wv_prefork_shm *shm, const struct wv_script *scri
 		return true;
 	}
 	return false;
+}
+
+static struct wv_script *copy(const struct wv_script *script)
+{
+	uint32_t n = __atomic_load_n(&script->n, __ATOMIC_RELAXED);
+	struct wv_script *made = n <= WV_SCRIPT_VERBS ? malloc(sizeof(*made)) : NULL;
+
+	if (!made)
+		return NULL;
+	memcpy(made, script, offsetof(struct wv_script, verbs) + n * sizeof(script->verbs[0]));
+	made->n = n;
+	if (wv_script_check(made))
+		return made;
+	free(made);
+	return NULL;
+}
+
+struct wv_script *wv_scripts_copy(struct wv_prefork_shm *shm, unsigned int i)
+{
+	struct wv_published_script *p = &shm->scripts[i];
+	uint32_t there = WV_SCRIPT_THERE;
+
+	if (is_in_use(p))
+		return copy(&p->script);
+	__atomic_compare_exchange_n(&p->phase, &there, WV_SCRIPT_EMPTY, false, __ATOMIC_ACQ_REL,
+				    __ATOMIC_RELAXED);
+	return NULL;
 }
 
 void wv_scripts_judge(struct wv_prefork_shm *shm, const struct wv_verb *open, bool fits)

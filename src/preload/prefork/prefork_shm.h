@@ -60,6 +60,12 @@ bool wv_scripts_know(struct wv_prefork_shm *shm, const struct wv_verb *open);
  */
 bool wv_scripts_publish(struct wv_prefork_shm *shm, const struct wv_script *script, bool replace);
 
+/*
+ * A copy of script @i, from malloc(), if it is in use and can be carried out. NULL otherwise; one
+ * that did not fit makes room for another then. Only where no set is kept for other processes.
+ */
+struct wv_script *wv_scripts_copy(struct wv_prefork_shm *shm, unsigned int i);
+
 /* A child reports whether the script that begins with @open fits it. */
 void wv_scripts_judge(struct wv_prefork_shm *shm, const struct wv_verb *open, bool fits);
 

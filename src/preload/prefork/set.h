@@ -38,7 +38,8 @@ struct wv_context_ops {
 
 struct wv_set {
 	struct wv_script *script;
-	uint32_t n; /* verbs that have been carried out */
+	uint32_t n;  /* verbs that have been carried out */
+	bool is_own; /* its maker will use it, and waits for a lease as a program does */
 	struct wv_context_ops ops;
 	struct wv_resources resources;
 	struct wv_made made[]; /* as many as wv_set_new() was asked for */

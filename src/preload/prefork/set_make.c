@@ -179,6 +179,7 @@ int wv_set_make_next(struct wv_set *set)
 	const struct wv_maker maker = {
 	    .owner = set->resources.owner,
 	    .open_number = set->script->open_number,
+	    .is_user = set->is_own,
 	    .mapped = wv_resources_mapped,
 	    .opened = wv_resources_opened,
 	    .data = &set->resources,
@@ -246,4 +247,12 @@ void wv_set_drop(struct wv_set *set)
 {
 	wv_resources_drop(&set->resources);
 	wv_set_free(set);
+}
+
+void wv_set_end(struct wv_set *set)
+{
+	if (wv_resources_are_there(&set->resources))
+		wv_set_unmake(set);
+	else
+		wv_set_drop(set);
 }

@@ -37,5 +37,8 @@ void wv_set_abandon(struct wv_set *set);
  */
 void wv_set_drop(struct wv_set *set);
 
+/* Ends a set that only this process has, whatever became of its descriptors. */
+void wv_set_end(struct wv_set *set);
+
 /* Destroys the object at @index. Returns 0 or the errno value of the verb. */
 int wv_set_destroy(struct wv_set *set, uint16_t index);

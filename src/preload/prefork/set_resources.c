@@ -146,6 +146,16 @@ void wv_resources_give_fds(const struct wv_resources *resources)
 			wv_fd_untrack(resources->files[i].fd);
 }
 
+unsigned int wv_resources_fds(const struct wv_resources *resources, int *fds, unsigned int most)
+{
+	unsigned int n = 0;
+
+	for (unsigned int i = 0; i < resources->n_files && n < most; i++)
+		if (resources->files[i].fd >= 0)
+			fds[n++] = resources->files[i].fd;
+	return n;
+}
+
 static void lose(struct wv_resources *resources, unsigned int i)
 {
 	resources->files[i].fd = -1;

@@ -54,6 +54,9 @@ void wv_resources_let_inherit(const struct wv_resources *resources, bool inherit
 /* Hands the descriptors over to the program; this library tracks them no more. */
 void wv_resources_give_fds(const struct wv_resources *resources);
 
+/* The descriptors that are left: at most @most, to @fds. Returns how many. */
+unsigned int wv_resources_fds(const struct wv_resources *resources, int *fds, unsigned int most);
+
 /* Whether @fd is a descriptor of the set, which then cannot be used any more. */
 bool wv_resources_lose_fd(struct wv_resources *resources, int fd);
 
