@@ -56,7 +56,7 @@ class Api(bed.Case):
             result = self.run_example(name, **kwargs)
             if result.leased:
                 return result
-        raise AssertionError(f"no lease in {cases.PATIENCE} runs: {result.lines}")
+        raise AssertionError(f"no lease in {cases.PATIENCE} runs or more: {result.lines}")
 
     def pools(self):
         return [(r["pool"]["requested"], r["pool"]["ready"]) for r in self.daemon.recipes(self.name)]

@@ -73,7 +73,7 @@ class Listing(bed.Case):
             self.assertEqual(self.accepted() - before, len(["in advance", "at the open", "our question"]))
             if result.leased:
                 return
-        self.fail(f"no lease in {cases.PATIENCE} runs: {self.daemon.log()[-2000:]}")
+        self.fail(f"no lease in {cases.PATIENCE} runs or more: {self.daemon.log()[-2000:]}")
 
     @unittest.skipIf(os.geteuid(), "only root may know how many connections there were")
     def test_listing_again_asks_for_nothing(self):

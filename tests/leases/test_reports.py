@@ -22,7 +22,7 @@ class Reports(bed.Case):
             if self.counters()["hits"] > before["hits"]:
                 return program, before
             program.finish()
-        raise AssertionError(f"no lease in {cases.PATIENCE} runs")
+        raise AssertionError(f"no lease in {cases.PATIENCE} runs or more")
 
     def await_report(self, before):
         bed.until(lambda: self.counters()["reports"] > before["reports"], "the report")

@@ -77,7 +77,7 @@ class Steps(bed.Case):
             if self.requested(user) == most:
                 return step
             step.finish()
-        raise AssertionError(f"no request in {cases.PATIENCE} steps: {self.recipe(user)} {self.cluster.logs()}")
+        raise AssertionError(f"no request in {cases.PATIENCE} steps or more: {self.recipe(user)} {self.cluster.logs()}")
 
     def run_leased_step(self, *options, most=TASKS, user=ROOT):
         """Runs a step, for whose tasks there are leases before they open the device, until each task got one."""
@@ -91,7 +91,7 @@ class Steps(bed.Case):
             after = self.recipe(user)
             if after["counters"]["hits"] == before["counters"]["hits"] + TASKS:
                 return
-        raise AssertionError(f"less than {TASKS} leases in {cases.PATIENCE} steps: {after}")
+        raise AssertionError(f"less than {TASKS} leases in {cases.PATIENCE} steps or more: {after}")
 
     def recipe(self, user=ROOT):
         """The recipe of this case and that user; None: there is none."""

@@ -58,7 +58,7 @@ class Case(bed.Case):
                 bed.until(lambda: self.spares(program) and self.is_quiet(program), "spares")
                 return program
             program.finish()
-        raise AssertionError(f"no lease in {cases.PATIENCE} runs")
+        raise AssertionError(f"no lease in {cases.PATIENCE} runs or more")
 
     def compare_server(self, words, then=None, showing=SHOWING, before="open pd cq", failures=0):
         """A server that has spares prints what it prints plainly. Returns its result."""

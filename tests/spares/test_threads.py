@@ -33,7 +33,7 @@ class Threads(Case):
             if trace.opens(program.events(), trace.ADOPTED):
                 return program
             program.finish()
-        raise AssertionError(f"no lease in {cases.PATIENCE} runs")
+        raise AssertionError(f"no lease in {cases.PATIENCE} runs or more")
 
 
 class Consent(Threads):

@@ -341,7 +341,7 @@ class Runs:
             if not trace.unanswered(running.events()):
                 return running
             running.close()
-        raise AssertionError(f"no answer in {cases.PATIENCE} runs: {self.daemon.log()[-2000:]}")
+        raise AssertionError(f"no answer in {cases.PATIENCE} runs or more: {self.daemon.log()[-2000:]}")
 
     def run_plain(self, words, **kwargs):
         return self.start(words, False, **kwargs).finish()
@@ -364,7 +364,7 @@ class Runs:
             if len(self.daemon.recipes(name)) >= n:
                 self.daemon.await_ready(name)
                 return learned
-        raise AssertionError(f"no recipe after {cases.PATIENCE} runs: {self.daemon.log()[-2000:]}")
+        raise AssertionError(f"no recipe after {cases.PATIENCE} runs or more: {self.daemon.log()[-2000:]}")
 
     def await_leases(self):
         """After a run without a lease: waits for the leases, if the daemon has the run's recording. It may have none
@@ -379,7 +379,7 @@ class Runs:
             result = self.run_warm(words, **kwargs)
             if result.leased == n:
                 return result
-        raise AssertionError(f"no lease in {cases.PATIENCE} runs: {result.lines} {self.daemon.log()[-2000:]}")
+        raise AssertionError(f"no lease in {cases.PATIENCE} runs or more: {result.lines} {self.daemon.log()[-2000:]}")
 
 
 class Case(Runs, unittest.TestCase):

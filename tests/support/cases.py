@@ -2,7 +2,8 @@
 """The main of every file of cases, and attempts: programs that are started again if the daemon was too late for them.
 
 On a busy machine the daemon may answer later than a program waits (50 ms), which is no fault; on a quiet one it is. So
-attempts are counted, and at most a tenth of them may have been in vain.
+attempts are counted, and at most a tenth of them may have been in vain; and a loop has more of them while the machine is
+busy.
 """
 
 import collections
@@ -13,6 +14,7 @@ import unittest
 
 SKIPPED = 77  # the exit status of a test that cannot run here
 PATIENCE = 5
+MORE_IF_BUSY = 20  # attempts, for those that were in vain on a busy machine
 MOST_IN_VAIN = 0.1  # of all attempts of a file
 BUSY = 0.2  # the part of the time in which some process waits for a processor
 PRESSURE = "/proc/pressure/cpu"
@@ -48,20 +50,27 @@ class Attempts:
         self.busy = 0  # in vain on a busy machine
 
     def loop(self, most, free, name):
-        for i in range(most):
+        n = n_quiet = 0
+        while n_quiet < most and n < most + MORE_IF_BUSY:
             meanwhile = Busyness()
             try:
                 yield
             except GeneratorExit:
                 self.n += 1
                 raise
-            if i < free:
-                continue
-            self.n += 1
-            if meanwhile.was_busy():
-                self.busy += 1
-            else:
-                self.in_vain[name] += 1
+            was_busy = meanwhile.was_busy()
+            n += 1
+            n_quiet += not was_busy
+            if n > free:
+                self.count(was_busy, name)
+
+    def count(self, was_busy, name):
+        """One in vain."""
+        self.n += 1
+        if was_busy:
+            self.busy += 1
+        else:
+            self.in_vain[name] += 1
 
     def are_too_many(self, in_vain):
         return in_vain > max(1, MOST_IN_VAIN * self.n)
@@ -83,7 +92,8 @@ _attempts = Attempts()
 
 def attempts(most=PATIENCE, free=0):
     """For a loop that is left once an attempt has done what it was made for; another turn means that it was in vain.
-    The first @free ones may be: those from which the daemon learns."""
+    The first @free ones may be: those from which the daemon learns. At most @most, not counting the next
+    MORE_IF_BUSY in vain on a busy machine."""
     return _attempts.loop(most, free, sys._getframe(1).f_code.co_name)
 
 

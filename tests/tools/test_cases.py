@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """The main of files of cases, and their attempts: what such a file says at its end, and its exit status."""
 
+import itertools
 import os
 import pathlib
 import subprocess
@@ -75,6 +76,11 @@ PARTS = """
         with self.subTest("one"): self.skipTest("no moon")
         with self.subTest("two"): pass
 """
+IN_VAIN = """
+    def test_in_vain(self):
+        {}
+        print("begun:", sum(1 for _ in cases.attempts({})))
+"""
 RARELY = "    def test_rarely(self):\n        for _ in range(10): self.attempt({})"
 ONCE = "    def test_once(self): self.attempt(1)"
 
@@ -111,6 +117,23 @@ class Main(unittest.TestCase):
     def test_attempts_on_a_busy_machine(self):
         self.assertEqual(self.run_file(RARELY.format(1), load=1e6),
                          (0, "skipped: 1: 10 of 20 attempts were in vain, and the machine is too busy to tell why"))
+
+    def turns(self, loads, most=5, free=0):
+        """How many turns a loop has whose attempts are all in vain, and how many count; @loads: during each turn."""
+        attempts, loads = cases.Attempts(), itertools.chain(loads, itertools.repeat(0))
+        with (mock.patch.object(cases, "PRESSURE", "/nonexistent"),
+              mock.patch.object(os, "getloadavg", lambda: (next(loads), 0, 0))):
+            return sum(1 for _ in attempts.loop(most, free, "name")), attempts.n
+
+    def test_patience(self):
+        """What was in vain on a busy machine takes none of it, but nothing is tried for ever."""
+        busy = 1e6
+        for loads, turns in (([], 5), ([busy], 6), ([0, busy, 0, busy], 7), ([busy] * 20, 25), ([busy] * 30, 25),
+                             ([0] * 4 + [busy] * 30, 25)):
+            with self.subTest(loads=loads):
+                self.assertEqual(self.turns(loads), (turns, turns))
+        self.assertEqual(self.turns([busy], most=10), (11, 11))
+        self.assertEqual(self.turns([busy], free=2), (6, 4))
 
     def test_pressure(self):
         with tempfile.NamedTemporaryFile("w+", suffix=".pressure") as file:
