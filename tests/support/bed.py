@@ -8,7 +8,6 @@ import contextlib
 import json
 import os
 import pathlib
-import re
 import shutil
 import signal
 import socket
@@ -20,6 +19,7 @@ import unittest
 
 from . import cases, client, peering, pools, processes, trace
 from .processes import children_of, until
+from .sanitizers import runtimes
 
 LIMIT_S = 100
 BUILD = pathlib.Path(os.environ["WARMVERBS_BUILD"])
@@ -35,20 +35,6 @@ CLEAN = {name: value for name, value in os.environ.items()
 
 # tests/standin/protocol.h: a struct standin_request of STANDIN_CONTROL, before the text.
 CONTROL = struct.pack("I164x", 4)
-
-_runtimes = {}
-
-
-def runtimes(*files):
-    """The sanitizer runtimes that the files are linked with; they must be loaded first."""
-    found = []
-    for file in map(shutil.which, map(str, files)):
-        if file and file not in _runtimes:
-            out = subprocess.run(["ldd", file], capture_output=True, text=True, check=False, env=CLEAN).stdout
-            _runtimes[file] = re.findall(r"=> (\S*lib[at]san\.so\S*)", out)
-        found += _runtimes.get(file, [])
-    return sorted(set(found))
-
 
 SANITIZED = bool(runtimes(PRELOAD))
 TSAN = any("tsan" in runtime for runtime in runtimes(PRELOAD))

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import unittest
 
-from support import cases, processes
+from support import cases, processes, sanitizers
 from support.processes import children_of as children
 
 BUILD = pathlib.Path(os.environ["WARMVERBS_BUILD"])
@@ -98,4 +98,5 @@ class Case(unittest.TestCase):
 
 
 def main():
-    cases.main()
+    cases.main("a sanitizer's runtime, with memory of its own, would be in each program"
+               if sanitizers.runtimes(SUPERVISOR) else None)

@@ -134,4 +134,4 @@ class Rdma(bed.Case):
 
 
 if __name__ == "__main__":
-    cases.main()
+    template.main()
