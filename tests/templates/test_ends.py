@@ -56,8 +56,7 @@ class Ends(template.Case):
     def test_template_is_killed(self):
         """Starts go on, with their status; the supervisor ends after the last."""
         made, client, started = self.asleep()
-        first = min(children(made.process.pid))
-        os.kill(first, signal.SIGKILL)
+        os.kill(children(made.process.pid)[0], signal.SIGKILL)
         until(lambda: children(made.process.pid) == [started], "the end of the other children")
         self.assertFalse(os.path.exists(made.socket))
         os.kill(started, signal.SIGTERM)
@@ -124,7 +123,10 @@ class Ends(template.Case):
         made = self.template("/bin/sh").await_ready()
         other = self.start(made, "/bin/sh", "-c", "read line; exit 3", stdin=subprocess.PIPE)
         for number in signal.SIGUSR1, signal.SIGPIPE, signal.SIGRTMIN:
-            self.assertEqual(self.start(made, "/bin/sh", "-c", f"kill -{int(number)} $PPID").wait(template.LIMIT_S), 0)
+            script = template.in_start(made, f"kill -{int(number)} $PPID")
+            started = template.run_client(made.socket, ["/bin/sh", "-c", script], stdin=subprocess.DEVNULL,
+                                          env={**os.environ, "WARMVERBS_VERBOSE": "1"})
+            self.assertEqual((started.returncode, started.stderr), (0, ""))
         other.communicate(b"go\n", template.LIMIT_S)
         self.assertEqual(other.returncode, 3)
         self.all_started()

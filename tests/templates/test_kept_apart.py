@@ -18,14 +18,9 @@ SH = "/bin/sh"
 
 class KeptApart(template.Case):
     def run_sh(self, made, script, **kwargs):
-        kwargs.setdefault("stdin", subprocess.DEVNULL)
         """Started, or the test has failed."""
-        for _ in cases.attempts():
-            result = subprocess.run([CLIENT, "--socket", made.socket, SH, "-c", script], capture_output=True, text=True,
-                                    check=False, timeout=template.LIMIT_S,
-                                    env={**os.environ, "WARMVERBS_VERBOSE": "1"}, **kwargs)
-            if template.TOO_LATE not in result.stderr:
-                break
+        result = template.run_client(made.socket, [SH, "-c", script], stdin=subprocess.DEVNULL,
+                                     env={**os.environ, "WARMVERBS_VERBOSE": "1"}, **kwargs)
         self.assertEqual(result.stderr, "")
         return result
 
@@ -34,7 +29,8 @@ class KeptApart(template.Case):
         made = self.template(SH).await_ready()
         other = self.start(made, SH, "-c", "read line; exit 3", stdin=subprocess.PIPE)
         self.addCleanup(other.stdin.close)
-        self.assertEqual(self.run_sh(made, "sleep 100 & kill -9 0").returncode, -signal.SIGKILL)
+        self.assertEqual(self.run_sh(made, template.in_start(made, "sleep 100 & kill -9 0")).returncode,
+                         -signal.SIGKILL)
         other.stdin.write(b"go\n")
         other.stdin.flush()
         self.assertEqual(other.wait(template.LIMIT_S), 3)
@@ -70,19 +66,32 @@ class KeptApart(template.Case):
             client.stdout.close()
         self.all_started()
 
+    def stopped(self, made):
+        """A client of a start that has stopped itself."""
+        for _ in cases.attempts():
+            client = self.start(made, SH, "-c", template.in_start(made, "kill -STOP $$; exit 4"))
+            stopped = until(lambda: [pid for pid in children(made.process.pid) if self.state(pid) == "T"] or
+                            self.state(client.pid) == "Z", "a stopped start, or the end of what is none")
+            if stopped is not True:
+                self.assertEqual(len(stopped), 1)
+                return client
+            self.assertEqual(client.wait(), template.EXECUTED)
+        self.fail("no start")
+
     def test_stopped_and_continued(self):
         """A start that has stopped itself goes on when its client is continued."""
         made = self.template(SH).await_ready()
-        client = self.start(made, SH, "-c", "kill -STOP $$; exit 4")
-        start = until(lambda: [pid for pid in children(made.process.pid) if self.state(pid) == "T"], "a stopped start")
-        self.assertEqual(len(start), 1)
+        client = self.stopped(made)
         client.send_signal(signal.SIGCONT)
         self.assertEqual(client.wait(template.LIMIT_S), 4)
 
     @staticmethod
     def state(pid):
-        with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
-            return file.read().rpartition(")")[2].split()[0]
+        try:
+            with open(f"/proc/{pid}/stat", encoding="utf-8") as file:
+                return file.read().rpartition(")")[2].split()[0]
+        except OSError:  # it has ended
+            return None
 
     def test_other_user_listens(self):
         """He gets nothing of what the client has."""

@@ -117,8 +117,7 @@ class Named(template.Case):
     def test_other_program(self):
         """A template is not taken for another program."""
         made = self.template("/bin/sleep").await_ready()
-        result = subprocess.run([CLIENT, "--socket", made.socket, "echo", "1"], env=self.env, capture_output=True,
-                                text=True, check=False)
+        result = template.run_client(made.socket, ["echo", "1"], env=self.env)
         self.assertEqual((result.returncode, result.stdout), (0, "1\n"))
         self.assertIn("of another program", result.stderr)
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Python scripts that start from templates, beside the same scripts executed; and a launcher in Python."""
 
-import contextlib
+import errno
 import os
 import pathlib
 import signal
@@ -54,12 +54,7 @@ class Python(template.Case):
         return process
 
     def run_from(self, *arguments, env=None, **kwargs):
-        for _ in cases.attempts():
-            result = subprocess.run([template.CLIENT, "--socket", self.socket, PYTHON, *arguments], env=env or ENV,
-                                    capture_output=True, text=True, check=False, timeout=template.LIMIT_S, **kwargs)
-            if template.TOO_LATE not in result.stderr:
-                break
-        return result
+        return template.run_client(self.socket, [PYTHON, *arguments], env=env or ENV, **kwargs)
 
     def same(self, *arguments, env=None, **kwargs):
         kwargs = {"input": "text", **kwargs}
@@ -206,13 +201,16 @@ class Python(template.Case):
                 self.assertIn(b"__main__", output.read())
                 self.assertEqual(os.waitstatus_to_exitcode(started.wait()), 5)
             with self.assertRaises(warmverbs_template.NotStarted) as caught:
-                warmverbs_template.start(self.socket, [PYTHON, "/etc/hostname"], ENV)
+                self.launched(warmverbs_template, [PYTHON, "/etc/hostname"])
             self.assertIn("another script", str(caught.exception))
 
-    def launched(self, module, argv, fds):
+    def launched(self, module, argv, fds=None):
         for _ in cases.attempts():
-            with contextlib.suppress(TimeoutError):
+            try:
                 return module.start(self.socket, argv, ENV, fds)
+            except module.NotStarted as why:
+                if why.errno != errno.ETIMEDOUT:
+                    raise
         raise AssertionError("no start")
 
     def test_close_kills(self):

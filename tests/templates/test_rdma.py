@@ -33,12 +33,20 @@ class Rdma(bed.Case):
     def from_template(self, made):
         return {"prefix": [template.CLIENT, "--socket", made.socket], "env": {"WARMVERBS_VERBOSE": "1"}}
 
+    def started(self, run, *args, **kwargs):
+        """The result of a run that comes from a template: no child may answer in time, on a busy machine."""
+        for _ in cases.attempts():
+            result = run(*args, **kwargs)
+            if template.TOO_LATE not in result.errors:
+                break
+        self.assertEqual(result.errors, "")
+        return result
+
     def test_lease(self):
         """By its own arguments and settings, not by those of the template."""
         self.learn(WORDS)
         made = self.template()
-        started = self.run_leased(WORDS, **self.from_template(made))
-        self.assertEqual(started.errors, "")
+        started = self.started(self.run_leased, WORDS, **self.from_template(made))
         self.assertEqual(started.shape(), self.run_plain(WORDS).shape())
         self.assertGreater(len(started.adopted), 5)
 
@@ -62,8 +70,8 @@ class Rdma(bed.Case):
         bed.until(lambda: len(template.children(supervisor.pid)) > 1, "ready children")
         how = {"program": PYTHON, "env": env}
         self.learn([str(script), "1"], prefix=[template.CLIENT, "--socket", str(socket)], **how)
-        started = self.run_leased([str(script), "1"], prefix=[template.CLIENT, "--socket", str(socket)], **how)
-        self.assertEqual(started.errors, "")
+        started = self.started(self.run_leased, [str(script), "1"],
+                               prefix=[template.CLIENT, "--socket", str(socket)], **how)
         self.assertEqual(started.shape(), self.run_plain([str(script), "1"], **how).shape())
         self.assertGreaterEqual(len(started.adopted), 3)
 
@@ -120,9 +128,8 @@ class Rdma(bed.Case):
     def test_without_a_daemon(self):
         made = self.template()
         nowhere = {"WARMVERBS_SOCKET": str(self.folder / "nowhere")}
-        started = self.run_warm(WORDS, prefix=[template.CLIENT, "--socket", made.socket],
-                                env={"WARMVERBS_VERBOSE": "1", **nowhere})
-        self.assertEqual(started.errors, "")
+        started = self.started(self.run_warm, WORDS, prefix=[template.CLIENT, "--socket", made.socket],
+                               env={"WARMVERBS_VERBOSE": "1", **nowhere})
         self.assertEqual(started.shape(), self.run_plain(WORDS).shape())
         self.assertEqual(started.leased, 0)
 

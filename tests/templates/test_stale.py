@@ -20,10 +20,11 @@ class Stale(template.Case):
         program = str(self.folder / "program")
         shutil.copy("/bin/true", program)
         made = self.template(program).await_ready()
-        self.assertEqual(subprocess.run([template.CLIENT, "--socket", made.socket, program], check=False).returncode, 0)
+        env = {**os.environ, "WARMVERBS_VERBOSE": "1"}
+        self.assertEqual(template.run_client(made.socket, [program], env=env).returncode, 0)
         shutil.copy("/bin/false", program + ".new")
         os.rename(program + ".new", program)
-        self.assertEqual(subprocess.run([template.CLIENT, "--socket", made.socket, program], check=False).returncode, 1)
+        self.assertEqual(template.run_client(made.socket, [program], env=env).returncode, 1)
         self.assertEqual(made.errors(), "")
 
 
