@@ -4,6 +4,7 @@
  * of that.
  */
 #include <pthread.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,6 +43,20 @@ static void lead_group(void)
 	setpgid(0, 0);
 }
 
+static bool hangs_later;
+
+static void hang(void)
+{
+	fputs("first line\nlast line\n", stderr);
+	for (;;)
+		pause();
+}
+
+static void hang_later(void)
+{
+	hangs_later = true;
+}
+
 static void end(void)
 {
 	fputs("first line\nlast line\n", stderr);
@@ -54,8 +69,10 @@ __attribute__((constructor)) static void construct(void)
 		const char *name;
 		void (*function)(void);
 	} all[] = {
-	    {"forks", handle_forks},	{"input", read_input}, {"output", close_output},
-	    {"session", begin_session}, {"group", lead_group}, {"end", end},
+	    {"forks", handle_forks},  {"input", read_input},
+	    {"output", close_output}, {"session", begin_session},
+	    {"group", lead_group},    {"end", end},
+	    {"hang", hang},	      {"hang later", hang_later},
 	};
 	const char *name = getenv("CONSTRUCTOR");
 
@@ -66,6 +83,8 @@ __attribute__((constructor)) static void construct(void)
 
 int main(void)
 {
+	if (hangs_later)
+		hang();
 	printf("children %d\n", n_children);
 	return 0;
 }

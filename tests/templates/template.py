@@ -59,7 +59,8 @@ def in_start(template, script):
 class Template:
     def __init__(self, folder, program, env=None, prefix=(), **options):
         self.socket = str(folder / "template")
-        options = [word for name, value in options.items() for word in (f"--{name}", str(value))]
+        options = [word for name, value in options.items()
+                   for word in ([f"--{name}"] if value is None else [f"--{name}", str(value)])]
         self.process = subprocess.Popen(
             [*prefix, SUPERVISOR, "--socket", self.socket, *options, "--", program], env=env,
             stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True)

@@ -6,13 +6,15 @@ import os
 import subprocess
 
 import template
+from support.processes import is_alive
+from template import children, until
 
 PROGRAM = str(template.BUILD / "tests/templates/constructor")
 
 
 class Constructors(template.Case):
-    def made(self, what):
-        return self.template(PROGRAM, env={**os.environ, "CONSTRUCTOR": what})
+    def made(self, what, **options):
+        return self.template(PROGRAM, env={**os.environ, "CONSTRUCTOR": what}, **options)
 
     def test_no_templates(self):
         for what, why in (("input", "has read its standard input"),
@@ -22,6 +24,18 @@ class Constructors(template.Case):
                           ("end", "before its stop point: last line")):
             with self.subTest(what):
                 self.assertIn(why, self.made(what).errors())
+
+    def test_hangs(self):
+        """It is killed, and whoever would have the template made finds why."""
+        for what, at in ("hang", "main"), ("hang later", "point"):
+            with self.subTest(what):
+                made = self.made(what, idle=1, named=None, at=at)
+                until(lambda: made.process.poll() is not None or children(made.process.pid), "the program")
+                program = children(made.process.pid)
+                self.assertIn("not come to its stop point within 1 s", made.errors())
+                self.assertEqual(made.process.returncode, 1)
+                until(lambda: not any(map(is_alive, program)), "the end of the program")
+                self.assertIn("not come to its stop point", (self.folder / "template.note").read_text(encoding="utf-8"))
 
     def test_fork_handlers(self):
         """Libraries renew random state in them."""

@@ -132,8 +132,13 @@ class Ends(template.Case):
         self.all_started()
 
     def test_idle(self):
-        made = self.template(SLEEP[0], idle=1).await_ready()
-        self.assertEqual(made.errors(), "")
+        """Where the machine stands still, a template may not be ready within its idle time."""
+        for _ in cases.attempts():
+            made = self.template(SLEEP[0], idle=2)
+            said = made.errors()
+            if "within 2 s" not in said:
+                break
+        self.assertEqual(said, "")
         self.assertEqual(made.process.returncode, 0)
 
     def test_many(self):

@@ -7,6 +7,7 @@
 #include "template/start.h"
 
 #include <errno.h>
+#include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 
@@ -51,17 +52,36 @@ int wv_client_socket_open(const struct wv_client_socket *s)
 	return listen(s->fd, SOMAXCONN) ? -errno : 0;
 }
 
-void wv_client_socket_refuse(const struct wv_client_socket *s, const char *why)
+static int on_client(sd_event_source *source, int fd, uint32_t events, void *data)
 {
-	wv_auto_fd client = accept4(s->fd, NULL, NULL, SOCK_CLOEXEC);
+	wv_auto_fd client = accept4(fd, NULL, NULL, SOCK_CLOEXEC);
 	struct wv_start_answer answer = {.word = WV_START_REFUSED};
 
-	wv_because(&answer.why, "%s", why);
+	(void)source;
+	(void)events;
+	(void)data;
+	wv_because(&answer.why, "the template cannot fork: too many processes or descriptors, or "
+				"no memory");
 	wv_send(client, &answer, sizeof(answer), NULL, 0, NULL, 0);
+	return 0;
+}
+
+int wv_client_socket_watch(struct wv_client_socket *s, sd_event *event)
+{
+	int err = sd_event_add_io(event, &s->refusals, s->fd, EPOLLIN, on_client, NULL);
+
+	return err < 0 ? err : sd_event_source_set_enabled(s->refusals, SD_EVENT_OFF);
+}
+
+void wv_client_socket_refuse(const struct wv_client_socket *s, bool are_refused)
+{
+	if (s->refusals)
+		sd_event_source_set_enabled(s->refusals, are_refused ? SD_EVENT_ON : SD_EVENT_OFF);
 }
 
 void wv_client_socket_close(struct wv_client_socket *s, const char *reason)
 {
+	s->refusals = sd_event_source_disable_unref(s->refusals);
 	if (s->fd >= 0) {
 		unlink(s->path);
 		shutdown(s->fd, SHUT_RDWR);

@@ -35,7 +35,8 @@ static const struct argp_option options[] = {
     {"ready", 'n', "N", 0, "At most N children wait (default: 64)", 0},
     {"setenv", 'e', "VARIABLE", 0, "Set VARIABLE, a NAME=VALUE, for PROGRAM only", 0},
     {"named", NAMED, NULL, OPTION_HIDDEN, NULL, 0}, /* warmverbs-start has started this process */
-    {"idle", 'i', "SECONDS", 0, "End after so long without a start (default: 300)", 0},
+    {"idle", 'i', "SECONDS", 0,
+     "End after so long without a start, or if PROGRAM takes so long to stop (default: 300)", 0},
     {0},
 };
 

@@ -2,10 +2,8 @@
 #include "template/supervisor/supervisor.h"
 
 #include "base/base.h"
-#include "base/message.h"
 #include "daemon/loop/loop.h"
 #include "daemon/pool/policy.h"
-#include "template/control.h"
 #include "template/supervisor/children.h"
 #include "template/supervisor/client_socket.h"
 #include "template/supervisor/own_process.h"
@@ -26,7 +24,6 @@ struct supervisor {
 	const struct wv_supervisor_options *options;
 	sd_event *event;
 	sd_event_source *control, *changes, *idle, *next; /* next: time to make children */
-	sd_event_source *refusals;			  /* while no child can be made */
 	struct wv_starts *starts;
 	struct wv_template_process template;
 	struct wv_demand demand;
@@ -67,7 +64,6 @@ static const char *reason_for_others(const struct supervisor *s)
 static void stop(struct supervisor *s)
 {
 	if (!s->ends) {
-		s->refusals = sd_event_source_disable_unref(s->refusals);
 		wv_client_socket_close(&s->socket, reason_for_others(s));
 		if (s->template.pid)
 			kill(s->template.pid, SIGKILL);
@@ -83,13 +79,26 @@ static void stop_because(struct supervisor *s, const char *why)
 	stop(s);
 }
 
+/* Another template of the program would fare no better. */
+static void give_up(struct supervisor *s, const char *why)
+{
+	s->is_hopeless = true;
+	stop_because(s, why);
+}
+
+static void give_up_program(struct supervisor *s, const char *what)
+{
+	struct wv_reason_text why;
+
+	wv_template_because(&s->template, what, &why);
+	give_up(s, why.text);
+}
+
 /* Clients are refused while there is no child, nor will be: they do not wait. */
 static void refuse(const struct supervisor *s, bool none_is_made)
 {
-	bool none = none_is_made && !s->children.n && !s->children.is_making;
-
-	if (!s->ends)
-		sd_event_source_set_enabled(s->refusals, none ? SD_EVENT_ON : SD_EVENT_OFF);
+	wv_client_socket_refuse(&s->socket,
+				none_is_made && !s->children.n && !s->children.is_making);
 }
 
 static void refill(struct supervisor *s)
@@ -120,18 +129,6 @@ static void refill_later(struct supervisor *s)
 	}
 	refuse(s, true);
 	wv_timer_arm(s->next, wv_now(s->event) + SECOND_US);
-}
-
-static int on_client(sd_event_source *source, int fd, uint32_t events, void *data)
-{
-	struct supervisor *s = data;
-
-	(void)source;
-	(void)fd;
-	(void)events;
-	wv_client_socket_refuse(&s->socket, "the template cannot fork: too many processes or "
-					    "descriptors, or no memory");
-	return 0;
 }
 
 static int on_next(sd_event_source *source, uint64_t due, void *data)
@@ -174,16 +171,14 @@ static void become_ready(struct supervisor *s)
 	refill(s);
 }
 
-static void hear(struct supervisor *s, struct wv_control *c, int fd)
+static void hear(struct supervisor *s, const struct wv_control *c, int fd)
 {
 	switch (c->word) {
 	case WV_CONTROL_READY:
 		become_ready(s);
 		break;
 	case WV_CONTROL_CANNOT:
-		c->why.text[sizeof(c->why.text) - 1] = '\0';
-		s->is_hopeless = true;
-		stop_because(s, c->why.text);
+		give_up(s, c->why.text);
 		break;
 	case WV_CONTROL_MADE:
 		wv_children_add(&s->children, c->value);
@@ -205,16 +200,12 @@ static void hear(struct supervisor *s, struct wv_control *c, int fd)
 static bool receive(struct supervisor *s)
 {
 	struct wv_control c;
-	int fds[WV_MESSAGE_FDS];
-	unsigned int n;
+	int fd;
 
-	if (wv_recv_any(s->template.control, &c, sizeof(c), fds, &n, NULL) == sizeof(c) && n < 2) {
-		hear(s, &c, n ? fds[0] : -1);
-		return true;
-	}
-	while (n > 0)
-		close(fds[--n]);
-	return false;
+	if (!wv_template_hear(&s->template, &c, &fd))
+		return false;
+	hear(s, &c, fd);
+	return true;
 }
 
 static int on_control(sd_event_source *source, int fd, uint32_t events, void *data)
@@ -236,11 +227,27 @@ static int on_change(sd_event_source *source, int fd, uint32_t events, void *dat
 	return 0;
 }
 
+static void give_up_late_program(struct supervisor *s)
+{
+	struct wv_reason_text what;
+
+	while (receive(s)) /* where everything stood still, it may have been in time */
+		;
+	wv_because(&what, "it has not come to its stop point within %u s", s->options->idle_s);
+	if (!s->is_ready)
+		give_up_program(s, what.text);
+}
+
 static int on_idle(sd_event_source *source, uint64_t due, void *data)
 {
+	struct supervisor *s = data;
+
 	(void)source;
 	(void)due;
-	stop(data);
+	if (s->is_ready)
+		stop(s);
+	else
+		give_up_late_program(s);
 	return 0;
 }
 
@@ -259,26 +266,17 @@ static pid_t reap_one(struct supervisor *s, int *status)
 
 static void child_has_ended(struct supervisor *s, pid_t pid, int status)
 {
-	if (!wv_children_end(&s->children, pid, status))
-		return; /* also an orphan of a start */
-	s->is_hopeless = true;
-	stop_because(s, "its children end before they are asked for a start");
+	if (wv_children_end(&s->children, pid, status)) /* false for an orphan of a start, too */
+		give_up(s, "its children end before they are asked for a start");
 }
 
 static void template_has_ended(struct supervisor *s)
 {
-	struct wv_reason_text line, why;
-
 	s->template.pid = 0;
-	wv_template_last_line(&s->template, &line);
-	wv_because(&why, "it has ended before its stop point%s%.60s", *line.text ? ": " : "",
-		   line.text);
-	if (s->is_ready) {
+	if (s->is_ready)
 		stop(s);
-		return;
-	}
-	s->is_hopeless = true;
-	stop_because(s, why.text);
+	else
+		give_up_program(s, "it has ended before its stop point");
 }
 
 static int on_child(sd_event_source *source, const struct signalfd_siginfo *info, void *data)
@@ -338,9 +336,7 @@ static int add_sources(struct supervisor *s)
 		err = sd_event_add_io(s->event, &s->changes, s->template.changes, EPOLLIN,
 				      on_change, s);
 	if (err >= 0)
-		err = sd_event_add_io(s->event, &s->refusals, s->socket.fd, EPOLLIN, on_client, s);
-	if (err >= 0)
-		err = sd_event_source_set_enabled(s->refusals, SD_EVENT_OFF);
+		err = wv_client_socket_watch(&s->socket, s->event);
 	if (err >= 0)
 		err = wv_timer_add(s->event, WV_PRIORITY_TIMERS, 0, on_idle, s, &s->idle);
 	if (err >= 0)
@@ -375,9 +371,12 @@ static int run(struct supervisor *s)
 		err = add_sources(s);
 	if (err >= 0 && chdir("/")) /* it holds no folder of who started it */
 		err = -errno;
-	if (err >= 0)
-		wv_demand_init(&s->demand, wv_now(s->event));
-	return err < 0 ? err : sd_event_loop(s->event);
+	if (err < 0)
+		return err;
+	s->born_us = wv_now(s->event);
+	postpone_end(s); /* it has as long to come to its stop point */
+	wv_demand_init(&s->demand, s->born_us);
+	return sd_event_loop(s->event);
 }
 
 int wv_supervise_template(const struct wv_supervisor_options *options, struct wv_reason_text *why)
@@ -387,7 +386,6 @@ int wv_supervise_template(const struct wv_supervisor_options *options, struct wv
 
 	if (err < 0 && !*why->text)
 		wv_because(why, "%s", strerror(-err));
-	sd_event_source_unref(s.refusals);
 	if (!s.ends)
 		wv_client_socket_close(&s.socket, reason_for_others(&s));
 	wv_starts_free(s.starts);

@@ -13,7 +13,7 @@ struct wv_supervisor_options {
 	const char *socket;  /* where clients connect */
 	uint32_t most_ready; /* children that wait, at most WV_READY_MOST */
 	bool is_named;	     /* it was started for a client, which finds the reason if it fails */
-	uint32_t idle_s;     /* after so long without a start, it ends */
+	uint32_t idle_s;     /* after so long without a start, or before it is ready, it ends */
 };
 
 /*

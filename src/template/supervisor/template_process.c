@@ -2,11 +2,11 @@
 #include "template/supervisor/template_process.h"
 
 #include "base/base.h"
+#include "base/message.h"
 #include "base/own_folder.h"
 #include "base/preload_list.h"
 #include "base/program_file.h"
 #include "base/program_path.h"
-#include "template/control.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -215,7 +215,25 @@ int wv_template_spawn(struct wv_template_process *t, const struct wv_template_pr
 	return err;
 }
 
-void wv_template_last_line(const struct wv_template_process *t, struct wv_reason_text *line)
+bool wv_template_hear(const struct wv_template_process *t, struct wv_control *c, int *fd)
+{
+	int fds[WV_MESSAGE_FDS];
+	unsigned int n;
+	bool is_whole = wv_recv_any(t->control, c, sizeof(*c), fds, &n, NULL) == sizeof(*c);
+
+	*fd = -1;
+	if (is_whole && n < 2) {
+		c->why.text[sizeof(c->why.text) - 1] = '\0';
+		*fd = n ? fds[0] : -1;
+		return true;
+	}
+	while (n > 0)
+		close(fds[--n]);
+	return false;
+}
+
+void wv_template_because(const struct wv_template_process *t, const char *what,
+			 struct wv_reason_text *why)
 {
 	char text[4096];
 	off_t end = lseek(t->errors, 0, SEEK_END), at = end - (off_t)sizeof(text) + 1;
@@ -226,5 +244,6 @@ void wv_template_last_line(const struct wv_template_process *t, struct wv_reason
 	if (n > 0 && text[n - 1] == '\n')
 		text[n - 1] = '\0';
 	begin = strrchr(text, '\n');
-	wv_because(line, "%s", begin ? begin + 1 : text);
+	begin = begin ? begin + 1 : text;
+	wv_because(why, "%s%s%.60s", what, *begin ? ": " : "", begin);
 }

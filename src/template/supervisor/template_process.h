@@ -2,8 +2,9 @@
 /* The process that is to be a template. */
 #pragma once
 
-#include "base/because.h"
+#include "template/control.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <sys/resource.h>
 #include <sys/types.h>
@@ -32,5 +33,12 @@ struct wv_template_process {
 int wv_template_spawn(struct wv_template_process *t, const struct wv_template_program *program,
 		      struct wv_reason_text *why);
 
-/* The beginning of the last line on standard error; "" if it has said nothing. */
-void wv_template_last_line(const struct wv_template_process *t, struct wv_reason_text *line);
+/*
+ * What the template or one of its children says next, and the descriptor that it sends or -1, which
+ * is the caller's. False if there is no more, for now or for ever.
+ */
+bool wv_template_hear(const struct wv_template_process *t, struct wv_control *c, int *fd);
+
+/* @why becomes @what and the beginning of the last line on standard error, if there is one. */
+void wv_template_because(const struct wv_template_process *t, const char *what,
+			 struct wv_reason_text *why);
