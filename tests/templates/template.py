@@ -1,11 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A program with a template, and clients that start it."""
 
+import ctypes
 import functools
 import os
 import pathlib
+import select
 import shutil
 import subprocess
+import sys
 import tempfile
 import unittest
 
@@ -17,6 +20,8 @@ SUPERVISOR = str(BUILD / "src/template/warmverbs-template")
 CLI = str(BUILD / "src/cli/warmverbs")
 CLIENT = str(BUILD / "src/template/warmverbs-start")
 SPY = str(BUILD / "tests/templates/spy")
+MODULE = pathlib.Path(__file__).resolve().parents[2] / "src/template/python"
+LAUNCHER = BUILD / "src/template/libwarmverbs-start.so.0"
 LIMIT_S = 60
 TOO_LATE = "timed out\n"  # no child answered, on a busy machine
 EXECUTED = 99  # the status of a shell that is no start: see in_start()
@@ -25,6 +30,8 @@ EXECUTED = 99  # the status of a shell that is no start: see in_start()
 for name in ("LD_LIBRARY_PATH", "MALLOC_PERTURB_"):
     os.environ.pop(name, None)
 
+
+sys.path.insert(0, str(MODULE))
 
 until = functools.partial(processes.until, limit_s=LIMIT_S)
 
@@ -54,6 +61,13 @@ def run_client(socket, argv, **kwargs):
 def in_start(template, script):
     """Of a shell: what must not run in the test's own process group, as if a client has executed it."""
     return f"test $PPID = {template.process.pid} || exit {EXECUTED}; {script}"
+
+
+def exitcode(started):
+    """Of what launch() has started, once it has ended."""
+    if not select.select([started], [], [], LIMIT_S)[0]:
+        raise AssertionError(f"no end within {LIMIT_S} s")
+    return os.waitstatus_to_exitcode(started.wait())
 
 
 class Template:
@@ -95,6 +109,16 @@ class Case(unittest.TestCase):
         kwargs.setdefault("env", {**os.environ})["WARMVERBS_VERBOSE"] = "1"
         with open(self.folder / "clients", "ab") as said:
             return subprocess.Popen([CLIENT, "--socket", template.socket, *argv], **{"stderr": said, **kwargs})
+
+    @staticmethod
+    def launch(template, argv, output=None):
+        """Started from the template by this process, and never executed, however long that takes: what the module of
+        Python has of it. @output: a descriptor."""
+        import warmverbs_template  # pylint: disable=import-outside-toplevel
+        ctypes.CDLL(LAUNCHER)  # which the module finds by its name
+        with open(os.devnull, "r+b", buffering=0) as nothing:
+            fds = [nothing.fileno()] * 3 if output is None else [nothing.fileno(), output, output]
+            return warmverbs_template.start(template.socket, argv, fds=fds, timeout=LIMIT_S)
 
     def all_started(self):
         """What start() began, and nothing of it was executed, but for want of time."""

@@ -9,6 +9,7 @@
 #include "template/supervisor/own_process.h"
 #include "template/supervisor/starts.h"
 #include "template/supervisor/template_process.h"
+#include "template/supervisor/traced.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -23,12 +24,13 @@
 struct supervisor {
 	const struct wv_supervisor_options *options;
 	sd_event *event;
-	sd_event_source *control, *changes, *idle, *next; /* next: time to make children */
+	sd_event_source *control, *idle, *next; /* next: time to make children */
 	struct wv_starts *starts;
 	struct wv_template_process template;
 	struct wv_demand demand;
 	struct wv_children children;
 	struct wv_client_socket socket;
+	struct wv_traced traced;
 	int64_t born_us;
 	bool is_ready, ends;	    /* the template; this process, once the starts have ended */
 	bool is_hopeless;	    /* another template of the program would fare no better */
@@ -254,14 +256,14 @@ static int on_idle(sd_event_source *source, uint64_t due, void *data)
 /* Returns the pid of a child that has ended, or 0. */
 static pid_t reap_one(struct supervisor *s, int *status)
 {
-	siginfo_t ended = {0};
+	pid_t pid = wv_traced_next_end(&s->traced);
 
-	if (waitid(P_ALL, 0, &ended, WEXITED | WNOHANG | WNOWAIT) || !ended.si_pid)
+	if (!pid)
 		return 0;
 	/* What it has said, it said before it ended. */
 	while (receive(s))
 		;
-	return waitpid(ended.si_pid, status, 0);
+	return waitpid(pid, status, 0);
 }
 
 static void child_has_ended(struct supervisor *s, pid_t pid, int status)
@@ -293,7 +295,8 @@ static int on_child(sd_event_source *source, const struct signalfd_siginfo *info
 		else if (!wv_starts_end(s->starts, pid, status))
 			child_has_ended(s, pid, status);
 	}
-	wv_timer_arm(s->next, wv_now(s->event) + REST_US);
+	wv_traced_let_go(&s->traced);
+	wv_timer_hasten(s->next, wv_now(s->event) + REST_US); /* ends may never cease */
 	end_if_done(s);
 	return 0;
 }
@@ -333,14 +336,13 @@ static int add_sources(struct supervisor *s)
 		err = sd_event_add_io(s->event, &s->control, s->template.control, EPOLLIN,
 				      on_control, s);
 	if (err >= 0)
-		err = sd_event_add_io(s->event, &s->changes, s->template.changes, EPOLLIN,
-				      on_change, s);
+		err = sd_event_add_io(s->event, NULL, s->template.changes, EPOLLIN, on_change, s);
 	if (err >= 0)
 		err = wv_client_socket_watch(&s->socket, s->event);
 	if (err >= 0)
-		err = wv_timer_add(s->event, WV_PRIORITY_TIMERS, 0, on_idle, s, &s->idle);
+		err = wv_timer_add(s->event, WV_PRIORITY_CLIENTS, 0, on_idle, s, &s->idle);
 	if (err >= 0)
-		err = wv_timer_add(s->event, WV_PRIORITY_TIMERS, 0, on_next, s, &s->next);
+		err = wv_timer_add(s->event, WV_PRIORITY_CLIENTS, 0, on_next, s, &s->next);
 	return err;
 }
 
@@ -389,8 +391,8 @@ int wv_supervise_template(const struct wv_supervisor_options *options, struct wv
 	if (!s.ends)
 		wv_client_socket_close(&s.socket, reason_for_others(&s));
 	wv_starts_free(s.starts);
+	wv_traced_free(&s.traced);
 	sd_event_source_unref(s.control);
-	sd_event_source_unref(s.changes);
 	sd_event_source_unref(s.idle);
 	sd_event_source_unref(s.next);
 	sd_event_unref(s.event);
