@@ -8,7 +8,7 @@
 #include <sys/wait.h>
 
 #define MOST_UNASKED 8
-#define FEWEST	     2	/* one waits while the next one is made */
+#define FEWEST	     4	/* two wait while the next two are made */
 #define OWN_FDS	     64 /* descriptors for all but starts */
 
 uint32_t wv_children_target(uint32_t wanted, uint32_t most, uint32_t n_starts)
@@ -21,6 +21,11 @@ uint32_t wv_children_target(uint32_t wanted, uint32_t most, uint32_t n_starts)
 	if (getrlimit(RLIMIT_NOFILE, &limit) || limit.rlim_cur <= used)
 		return 0;
 	return limit.rlim_cur - used < target ? (uint32_t)(limit.rlim_cur - used) : target;
+}
+
+bool wv_children_suffice(const struct wv_children *c, uint32_t target)
+{
+	return c->n > target / 2;
 }
 
 void wv_children_order(struct wv_children *c, int control, uint32_t target)

@@ -22,6 +22,12 @@ struct wv_children {
  */
 uint32_t wv_children_target(uint32_t wanted, uint32_t most, uint32_t n_starts);
 
+/*
+ * Whether no more are made yet where @target are to wait: who makes them is a process of its own,
+ * and costs, so that half of them are made at a time.
+ */
+bool wv_children_suffice(const struct wv_children *c, uint32_t target);
+
 /* Has the template make children, so that there are @target, unless it makes some already. */
 void wv_children_order(struct wv_children *c, int control, uint32_t target);
 

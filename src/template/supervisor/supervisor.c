@@ -112,7 +112,7 @@ static void refill(struct supervisor *s)
 
 	if (!s->is_ready || s->ends)
 		return;
-	if (target <= s->children.n)
+	if (wv_children_suffice(&s->children, target))
 		wv_demand_full(&s->demand, now);
 	else
 		wv_children_order(&s->children, s->template.control, target);
