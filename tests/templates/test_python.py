@@ -2,19 +2,16 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Python scripts that start from templates, beside the same scripts executed; and a launcher in Python."""
 
-import errno
 import os
-import pathlib
 import signal
 import subprocess
-import sys
 
+import python_template
 import template
+from python_template import ENV, PYTHON
 from support import cases
-from template import children, until
+from template import until
 
-MODULE = pathlib.Path(__file__).resolve().parents[2] / "src/template/python"
-PYTHON = os.path.realpath("/usr/bin/python3")
 SCRIPT = """\
 import json, os, random, sys, hashlib
 import helper
@@ -26,32 +23,13 @@ if len(sys.argv) > 2:
     print(random.random(), os.urandom(4).hex())
 sys.exit(int(sys.argv[1]) if len(sys.argv) > 1 else 0)
 """
-ENV = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(MODULE), "WARMVERBS_VERBOSE": "1",
-       "LD_LIBRARY_PATH": str(template.BUILD / "src/template"),
-       "PATH": f"{template.BUILD / 'src/template'}:{os.environ['PATH']}"}
-
-sys.path.insert(0, str(MODULE))
 
 
-class Python(template.Case):
+class Python(python_template.Case):
     def setUp(self):
         super().setUp()
         (self.folder / "helper.py").write_text("VALUE = 7\n", encoding="utf-8")
-        self.script = self.folder / "script.py"
         self.script.write_text(SCRIPT, encoding="utf-8")
-        self.socket = str(self.folder / "template")
-
-    def supervise(self, *modules, env=None):
-        process = subprocess.Popen([PYTHON, "-m", "warmverbs_template", "--socket", self.socket, "--import",
-                                    ",".join(modules), str(self.script)], env=env or ENV, stdin=subprocess.DEVNULL,
-                                   stderr=subprocess.PIPE, text=True, start_new_session=True)
-
-        def end():
-            process.terminate()
-            return process.communicate(timeout=template.LIMIT_S)[1]
-        self.addCleanup(lambda: process.poll() is None and end())
-        until(lambda: process.poll() is not None or len(children(process.pid)) >= 2, "ready children")
-        return process
 
     def run_from(self, *arguments, env=None, **kwargs):
         return template.run_client(self.socket, [PYTHON, *arguments], env=env or ENV, **kwargs)
@@ -196,22 +174,14 @@ class Python(template.Case):
         read, write = os.pipe()
         with open(os.devnull, "rb") as nothing, open(read, "rb") as output:
             argv = [PYTHON, str(self.script), "5"]
-            with self.launched(warmverbs_template, argv, (nothing.fileno(), write, write)) as started:
+            with warmverbs_template.start(self.socket, argv, ENV, (nothing.fileno(), write, write),
+                                          template.LIMIT_S) as started:
                 os.close(write)
                 self.assertIn(b"__main__", output.read())
                 self.assertEqual(os.waitstatus_to_exitcode(started.wait()), 5)
             with self.assertRaises(warmverbs_template.NotStarted) as caught:
-                self.launched(warmverbs_template, [PYTHON, "/etc/hostname"])
+                warmverbs_template.start(self.socket, [PYTHON, "/etc/hostname"], ENV, timeout=template.LIMIT_S)
             self.assertIn("another script", str(caught.exception))
-
-    def launched(self, module, argv, fds=None):
-        for _ in cases.attempts():
-            try:
-                return module.start(self.socket, argv, ENV, fds)
-            except module.NotStarted as why:
-                if why.errno != errno.ETIMEDOUT:
-                    raise
-        raise AssertionError("no start")
 
     def test_close_kills(self):
         """Of a program that has not ended."""
@@ -220,7 +190,8 @@ class Python(template.Case):
         self.supervise()
         read, write = os.pipe()
         with open(os.devnull, "rb") as nothing, open(read, "rb") as output:
-            started = self.launched(warmverbs_template, [PYTHON, str(self.script)], (nothing.fileno(), write, write))
+            started = warmverbs_template.start(self.socket, [PYTHON, str(self.script)], ENV,
+                                               (nothing.fileno(), write, write), template.LIMIT_S)
             os.close(write)
             self.assertEqual(output.readline(), b"up\n")
             started.close()

@@ -7,10 +7,9 @@ import pathlib
 import subprocess
 
 import template
+from python_template import MODULE, PYTHON
 from support import bed, cases, trace
 
-PYTHON = os.path.realpath("/usr/bin/python3")
-MODULE = pathlib.Path(__file__).resolve().parents[2] / "src/template/python"
 FUNCTION = """\
 import sys
 from pyverbs.cq import CQ
