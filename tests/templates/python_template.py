@@ -7,7 +7,7 @@ import subprocess
 import template
 from template import MODULE, children, until
 
-PYTHON = os.path.realpath("/usr/bin/python3")
+PYTHON = "/usr/bin/python3"
 ENV = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(MODULE), "WARMVERBS_VERBOSE": "1",
        "LD_LIBRARY_PATH": str(template.BUILD / "src/template"),
        "PATH": f"{template.BUILD / 'src/template'}:{os.environ['PATH']}"}
@@ -27,6 +27,7 @@ class Case(template.Case):
         def end():
             process.terminate()
             return process.communicate(timeout=template.LIMIT_S)[1]
+        self.addCleanup(process.stderr.close)
         self.addCleanup(lambda: process.poll() is None and end())
         until(lambda: process.poll() is not None or len(children(process.pid)) >= 2, "ready children")
         return process
