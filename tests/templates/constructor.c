@@ -22,6 +22,19 @@ static void handle_forks(void)
 	pthread_atfork(NULL, NULL, child);
 }
 
+/* Memory that each child has for itself. */
+static void fill(void)
+{
+	static char memory[2 << 20];
+
+	memset(memory, 1, sizeof(memory));
+}
+
+static void fill_in_children(void)
+{
+	pthread_atfork(NULL, NULL, fill);
+}
+
 static void read_input(void)
 {
 	if (getchar() == EOF)
@@ -69,10 +82,15 @@ __attribute__((constructor)) static void construct(void)
 		const char *name;
 		void (*function)(void);
 	} all[] = {
-	    {"forks", handle_forks},  {"input", read_input},
-	    {"output", close_output}, {"session", begin_session},
-	    {"group", lead_group},    {"end", end},
-	    {"hang", hang},	      {"hang later", hang_later},
+	    {"forks", handle_forks},
+	    {"input", read_input},
+	    {"output", close_output},
+	    {"session", begin_session},
+	    {"group", lead_group},
+	    {"end", end},
+	    {"hang", hang},
+	    {"hang later", hang_later},
+	    {"memory", fill_in_children},
 	};
 	const char *name = getenv("CONSTRUCTOR");
 

@@ -37,6 +37,20 @@ class Constructors(template.Case):
                 until(lambda: not any(map(is_alive, program)), "the end of the program")
                 self.assertIn("not come to its stop point", (self.folder / "template.note").read_text(encoding="utf-8"))
 
+    def test_memory(self):
+        """No more wait than may have so much memory of their own, but one: of 2 MB each."""
+        env = {**os.environ, "CONSTRUCTOR": "memory"}
+        for memory, least, most in ((1, 1, 1), (7, 2, 3), (100, 3, 64)):
+            with self.subTest(memory):
+                made = self.made("memory", memory=memory)
+                for _ in range(10):
+                    made.await_ready(least)
+                    started = self.start(made, PROGRAM, env=env, stdout=subprocess.DEVNULL)
+                    self.assertEqual(started.wait(template.LIMIT_S), 0)
+                    self.assertLessEqual(len(children(made.process.pid)) - 1, most)
+                made.stop()
+        self.all_started()
+
     def test_fork_handlers(self):
         """Libraries renew random state in them."""
         env = {**os.environ, "CONSTRUCTOR": "forks"}

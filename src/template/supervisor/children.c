@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "template/supervisor/children.h"
 
+#include "base/clock.h"
 #include "template/control.h"
 
+#include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -43,7 +45,7 @@ void wv_children_add(struct wv_children *c, pid_t pid)
 {
 	c->n_missing -= c->n_missing > 0;
 	if (c->n < WV_READY_MOST)
-		c->waiting[c->n++] = pid;
+		c->waiting[c->n++] = (struct wv_waiting){pid, wv_clock_ms()};
 }
 
 void wv_children_are_made(struct wv_children *c)
@@ -53,12 +55,15 @@ void wv_children_are_made(struct wv_children *c)
 
 static bool remove_one(struct wv_children *c, pid_t pid)
 {
-	for (uint32_t i = 0; i < c->n; i++)
-		if (c->waiting[i] == pid) {
-			c->waiting[i] = c->waiting[--c->n];
-			return true;
-		}
-	return false;
+	struct wv_waiting *at = c->waiting, *end = at + c->n;
+
+	while (at < end && at->pid != pid)
+		at++;
+	if (at == end)
+		return false;
+	memmove(at, at + 1, (size_t)(end - at - 1) * sizeof(*at));
+	c->n--;
+	return true;
 }
 
 bool wv_children_start(struct wv_children *c, pid_t pid)

@@ -9,7 +9,10 @@
 #define WV_READY_MOST 1024
 
 struct wv_children {
-	pid_t waiting[WV_READY_MOST];
+	struct wv_waiting {
+		pid_t pid;
+		uint64_t since_ms; /* it was made */
+	} waiting[WV_READY_MOST];  /* the oldest first */
 	uint32_t n;
 	uint32_t n_missing; /* of those that the template makes now */
 	uint32_t n_unasked; /* that have ended without a start, one after the other */

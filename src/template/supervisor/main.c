@@ -15,7 +15,9 @@
 
 #define READY	  64
 #define IDLE_S	  300
+#define MEMORY_MB 256
 #define MOST_IDLE (365 * 24 * 3600)
+#define MOST_MB	  (1024 * 1024)
 
 enum { EXIT_USAGE = 2 };
 enum { NAMED = 256 };
@@ -33,6 +35,8 @@ static const struct argp_option options[] = {
      "wv_template_point()",
      0},
     {"ready", 'n', "N", 0, "At most N children wait (default: 64)", 0},
+    {"memory", 'm', "MB", 0,
+     "They have at most so much memory for themselves, beside the first (default: 256)", 0},
     {"setenv", 'e', "VARIABLE", 0, "Set VARIABLE, a NAME=VALUE, for PROGRAM only", 0},
     {"named", NAMED, NULL, OPTION_HIDDEN, NULL, 0}, /* warmverbs-start has started this process */
     {"idle", 'i', "SECONDS", 0,
@@ -104,6 +108,9 @@ static error_t parse(int key, char *argument, struct argp_state *state)
 	case 'n':
 		o->most_ready = number(argument, WV_READY_MOST, state);
 		return 0;
+	case 'm':
+		o->memory = (uint64_t)number(argument, MOST_MB, state) << 20;
+		return 0;
 	case 'i':
 		o->idle_s = number(argument, MOST_IDLE, state);
 		return 0;
@@ -118,8 +125,10 @@ int main(int argc, char **argv)
 {
 	static const struct argp argp = {
 	    options, parse, "--socket PATH [--] PROGRAM [ARGUMENT...]", HELP, NULL, NULL, NULL};
-	struct wv_supervisor_options o = {
-	    .program = {.at = "main"}, .most_ready = READY, .idle_s = IDLE_S};
+	struct wv_supervisor_options o = {.program = {.at = "main"},
+					  .most_ready = READY,
+					  .memory = (uint64_t)MEMORY_MB << 20,
+					  .idle_s = IDLE_S};
 	struct wv_reason_text why = {""};
 	int err;
 

@@ -4,7 +4,7 @@
 #include "base/base.h"
 #include "daemon/loop/loop.h"
 #include "daemon/pool/policy.h"
-#include "template/supervisor/children.h"
+#include "template/supervisor/child_memory.h"
 #include "template/supervisor/client_socket.h"
 #include "template/supervisor/own_process.h"
 #include "template/supervisor/starts.h"
@@ -29,6 +29,7 @@ struct supervisor {
 	struct wv_template_process template;
 	struct wv_demand demand;
 	struct wv_children children;
+	struct wv_child_memory memory;
 	struct wv_client_socket socket;
 	struct wv_traced traced;
 	int64_t born_us;
@@ -103,12 +104,18 @@ static void refuse(const struct supervisor *s, bool none_is_made)
 				none_is_made && !s->children.n && !s->children.is_making);
 }
 
+static uint32_t most_ready(struct supervisor *s)
+{
+	uint32_t fit = wv_child_memory_most(&s->memory, &s->children, s->options->memory);
+
+	return fit < s->options->most_ready ? fit : s->options->most_ready;
+}
+
 static void refill(struct supervisor *s)
 {
 	int64_t now = wv_now(s->event);
 	uint32_t wanted = wv_demand_target(&s->demand, now, idle_us(s));
-	uint32_t target =
-	    wv_children_target(wanted, s->options->most_ready, wv_starts_number(s->starts));
+	uint32_t target = wv_children_target(wanted, most_ready(s), wv_starts_number(s->starts));
 
 	if (!s->is_ready || s->ends)
 		return;
@@ -116,6 +123,8 @@ static void refill(struct supervisor *s)
 		wv_demand_full(&s->demand, now);
 	else
 		wv_children_order(&s->children, s->template.control, target);
+	if (s->children.n && !s->memory.bytes)
+		wv_timer_hasten(s->next, now + REST_US);
 	refuse(s, !target);
 }
 
@@ -198,23 +207,19 @@ static void hear(struct supervisor *s, const struct wv_control *c, int fd)
 	wv_close_fd(&fd);
 }
 
-/* False if there is no more, for now or for ever. */
-static bool receive(struct supervisor *s)
+static void receive(struct supervisor *s)
 {
 	struct wv_control c;
 	int fd;
 
-	if (!wv_template_hear(&s->template, &c, &fd))
-		return false;
-	hear(s, &c, fd);
-	return true;
+	while (wv_template_hear(&s->template, &c, &fd))
+		hear(s, &c, fd);
 }
 
 static int on_control(sd_event_source *source, int fd, uint32_t events, void *data)
 {
 	(void)fd;
-	while (receive(data))
-		;
+	receive(data);
 	if (events & EPOLLHUP)
 		sd_event_source_set_enabled(source, SD_EVENT_OFF);
 	return 0;
@@ -233,8 +238,7 @@ static void give_up_late_program(struct supervisor *s)
 {
 	struct wv_reason_text what;
 
-	while (receive(s)) /* where everything stood still, it may have been in time */
-		;
+	receive(s); /* where everything stood still, it may have been in time */
 	wv_because(&what, "it has not come to its stop point within %u s", s->options->idle_s);
 	if (!s->is_ready)
 		give_up_program(s, what.text);
@@ -260,9 +264,7 @@ static pid_t reap_one(struct supervisor *s, int *status)
 
 	if (!pid)
 		return 0;
-	/* What it has said, it said before it ended. */
-	while (receive(s))
-		;
+	receive(s); /* what it has said, it said before it ended */
 	return waitpid(pid, status, 0);
 }
 
@@ -303,14 +305,9 @@ static int on_child(sd_event_source *source, const struct signalfd_siginfo *info
 
 static int on_end(sd_event_source *source, const struct signalfd_siginfo *info, void *data)
 {
-	struct supervisor *s = data;
-
 	(void)source;
 	(void)info;
-	if (s->is_ready)
-		stop(s);
-	else
-		stop_because(s, "it was told to end before it was ready");
+	stop_because(data, "it was told to end before it was ready"); /* if it was not */
 	return 0;
 }
 

@@ -12,6 +12,7 @@ struct wv_supervisor_options {
 	struct wv_template_program program;
 	const char *socket;  /* where clients connect */
 	uint32_t most_ready; /* children that wait, at most WV_READY_MOST */
+	uint64_t memory;     /* that they may have for themselves, all together, in bytes */
 	bool is_named;	     /* it was started for a client, which finds the reason if it fails */
 	uint32_t idle_s;     /* after so long without a start, or before it is ready, it ends */
 };

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "template/supervisor/child_memory.h"
+
+#include "base/base.h"
+#include "base/clock.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#define SETTLE_MS     50 /* a child has written by then what it writes before a start */
+#define PAUSE_MS      1000
+#define LOOKS_A_TIMES 100 /* a look may take as long as the kernel needs for all pages */
+
+/* In KB; 0 if it is not known. */
+static uint64_t private_memory(pid_t pid)
+{
+	char path[64], line[128];
+	uint64_t kb, sum = 0;
+	wv_auto_file rollup = NULL;
+
+	snprintf(path, sizeof(path), "/proc/%d/smaps_rollup", pid);
+	rollup = fopen(path, "re");
+	while (rollup && fgets(line, sizeof(line), rollup))
+		if (sscanf(line, "Private_Clean: %" SCNu64 " kB", &kb) == 1 ||
+		    sscanf(line, "Private_Dirty: %" SCNu64 " kB", &kb) == 1)
+			sum += kb;
+	return sum;
+}
+
+static void look(struct wv_child_memory *m, pid_t pid)
+{
+	uint64_t begin = wv_clock_ms(), kb = private_memory(pid), end = wv_clock_ms();
+	uint64_t pause = (end - begin) * LOOKS_A_TIMES;
+
+	m->next_ms = end + (pause > PAUSE_MS ? pause : PAUSE_MS);
+	m->bytes = kb ? kb << 10 : 1;
+}
+
+uint32_t wv_child_memory_most(struct wv_child_memory *m, const struct wv_children *c,
+			      uint64_t most_bytes)
+{
+	uint64_t now_ms = wv_clock_ms(), most;
+
+	if (c->n && now_ms >= m->next_ms && now_ms - c->waiting[0].since_ms >= SETTLE_MS)
+		look(m, c->waiting[0].pid);
+	most = m->bytes ? most_bytes / m->bytes : 1;
+	if (!most)
+		return 1;
+	return most < WV_READY_MOST ? (uint32_t)most : WV_READY_MOST;
+}
