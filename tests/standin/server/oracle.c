@@ -2,6 +2,7 @@
 #include "oracle.h"
 
 #include "commands.h"
+#include "process.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -59,6 +60,7 @@ enum { N_EVENTS = FW_N + MAX_COMMANDS + 1, EVENT_CPUINFO = N_EVENTS - 1 };
 
 struct process {
 	pid_t pid;
+	uint64_t began;
 	uint64_t counts[N_EVENTS];
 	LIST_ENTRY(process) next;
 };
@@ -68,6 +70,7 @@ struct fault {
 	unsigned int event, nth, times;
 	int error;
 	pid_t pid;
+	uint64_t began;
 	LIST_ENTRY(fault) next;
 };
 
@@ -120,31 +123,53 @@ void hca_oracle_free(struct hca_oracle *oracle)
 	free(oracle);
 }
 
-static struct process *get_process(struct hca_oracle *oracle, pid_t pid)
+static struct process *find_process(const struct processes *bucket, pid_t pid)
 {
-	struct processes *bucket = &oracle->processes[(unsigned int)pid % N_BUCKETS];
 	struct process *process;
 
 	LIST_FOREACH (process, bucket, next) {
 		if (process->pid == pid)
 			return process;
 	}
+	return NULL;
+}
+
+/* That of an earlier process with this number is forgotten. */
+static struct process *get_process(const struct hca_work *work)
+{
+	struct processes *bucket = &work->oracle->processes[(unsigned int)work->pid % N_BUCKETS];
+	struct process *process = find_process(bucket, work->pid);
+
+	if (process && process->began != work->began) {
+		LIST_REMOVE(process, next);
+		free(process);
+		process = NULL;
+	}
+	if (process)
+		return process;
 	process = calloc(1, sizeof(*process));
 	if (!process)
 		return NULL;
-	process->pid = pid;
+	process->pid = work->pid;
+	process->began = work->began;
 	LIST_INSERT_HEAD(bucket, process, next);
 	return process;
 }
 
-static int check_faults(struct hca_oracle *oracle, unsigned int event, pid_t pid)
+static bool is_for(const struct fault *fault, const struct hca_work *work)
 {
+	return !fault->pid || (fault->pid == work->pid && fault->began == work->began);
+}
+
+static int check_faults(const struct hca_work *work, unsigned int event)
+{
+	struct hca_oracle *oracle = work->oracle;
 	struct fault *fault;
 
 	LIST_FOREACH (fault, &oracle->faults, next) {
 		int error = fault->error;
 
-		if (fault->event != event || (fault->pid && fault->pid != pid))
+		if (fault->event != event || !is_for(fault, work))
 			continue;
 		if (fault->nth > 1) {
 			fault->nth--;
@@ -161,14 +186,14 @@ static int check_faults(struct hca_oracle *oracle, unsigned int event, pid_t pid
 
 static int note(struct hca_work *work, unsigned int event)
 {
-	struct process *process = get_process(work->oracle, work->pid);
+	struct process *process = get_process(work);
 
 	if (process)
 		process->counts[event]++;
 	if (!work->pid)
 		return 0;
 	work->delay += work->oracle->delays[event];
-	return check_faults(work->oracle, event, work->pid);
+	return check_faults(work, event);
 }
 
 int hca_fw(struct hca_work *work, enum hca_fw fw)
@@ -197,8 +222,12 @@ int hca_oracle_fail(struct hca_oracle *oracle, const char *name, int error, unsi
 	fault = malloc(sizeof(*fault));
 	if (!fault)
 		return -ENOMEM;
-	*fault =
-	    (struct fault){.event = event, .nth = nth, .times = times, .error = error, .pid = pid};
+	*fault = (struct fault){.event = event,
+				.nth = nth,
+				.times = times,
+				.error = error,
+				.pid = pid,
+				.began = pid ? hca_process_began(pid) : 0};
 	LIST_INSERT_HEAD(&oracle->faults, fault, next);
 	return 0;
 }

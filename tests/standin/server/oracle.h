@@ -57,6 +57,7 @@ enum hca_fw {
 struct hca_work {
 	struct hca_oracle *oracle;
 	pid_t pid;	/* 0: what the kernel does on its own when a ufile ends */
+	uint64_t began; /* when that process did: process.h */
 	uint64_t delay; /* nanoseconds */
 	/* How many events of the object that it destroyed the program had read. */
 	uint32_t comp_events, async_events;
@@ -83,7 +84,8 @@ void hca_sleep(uint64_t delay);
 
 /*
  * From now on, the @nth (from 1) next command of that name (of a process, 0 for all) fails with
- * @error, @times over (0: for ever). -EINVAL: no such command.
+ * @error, @times over (0: for ever). A later process that gets the number of that one is another.
+ * -EINVAL: no such command.
  */
 int hca_oracle_fail(struct hca_oracle *oracle, const char *name, int error, unsigned int nth,
 		    unsigned int times, pid_t pid);

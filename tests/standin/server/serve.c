@@ -4,6 +4,7 @@
 
 #include "call.h"
 #include "control.h"
+#include "process.h"
 #include "uar.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@ struct connection {
 	struct hca *hca;
 	int sock;
 	pid_t pid;
+	uint64_t began;		  /* that process: its number may come again */
 	int fds[STANDIN_MAX_FDS]; /* received with the request */
 	unsigned int n_fds;
 	union {
@@ -135,10 +137,15 @@ static void take_answer(struct connection *c, struct hca_call *call, int error)
 	c->delay = call->work.delay;
 }
 
+static struct hca_work work_of(const struct connection *c)
+{
+	return (struct hca_work){.oracle = c->hca->oracle, .pid = c->pid, .began = c->began};
+}
+
 static int do_ioctl(struct connection *c, size_t n_bytes)
 {
 	struct hca_call call = {.hca = c->hca,
-				.work = {.oracle = c->hca->oracle, .pid = c->pid},
+				.work = work_of(c),
 				.pid = c->pid,
 				.tid = (pid_t)c->request.tid,
 				.request = &c->request,
@@ -177,7 +184,7 @@ static int do_mmap(struct connection *c, size_t n_bytes)
 
 static int do_cpuinfo(struct connection *c, size_t n_bytes)
 {
-	struct hca_work work = {.oracle = c->hca->oracle, .pid = c->pid};
+	struct hca_work work = work_of(c);
 
 	(void)n_bytes;
 	hca_lock(c->hca);
@@ -267,6 +274,7 @@ void hca_accept(struct hca *hca)
 	c->hca = hca;
 	c->sock = sock;
 	c->pid = peer.pid;
+	c->began = hca_process_began(peer.pid);
 	c->n_fds = c->n_new_fds = 0;
 	pthread_attr_init(&attr);
 	pthread_attr_setdetachstate(&attr, PTHREAD_CREATE_DETACHED);

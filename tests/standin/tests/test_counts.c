@@ -5,7 +5,11 @@
  */
 #include "shared_kit.h"
 
+#include <errno.h>
+#include <linux/sched.h>
+#include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 static struct ibv_qp *qps[QP_KINDS];
@@ -287,12 +291,50 @@ static void test_cleanup_is_not_the_programs(void **state)
 	json_decref(counts);
 }
 
+/* A child whose number is @pid, or -1. */
+static pid_t fork_as(pid_t pid)
+{
+	struct clone_args args = {
+	    .exit_signal = SIGCHLD, .set_tid = (uintptr_t)&pid, .set_tid_size = 1};
+
+	return (pid_t)syscall(SYS_clone3, &args, sizeof(args));
+}
+
+/* What a process was given, and was to be refused, is not a later one's that gets its number. */
+static void test_number_comes_again(void **state)
+{
+	const useconds_t tick = 1000000 / (useconds_t)sysconf(_SC_CLK_TCK);
+	pid_t first, second;
+
+	(void)state;
+	first = fork();
+	if (!first) {
+		open_kit(&kit);
+		must_make_qp(&kit, RC);
+		tell("fail create_qp %d 1 1 %d", ENOMEM, getpid());
+		_exit(0);
+	}
+	must_succeed(first);
+	usleep(2 * tick); /* processes are told apart by the ticks at which they began */
+	second = fork_as(first);
+	if (second < 0 && errno == EPERM)
+		skip();
+	if (!second) {
+		open_kit(&kit);
+		must_make_qp(&kit, RC);
+		_exit(count_firmware("CREATE_QP") != 1);
+	}
+	must_succeed(second);
+	wait_objects("ufiles", 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_each_verb),
 	    cmocka_unit_test(test_second_context),
 	    cmocka_unit_test(test_cleanup_is_not_the_programs),
+	    cmocka_unit_test(test_number_comes_again),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
