@@ -20,6 +20,7 @@ def until(condition, what, limit_s=100):
 
 
 def children_of(pid):
+    """Those of a process with one thread in the order in which they were made: numbers begin anew at some time."""
     found = []
     for children in pathlib.Path(f"/proc/{pid}/task").glob("*/children"):
         with contextlib.suppress(OSError):  # that thread has ended

@@ -131,7 +131,7 @@ def compared(name, samples, way, what):
 def waiting_memory(template):
     """KB that one child has for itself; the kernel's own are not counted."""
     template.settle()
-    rollup = pathlib.Path(f"/proc/{max(template.children())}/smaps_rollup").read_text()
+    rollup = pathlib.Path(f"/proc/{template.children()[-1]}/smaps_rollup").read_text()
     return sum(map(int, PRIVATE.findall(rollup)))
 
 
