@@ -4,6 +4,7 @@
  * of that.
  */
 #include <pthread.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -33,6 +34,17 @@ static void fill(void)
 static void fill_in_children(void)
 {
 	pthread_atfork(NULL, NULL, fill);
+}
+
+static void die(void)
+{
+	raise(SIGKILL);
+}
+
+/* Whoever makes a child dies before it can tell of it. */
+static void die_at_forks(void)
+{
+	pthread_atfork(NULL, die, NULL);
 }
 
 static void read_input(void)
@@ -91,6 +103,7 @@ __attribute__((constructor)) static void construct(void)
 	    {"hang", hang},
 	    {"hang later", hang_later},
 	    {"memory", fill_in_children},
+	    {"untold", die_at_forks},
 	};
 	const char *name = getenv("CONSTRUCTOR");
 

@@ -10,6 +10,7 @@ from support.processes import is_alive
 from template import children, until
 
 PROGRAM = str(template.BUILD / "tests/templates/constructor")
+CLIENTS = 10
 
 
 class Constructors(template.Case):
@@ -56,6 +57,17 @@ class Constructors(template.Case):
         env = {**os.environ, "CONSTRUCTOR": "forks"}
         _, started = self.run_both(self.made("forks"), [PROGRAM], env=env, stdin=subprocess.DEVNULL)
         self.assertEqual((started.stdout, started.stderr), ("children 1\n", ""))
+
+    def test_untold_children(self):
+        """Whoever is faster, such a child or the supervisor that knows of none, a client is answered."""
+        env = {**os.environ, "CONSTRUCTOR": "untold"}
+        made = self.made("untold")
+        for _ in range(CLIENTS):
+            until(lambda: len(children(made.process.pid)) >= 2, "a child")
+            client = self.start(made, PROGRAM, env=dict(env), stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            self.addCleanup(client.kill)
+            self.assertEqual(client.wait(template.LIMIT_S), 0)
+        self.assertEqual(made.stop(), "")
 
 
 if __name__ == "__main__":

@@ -66,10 +66,17 @@ static bool remove_one(struct wv_children *c, pid_t pid)
 	return true;
 }
 
+static bool is_child(pid_t pid)
+{
+	siginfo_t end;
+
+	return !waitid(P_PID, (id_t)pid, &end, WEXITED | WNOHANG | WNOWAIT);
+}
+
 bool wv_children_start(struct wv_children *c, pid_t pid)
 {
 	if (!remove_one(c, pid))
-		return false;
+		return is_child(pid); /* who made it was killed before it could tell */
 	c->n_unasked = 0;
 	return true;
 }

@@ -38,7 +38,7 @@ void wv_children_order(struct wv_children *c, int control, uint32_t target);
 void wv_children_add(struct wv_children *c, pid_t pid);
 void wv_children_are_made(struct wv_children *c);
 
-/* One has become a start. False if it was none that waits. */
+/* One has become a start. False if it is no child at all. */
 bool wv_children_start(struct wv_children *c, pid_t pid);
 
 /*
