@@ -37,14 +37,14 @@ static void look(struct wv_child_memory *m, pid_t pid)
 }
 
 uint32_t wv_child_memory_most(struct wv_child_memory *m, const struct wv_children *c,
-			      uint64_t most_bytes)
+			      uint64_t most_bytes, uint32_t most)
 {
-	uint64_t now_ms = wv_clock_ms(), most;
+	uint64_t now_ms = wv_clock_ms(), fit;
 
 	if (c->n && now_ms >= m->next_ms && now_ms - c->waiting[0].since_ms >= SETTLE_MS)
 		look(m, c->waiting[0].pid);
-	most = m->bytes ? most_bytes / m->bytes : 1;
-	if (!most)
+	fit = m->bytes ? most_bytes / m->bytes : 1;
+	if (!fit)
 		return 1;
-	return most < WV_READY_MOST ? (uint32_t)most : WV_READY_MOST;
+	return fit < most ? (uint32_t)fit : most;
 }

@@ -10,8 +10,8 @@ struct wv_child_memory {
 };
 
 /*
- * How many may wait where all of them may have @most_bytes: at least one, and no more until one has
- * been looked at. Looks from time to time at the one that has waited for longest.
+ * How many may wait, of @most, where all of them may have @most_bytes: at least one, and no more
+ * until one has been looked at. Looks from time to time at the one that has waited for longest.
  */
 uint32_t wv_child_memory_most(struct wv_child_memory *m, const struct wv_children *c,
-			      uint64_t most_bytes);
+			      uint64_t most_bytes, uint32_t most);

@@ -104,18 +104,13 @@ static void refuse(const struct supervisor *s, bool none_is_made)
 				none_is_made && !s->children.n && !s->children.is_making);
 }
 
-static uint32_t most_ready(struct supervisor *s)
-{
-	uint32_t fit = wv_child_memory_most(&s->memory, &s->children, s->options->memory);
-
-	return fit < s->options->most_ready ? fit : s->options->most_ready;
-}
-
 static void refill(struct supervisor *s)
 {
 	int64_t now = wv_now(s->event);
 	uint32_t wanted = wv_demand_target(&s->demand, now, idle_us(s));
-	uint32_t target = wv_children_target(wanted, most_ready(s), wv_starts_number(s->starts));
+	uint32_t most = wv_child_memory_most(&s->memory, &s->children, s->options->memory,
+					     s->options->most_ready);
+	uint32_t target = wv_children_target(wanted, most, wv_starts_number(s->starts));
 
 	if (!s->is_ready || s->ends)
 		return;
@@ -305,9 +300,14 @@ static int on_child(sd_event_source *source, const struct signalfd_siginfo *info
 
 static int on_end(sd_event_source *source, const struct signalfd_siginfo *info, void *data)
 {
+	struct supervisor *s = data;
+
 	(void)source;
 	(void)info;
-	stop_because(data, "it was told to end before it was ready"); /* if it was not */
+	if (s->is_ready)
+		stop(s);
+	else
+		stop_because(s, "it was told to end before it was ready");
 	return 0;
 }
 
