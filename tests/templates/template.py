@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A program with a template, and clients that start it."""
 
+import contextlib
 import ctypes
 import functools
 import os
 import pathlib
 import select
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -15,12 +17,12 @@ import unittest
 from support import cases, processes, sanitizers
 from support.processes import children_of as children
 
+SOURCES = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["WARMVERBS_BUILD"])
 SUPERVISOR = str(BUILD / "src/template/warmverbs-template")
 CLI = str(BUILD / "src/cli/warmverbs")
 CLIENT = str(BUILD / "src/template/warmverbs-start")
 SPY = str(BUILD / "tests/templates/spy")
-SOURCES = pathlib.Path(__file__).resolve().parents[2]
 MODULE = SOURCES / "src/template/python"
 LAUNCHER = BUILD / "src/template/libwarmverbs-start.so.0"
 LIMIT_S = 60
@@ -69,6 +71,24 @@ def exitcode(started):
     if not select.select([started], [], [], LIMIT_S)[0]:
         raise AssertionError(f"no end within {LIMIT_S} s")
     return os.waitstatus_to_exitcode(started.wait())
+
+
+def supervisors(folder):
+    """Those that starts have made, whose templates listen in this folder."""
+    found = [process for process in all_processes() if any(word.startswith(str(folder)) for word in cmdline(process))]
+    # A child of one has its arguments until it executes the program.
+    young = {child for process in found for child in children(process)}
+    return [process for process in found if process not in young]
+
+
+def end_supervisors(folder):
+    def are_gone():
+        found = supervisors(folder)
+        for process in found:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(process, signal.SIGTERM)
+        return not found
+    until(are_gone, "the end of all supervisors")
 
 
 class Template:
@@ -135,6 +155,6 @@ class Case(unittest.TestCase):
         return plain, run_client(template.socket, argv, **kwargs)
 
 
-def main():
+def main(why_not=None):
     cases.main("a sanitizer's runtime, with memory of its own, would be in each program"
-               if sanitizers.runtimes(SUPERVISOR) else None)
+               if sanitizers.runtimes(SUPERVISOR) else why_not)

@@ -19,7 +19,7 @@ import python_template
 import template
 from python_template import ENV
 from support import ports
-from template import children, until
+from template import SOURCES, children, until
 
 REQUESTS = 200
 REQUESTS_AROUND_AN_END = 60

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Starts that make templates for the next ones, and find them by themselves."""
 
-import contextlib
 import os
 import shutil
 import signal
@@ -19,23 +18,10 @@ class Named(template.Case):
         super().setUp()
         self.templates = self.folder / "templates"
         self.env = {**os.environ, "WARMVERBS_VERBOSE": "1", "WARMVERBS_TEMPLATES": str(self.templates)}
-        self.addCleanup(self.end_all)
+        self.addCleanup(template.end_supervisors, self.templates)
 
     def supervisors(self):
-        found = [process for process in template.all_processes()
-                 if any(word.startswith(str(self.templates)) for word in template.cmdline(process))]
-        # A child of one has its arguments until it executes the program.
-        young = {child for process in found for child in template.children(process)}
-        return [process for process in found if process not in young]
-
-    def end_all(self):
-        def are_gone():
-            found = self.supervisors()
-            for process in found:
-                with contextlib.suppress(ProcessLookupError):
-                    os.kill(process, signal.SIGTERM)
-            return not found
-        until(are_gone, "the end of all supervisors")
+        return template.supervisors(self.templates)
 
     def run_program(self, *argv, **kwargs):
         kwargs.setdefault("env", self.env)
@@ -72,7 +58,7 @@ class Named(template.Case):
     def test_nothing_is_left(self):
         self.run_program("true")
         self.await_template("true")
-        self.end_all()
+        template.end_supervisors(self.templates)
         self.assertEqual(list(self.templates.iterdir()), [])
 
     def test_many_first_starts(self):
