@@ -132,13 +132,13 @@ class Case(unittest.TestCase):
             return subprocess.Popen([CLIENT, "--socket", template.socket, *argv], **{"stderr": said, **kwargs})
 
     @staticmethod
-    def launch(template, argv, output=None):
+    def launch(template, argv, stdin=None, output=None):
         """Started from the template by this process, and never executed, however long that takes: what the module of
-        Python has of it. @output: a descriptor."""
+        Python has of it. @stdin, @output: descriptors."""
         import warmverbs_template  # pylint: disable=import-outside-toplevel
         ctypes.CDLL(LAUNCHER)  # which the module finds by its name
         with open(os.devnull, "r+b", buffering=0) as nothing:
-            fds = [nothing.fileno()] * 3 if output is None else [nothing.fileno(), output, output]
+            fds = [nothing.fileno() if fd is None else fd for fd in (stdin, output, output)]
             return warmverbs_template.start(template.socket, argv, fds=fds, timeout=LIMIT_S)
 
     def all_started(self):

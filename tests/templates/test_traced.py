@@ -22,7 +22,7 @@ class Traced(template.Case):
         """A start that has said so."""
         read, write = os.pipe()
         with open(read, "rb") as output:
-            started = self.launch(self.made, [PROGRAM, *argv], write)
+            started = self.launch(self.made, [PROGRAM, *argv], output=write)
             self.addCleanup(started.close)
             os.close(write)
             self.assertEqual(output.readline(), b"ready\n")

@@ -34,6 +34,7 @@ struct supervisor {
 	struct wv_traced traced;
 	int64_t born_us;
 	bool is_ready, ends;	    /* the template; this process, once the starts have ended */
+	bool has_heard_all;	    /* from the template and its children, now that this one ends */
 	bool is_hopeless;	    /* another template of the program would fare no better */
 	struct wv_reason_text *why; /* there is no template, or none any more */
 };
@@ -53,7 +54,7 @@ static void postpone_end(struct supervisor *s)
 
 static void end_if_done(struct supervisor *s)
 {
-	if (s->ends && !wv_starts_number(s->starts))
+	if (s->ends && s->has_heard_all && !wv_starts_number(s->starts))
 		sd_event_exit(s->event, *s->why->text ? -ECANCELED : 0);
 }
 
@@ -70,6 +71,8 @@ static void stop(struct supervisor *s)
 		wv_client_socket_close(&s->socket, reason_for_others(s));
 		if (s->template.pid)
 			kill(s->template.pid, SIGKILL);
+		/* A child that could say that it has become a start is one; no other can. */
+		shutdown(s->template.control, SHUT_RD);
 	}
 	s->ends = true;
 	end_if_done(s);
@@ -77,7 +80,7 @@ static void stop(struct supervisor *s)
 
 static void stop_because(struct supervisor *s, const char *why)
 {
-	if (!*s->why->text)
+	if (!s->ends && !*s->why->text)
 		wv_because(s->why, "%s", why);
 	stop(s);
 }
@@ -202,7 +205,7 @@ static void hear(struct supervisor *s, const struct wv_control *c, int fd)
 	wv_close_fd(&fd);
 }
 
-static void receive(struct supervisor *s)
+static void receive_all(struct supervisor *s)
 {
 	struct wv_control c;
 	int fd;
@@ -213,10 +216,15 @@ static void receive(struct supervisor *s)
 
 static int on_control(sd_event_source *source, int fd, uint32_t events, void *data)
 {
+	struct supervisor *s = data;
+
 	(void)fd;
-	receive(data);
-	if (events & EPOLLHUP)
+	receive_all(s);
+	if (s->ends || events & EPOLLHUP) {
 		sd_event_source_set_enabled(source, SD_EVENT_OFF);
+		s->has_heard_all = true;
+		end_if_done(s);
+	}
 	return 0;
 }
 
@@ -233,7 +241,7 @@ static void give_up_late_program(struct supervisor *s)
 {
 	struct wv_reason_text what;
 
-	receive(s); /* where everything stood still, it may have been in time */
+	receive_all(s); /* where everything stood still, it may have been in time */
 	wv_because(&what, "it has not come to its stop point within %u s", s->options->idle_s);
 	if (!s->is_ready)
 		give_up_program(s, what.text);
@@ -259,7 +267,7 @@ static pid_t reap_one(struct supervisor *s, int *status)
 
 	if (!pid)
 		return 0;
-	receive(s); /* what it has said, it said before it ended */
+	receive_all(s); /* what it has said, it said before it ended */
 	return waitpid(pid, status, 0);
 }
 
@@ -385,8 +393,7 @@ int wv_supervise_template(const struct wv_supervisor_options *options, struct wv
 
 	if (err < 0 && !*why->text)
 		wv_because(why, "%s", strerror(-err));
-	if (!s.ends)
-		wv_client_socket_close(&s.socket, reason_for_others(&s));
+	wv_client_socket_close(&s.socket, reason_for_others(&s));
 	wv_starts_free(s.starts);
 	wv_traced_free(&s.traced);
 	sd_event_source_unref(s.control);
