@@ -3,7 +3,7 @@
 """Thousands of starts, while clients, starts, waiting children and templates are killed: each start ends with the
 status that its program was told or with the signal that ended it, and nothing is left.
 
-STORM_STARTS: how many starts (2500). STORM_SEED: of what is random.
+STORM_STARTS: how many starts (1000). STORM_SEED: of what is random.
 """
 
 import concurrent.futures
@@ -21,7 +21,7 @@ import template
 from support.processes import is_alive
 from template import children, until
 
-STARTS = int(os.environ.get("STORM_STARTS", "2500"))
+STARTS = int(os.environ.get("STORM_STARTS", "1000"))
 SEED = int(os.environ.get("STORM_SEED", random.randrange(1 << 32)))
 WORKERS = 4  # fewer than the children that may end without a start, one after the other
 TEMPLATES = 8

@@ -319,17 +319,13 @@ static int on_end(sd_event_source *source, const struct signalfd_siginfo *info, 
 	return 0;
 }
 
-static const struct {
-	int number;
-	sd_event_signal_handler_t handler;
-} signals[] = {{SIGCHLD, on_child}, {SIGTERM, on_end}, {SIGINT, on_end}, {SIGHUP, on_end}};
-
 static int add_signals(struct supervisor *s)
 {
-	int err = 0;
+	static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
+	int err = sd_event_add_signal(s->event, NULL, SIGCHLD, on_child, s);
 
-	for (size_t i = 0; i < WV_ARRAY_SIZE(signals) && err >= 0; i++)
-		err = sd_event_add_signal(s->event, NULL, signals[i].number, signals[i].handler, s);
+	for (size_t i = 0; i < WV_ARRAY_SIZE(ends) && err >= 0; i++)
+		err = sd_event_add_signal(s->event, NULL, ends[i], on_end, s);
 	return err;
 }
 
@@ -347,7 +343,7 @@ static int add_sources(struct supervisor *s)
 	if (err >= 0)
 		err = wv_timer_add(s->event, WV_PRIORITY_CLIENTS, 0, on_idle, s, &s->idle);
 	if (err >= 0)
-		err = wv_timer_add(s->event, WV_PRIORITY_CLIENTS, 0, on_next, s, &s->next);
+		err = wv_timer_add(s->event, WV_PRIORITY_CLIENTS, REST_US, on_next, s, &s->next);
 	return err;
 }
 
