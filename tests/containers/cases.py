@@ -22,6 +22,8 @@ OTHER_RELEASE = pathlib.Path.home() / ".cache/warmverbs/matrix/trixie"
 REFUSED = "the daemon's socket does not let this user connect"
 NO_BUNDLE = "cannot read config.json"
 SUBORDINATE = "0:100000:65536"
+SAYS_PARENT = 'echo "$WORD $PPID"; exit 3'
+TOO_LATE = "timed out"  # no child answered, on a busy machine
 KEEP_GROUPS = ("--group-add", "keep-groups")
 
 
@@ -220,6 +222,53 @@ def exclusive_own_network(node):
     require_equal((result.status, result.out, result.err), (plain.status, plain.out, plain.err), "result")
 
 
+def ask_template(node, runtime, env=None):
+    """What a program answers, and how it ends, whose template is in a container: executed there, and outside."""
+    socket = node.folder / "template"
+    words = ["env", "WORD=one", "WARMVERBS_VERBOSE=1", roots.START, "--socket", str(socket)]
+    words += ["/bin/sh", "-c", SAYS_PARENT]
+    template = [roots.TEMPLATE, "--socket", str(socket), "--", "/bin/sh"]
+    with node.container(root(node, roots.with_templates), *template, runtime=runtime, env=env) as execute:
+        require(resources.until(socket.exists, LIMIT_S), "there is no template")
+        for _ in attempts():
+            inside = execute(*words)
+            if TOO_LATE not in inside.err:
+                break
+        return inside, node.start(words, warm=False).wait(LIMIT_S)
+
+
+def check_started(inside):
+    """The supervisor is the first process of the container."""
+    require_equal((inside.status, inside.out), (3, "one 1\n"), "result")
+    require("is executed" not in inside.err, f"executed: {inside.err}")
+
+
+def check_executed(result, reason):
+    require_equal((result.status, result.out.split()[:1]), (3, ["one"]), "result")
+    require(reason in result.err, f"another reason: {result.err}")
+
+
+def exec_and_runc(node):
+    inside, outside = ask_template(node, "runc")
+    check_started(inside)
+    check_executed(outside, "the client has another /proc")
+
+
+def exec_and_crun(node):
+    """crun 1.8 does not let what it executes join the container's session keyring."""
+    inside, outside = ask_template(node, "crun")
+    check_executed(inside, "session keyring differs")
+    check_executed(outside, "the client has another /proc")
+
+
+def exec_without_keyrings(node):
+    """As docs/templates.md says."""
+    config = node.folder / "containers.conf"
+    config.write_text("[containers]\nkeyring = false\n")
+    inside, _ = ask_template(node, "crun", {"CONTAINERS_CONF": str(config)})
+    check_started(inside)
+
+
 def stopped(node):
     node.start_service()
     units.systemctl("stop", "warmverbs-cdi.path", units.SOCKET, units.SERVICE)
@@ -246,6 +295,9 @@ def cases():
         ("a network namespace of its own: warm", own_network),
         ("RDMA's exclusive mode, network of the node: warm", exclusive),
         ("RDMA's exclusive mode, network of its own: as without warmverbs", exclusive_own_network),
+        ("a template in a container, podman exec and runc: started; a client outside: executed", exec_and_runc),
+        ("a template in a container, podman exec and crun: executed", exec_and_crun),
+        ("a template in a container, podman exec and crun without keyrings: started", exec_without_keyrings),
         ("the service stops, and nothing is left", stopped),
     ]:
         yield Case("containers", name, run)

@@ -9,6 +9,8 @@ import subprocess
 HERE = pathlib.Path(__file__).resolve().parent
 FOLDERS = ("dev", "etc", "proc", "run", "sys", "tmp", "usr")
 RDMA_CORE = pathlib.Path("/usr/lib/x86_64-linux-gnu/libibverbs")
+TEMPLATE, START = "/usr/local/bin/warmverbs-template", "/usr/local/bin/warmverbs-start"
+TEMPLATE_LIBRARY = "libwarmverbs-template.so.0"
 LOADER = pathlib.Path("/lib64/ld-linux-x86-64.so.2")
 
 
@@ -75,4 +77,12 @@ def musl(folder):
     root = Root(folder).add_ours("/bin/busybox")
     shutil.copy2("/lib/ld-musl-x86_64.so.1", folder / "usr/lib", follow_symlinks=True)
     subprocess.run(["musl-gcc", "-o", folder / "usr/bin/hello", HERE / "hello.c"], check=True)
+    return root
+
+
+def with_templates(folder):
+    """A shell, and programs for templates as they are installed on the node."""
+    [library] = pathlib.Path("/usr/local/lib").rglob(TEMPLATE_LIBRARY)
+    root = Root(folder).add("/bin/sh", "/usr/bin/env", TEMPLATE, library)
+    root.copy(START)  # which may be static: it has no libraries then
     return root

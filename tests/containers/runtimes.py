@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Starting containers, as an administrator does. Each gets a trace of the case through a folder that both see."""
 
+import contextlib
 import grp
 import json
 import os
@@ -51,12 +52,29 @@ def as_user(*groups):
 class Node(node.Node):
     """A node with runtimes. The root folder of an image is used as it is: nothing is unpacked."""
 
-    def run_podman(self, root, *command, runtime="crun", device=DEVICE, network="host", options=(), prefix=()):
+    @staticmethod
+    def _podman(runtime):
         need("podman", runtime)
-        words = ["podman", "--storage-driver", "vfs", "--cgroup-manager", "cgroupfs", "--runtime", runtime,
-                 "run", "--rm", "--network", network, "--device", device, "--env", TRACE,
+        return ["podman", "--storage-driver", "vfs", "--cgroup-manager", "cgroupfs", "--runtime", runtime]
+
+    def run_podman(self, root, *command, runtime="crun", device=DEVICE, network="host", options=(), prefix=()):
+        words = [*self._podman(runtime), "run", "--rm", "--network", network, "--device", device, "--env", TRACE,
                  "--volume", f"{self.folder}:{self.folder}", *options, "--rootfs", root.folder, *command]
         return self.start([str(word) for word in words], warm=False, prefix=prefix).wait(LIMIT_S)
+
+    @contextlib.contextmanager
+    def container(self, root, *command, runtime, env=None):
+        """One without devices, which lives as long as the block; how to execute programs in it."""
+        podman = self._podman(runtime)
+        name = f"warmverbs-{os.getpid()}-{len(self._running)}"
+        running = self.start([*podman, "run", "--name", name, "--network", "host",
+                              "--volume", f"{self.folder}:{self.folder}", "--rootfs", str(root.folder), *command],
+                             warm=False, env=env)
+        try:
+            yield lambda *words: self.start([*podman, "exec", name, *words], warm=False, env=env).wait(LIMIT_S)
+        finally:
+            subprocess.run([*podman, "rm", "--force", name], capture_output=True, check=False)
+            running.wait(LIMIT_S)
 
     def run_ctr(self, root, *command):
         need("ctr", "containerd", "runc")
