@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * Starts a program that says at which time of clock_ns() it had its first completion, and prints
- * how long that was after the start, and how long the program took to its end.
+ * how long that was after the start, and how long the program took to its end. Or starts any
+ * program many times, one after the other, and prints how many there were in a time.
  */
 #include "measure.h"
 #include "warmverbs-template.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,6 +17,7 @@
 #include <unistd.h>
 
 #define ANSWER_MS 5000
+#define WARM_UP	  50 /* starts that do not count */
 
 extern char **environ;
 
@@ -61,6 +64,33 @@ static int start(const char *socket, char **command, int output, uint64_t *began
 	return status;
 }
 
+/* Until its end; closes @output. */
+static void run(const char *socket, char **command, int output, uint64_t *began)
+{
+	int status =
+	    socket ? start(socket, command, output, began) : execute(command, output, began);
+
+	if (status)
+		give_up(0, "%s has ended with status %d", command[0], status);
+}
+
+/* Returns the nanoseconds that this takes. */
+static uint64_t run_often(const char *socket, char **command, unsigned long times)
+{
+	uint64_t began = clock_ns(), unused;
+
+	while (times--)
+		run(socket, command, open("/dev/null", O_WRONLY | O_CLOEXEC), &unused);
+	return clock_ns() - began;
+}
+
+static void print_rate(const char *socket, char **command, unsigned long times)
+{
+	run_often(socket, command, WARM_UP);
+	printf("starts_in_1000_s %lu\n",
+	       (unsigned long)(times * 1000000000000u / run_often(socket, command, times)));
+}
+
 /* The value of the line that a program has written. */
 static uint64_t read_time(int from)
 {
@@ -76,12 +106,26 @@ static uint64_t read_time(int from)
 	return strtoull(at + strlen(name), NULL, 10);
 }
 
+static void print_times(const char *socket, char **command)
+{
+	uint64_t began, ended;
+	int output[2];
+
+	if (pipe(output))
+		give_up(errno, "a pipe");
+	run(socket, command, output[1], &began);
+	ended = clock_ns();
+	printf("first_completion %lu\nend %lu\n", (unsigned long)(read_time(output[0]) - began),
+	       (unsigned long)(ended - began));
+}
+
 static _Noreturn void usage(FILE *to, int status)
 {
-	fputs("usage: launched [-s SOCKET] PROGRAM [ARGUMENT...]\n"
+	fputs("usage: launched [-s SOCKET] [-n STARTS] PROGRAM [ARGUMENT...]\n"
 	      "Prints the nanoseconds from the start of PROGRAM to its first completion and to its "
 	      "end.\n"
-	      "  -s SOCKET  start it from the template that listens there\n",
+	      "  -s SOCKET  start it from the template that listens there\n"
+	      "  -n STARTS  start it so often, and print how many starts there are in 1000 s\n",
 	      to);
 	exit(status);
 }
@@ -89,25 +133,22 @@ static _Noreturn void usage(FILE *to, int status)
 int main(int argc, char **argv)
 {
 	const char *socket = NULL;
-	uint64_t began, ended;
-	int c, output[2], status;
+	unsigned long times = 0;
+	int c;
 
-	while ((c = getopt(argc, argv, "+s:h")) != -1) {
+	while ((c = getopt(argc, argv, "+s:n:h")) != -1) {
 		if (c == 's')
 			socket = optarg;
+		else if (c == 'n')
+			times = number(optarg, 1);
 		else
 			usage(c == 'h' ? stdout : stderr, c == 'h' ? 0 : 2);
 	}
 	if (optind == argc)
 		usage(stderr, 2);
-	if (pipe(output))
-		give_up(errno, "a pipe");
-	status = socket ? start(socket, argv + optind, output[1], &began)
-			: execute(argv + optind, output[1], &began);
-	ended = clock_ns();
-	if (status)
-		give_up(0, "%s has ended with status %d", argv[optind], status);
-	printf("first_completion %lu\nend %lu\n", (unsigned long)(read_time(output[0]) - began),
-	       (unsigned long)(ended - began));
+	if (times)
+		print_rate(socket, argv + optind, times);
+	else
+		print_times(socket, argv + optind);
 	return 0;
 }

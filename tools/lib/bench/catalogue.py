@@ -176,7 +176,12 @@ ALL = (
         "programs that start from templates: to the first completion, to the end",
         "us",
         LAB,
-        ((COUNTING, template.measure), (COUNTING, template.measure_python), (COUNTING, template.forks)),
+        (
+            (COUNTING, template.measure),
+            (COUNTING, template.measure_python),
+            (COUNTING, template.forks),
+            (COUNTING, template.starts),
+        ),
     ),
     Bench("daemon", "what a lease costs warmverbsd", "us", LAB, ((COUNTING, daemon.measure),)),
     Bench(

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs that start from templates, beside the same programs executed: plainly, and with a lease (in the note)."""
 
+import contextlib
 import functools
 import os
 import pathlib
@@ -21,6 +22,7 @@ FUNCTION = ROOT / "bench" / "function.py"
 MODULES = "numpy,pyverbs.device,pyverbs.qp,pyverbs.wr"
 SIZES_MB = (10, 100, 500)
 WAYS = ("plain", "warm", "client", "launcher")
+STARTS = 200
 PRIVATE = re.compile(r"^Private_(?:Clean|Dirty): +(\d+) kB$", re.MULTILINE)
 
 
@@ -131,8 +133,49 @@ def compared(name, samples, way, what):
 def waiting_memory(template):
     """KB that one child has for itself; the kernel's own are not counted."""
     template.settle()
-    rollup = pathlib.Path(f"/proc/{template.children()[-1]}/smaps_rollup").read_text()
+    youngest = template.children()[-1]  # the kernel has them in the order in which they were made
+    rollup = pathlib.Path(f"/proc/{youngest}/smaps_rollup").read_text()
     return sum(map(int, PRIVATE.findall(rollup)))
+
+
+class Bare:
+    """In place of a node: programs that need no device, and no daemon."""
+
+    def __init__(self, products):
+        self.products = products
+
+    @staticmethod
+    def environment(_, **variables):
+        return {**os.environ, **variables}
+
+
+@contextlib.contextmanager
+def one_processor():
+    """For this process and those that it starts meanwhile."""
+    all_processors = os.sched_getaffinity(0)
+    os.sched_setaffinity(0, {min(all_processors)})
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(0, all_processors)
+
+
+def starts(products, runs):
+    """Of a program that writes to 20 pages, one after the other; its template, too, has only this processor."""
+    program = products.bench("touching")
+    with one_processor(), of_program(Bare(products), program) as template:
+        template.settle()
+        plain, ready = zip(*([started_often(template, way) for way in ("plain", "launcher")] for _ in range(runs)))
+        memory = waiting_memory(template)
+    each = row("starts", plain=plain, warm=ready, unit="starts/s", memory_kb=memory)
+    return [{**each, "ratio": round(each["warm"] / each["plain"], 3), "note": f"a waiting child has {memory} KB"}]
+
+
+def started_often(template, way):
+    """Starts a second."""
+    command = [*template.command(way)[:-1], "-n", str(STARTS), *template.words]
+    said = subprocess.run(command, stdout=subprocess.PIPE, check=True, text=True).stdout
+    return figures(said)["starts_in_1000_s"] / 1000
 
 
 def forks(products, _):
