@@ -239,8 +239,8 @@ class Floods(Case):
         self.node.await_state(SOURCE, "refused", "backing off", "connecting")
         self.expect_well()
 
-    def await_turned_away(self):
-        peering.until(lambda: self.node.document()["turned_away"], "some are turned away")
+    def await_turned_away(self, meanwhile=lambda: None):
+        peering.until(lambda: meanwhile() or self.node.document()["turned_away"], "some are turned away")
 
     def test_connections(self):
         """More than may be, from one address and from many: each is closed, or has its time."""
@@ -256,7 +256,7 @@ class Floods(Case):
         try:
             self.flood(step)
             self.assertLess(self.node.n_descriptors(), n_before + 64 + 8)
-            self.await_turned_away()
+            self.await_turned_away(step)  # on a busy machine, there have been few so far
         finally:
             for one in open_ones:
                 one.close()
