@@ -114,6 +114,11 @@ class Rdma(bed.Case):
             started = self.unready(name, env={name: value})
             self.assertEqual((name, trace.opens(started.events, trace.PREFORKED)), (name, []))
 
+    def test_unseen(self):
+        """What a start does behind libc's back: it closes its descriptors, or has a child."""
+        for words in (f"raw-close {WORDS}", f"fork:unseen,open {WORDS}"):
+            self.unready(words, words)
+
     def test_numbers(self):
         """A start has its client's descriptors, also where those of objects are."""
         held = [os.open("/", os.O_PATH) for _ in range(100)]

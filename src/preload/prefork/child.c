@@ -14,6 +14,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define MOST_TRACKED 16
 _Static_assert(WV_PUBLISHED_SCRIPTS <= MOST_TRACKED, "room for all sets that are offered");
@@ -96,10 +97,21 @@ struct wv_tracked *wv_tracked_claimed(const struct ibv_context *context)
 	return NULL;
 }
 
-/* A set that the process has made for itself has no claim slot: nobody else can have it. */
+/*
+ * A set that the process has made for itself has no claim slot. But a child that was made without
+ * fork handlers (_Fork(3), clone(2)) has a copy, which is not for it.
+ */
+static bool is_copy(const struct wv_tracked *t)
+{
+	return !t->claim_slot && t->maker != getpid();
+}
+
 static bool hold(struct wv_tracked *t)
 {
-	return !t->claim_slot || wv_claim_slot_hold(t->claim_slot, &t->state);
+	if (t->claim_slot)
+		return wv_claim_slot_hold(t->claim_slot, &t->state);
+	t->maker = getpid();
+	return true;
 }
 
 static bool release(struct wv_tracked *t, enum wv_claim_phase phase)
@@ -107,15 +119,22 @@ static bool release(struct wv_tracked *t, enum wv_claim_phase phase)
 	return !t->claim_slot || wv_claim_slot_release(t->claim_slot, &t->state, phase);
 }
 
+/* Its maker may have closed its own set by system calls of its own. */
+static bool is_left(struct wv_tracked *t)
+{
+	return t->claim_slot || (!is_copy(t) && wv_resources_are_there(&t->set->resources));
+}
+
 /*
  * Drops a set that was offered and not used. Its memory is a small copy and is not freed. No thread
  * has looked whether this process put other files at its numbers.
  */
-static void drop(const struct wv_set *set)
+static void drop(const struct wv_tracked *t)
 {
 	struct wv_left_files files = {.each = true};
 
-	wv_resources_leave(&set->resources, WV_RANGE_ALL, &files);
+	/* A copy has no other memory: by now something else may be there. */
+	wv_resources_leave(&t->set->resources, is_copy(t) ? WV_RANGE_IO : WV_RANGE_ALL, &files);
 	wv_left_files_close(&files);
 }
 
@@ -124,7 +143,7 @@ static void part_from_parent(void)
 {
 	each_tracked (t)
 		if (t->role == WV_OFFERED)
-			drop(t->set);
+			drop(t);
 		else
 			wv_context_ops_restore(wv_set_context(t->set), &t->set->ops);
 	self.n = self.rehearsals = self.n_opens = 0;
@@ -147,7 +166,7 @@ void wv_child_begin(const struct wv_offers *offers, struct wv_prefork_shm *shm)
 		if (hold(&t))
 			self.all[self.n++] = t;
 		else
-			drop(t.set);
+			drop(&t);
 	}
 }
 
@@ -225,8 +244,8 @@ static struct ibv_context *claim(struct wv_tracked *t, const struct wv_verb *ope
 
 	if (!made)
 		return NULL;
-	if (!release(t, WV_CLAIM_SLOT_CLAIMED)) {
-		drop(t->set);
+	if (!is_left(t) || !release(t, WV_CLAIM_SLOT_CLAIMED)) {
+		drop(t);
 		untrack(t);
 		return NULL;
 	}
@@ -345,7 +364,7 @@ void wv_child_lose_fd(int fd)
 	each_tracked (t) {
 		if (t->role != WV_OFFERED || !wv_resources_lose_fd(&t->set->resources, fd))
 			continue;
-		drop(t->set);
+		drop(t);
 		release(t, WV_CLAIM_SLOT_GIVEN_BACK);
 		untrack(t);
 	}

@@ -22,8 +22,9 @@ struct wv_tracked {
 	struct wv_set *set;
 	struct wv_prefork_shm *shm;	  /* the script is published there */
 	const void *rehearsal;		  /* of which thread; NULL: of none */
-	struct wv_claim_slot *claim_slot; /* OFFERED; NULL: only this process has the set */
+	struct wv_claim_slot *claim_slot; /* OFFERED; NULL: its maker has the set */
 	uint64_t state;			  /* of the claim slot */
+	pid_t maker;			  /* of a set without one */
 	struct wv_claims claims;	  /* CLAIMED */
 };
 

@@ -252,16 +252,26 @@ int do_keeper(struct program *p, struct options o)
 	return error;
 }
 
-/* A child that ends in one of several ways, before the parent goes on. */
+static int open_and_close(struct program *p)
+{
+	const struct options none = {""};
+	int error = do_open(p, none);
+
+	return error ? error : do_close(p, none);
+}
+
+/* A child that ends in one of several ways, before the parent goes on. "unseen": by libc. */
 int do_fork(struct program *p, struct options o)
 {
 	pid_t child;
 	int status;
 
 	fflush(stdout);
-	child = fork();
+	child = has(o, "unseen") ? _Fork() : fork();
 	if (!child && has(o, "cq"))
 		make_cq(p);
+	if (!child && has(o, "open"))
+		_exit(open_and_close(p));
 	if (!child && has(o, "crash"))
 		raise(SIGKILL);
 	if (!child && has(o, "exit"))
