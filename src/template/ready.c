@@ -10,7 +10,7 @@
 
 #define NODES "/dev/infiniband"
 
-static void (*share)(void), (*make_ready)(void), (*begin_anew)(char **argv, bool is_alike);
+static void (*share)(void), (*make_ready)(void), (*begin_anew)(char **argv);
 static unsigned int (*own_fds)(int *fds, unsigned int most);
 
 /* A device that comes or goes may be another one at the same name. */
@@ -60,5 +60,5 @@ unsigned int wv_ready_fds(int *fds, unsigned int most)
 void wv_ready_use(char **argv)
 {
 	if (begin_anew)
-		begin_anew(argv, wv_spy_is_same_since(environ));
+		begin_anew(argv);
 }

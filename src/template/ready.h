@@ -14,5 +14,5 @@ void wv_ready_make(void);
 /* Descriptors that are to stay as they are: at most @most, to @fds. Returns how many. */
 unsigned int wv_ready_fds(int *fds, unsigned int most);
 
-/* In a start, which has its environment. */
+/* In a start, whose environment is its own. */
 void wv_ready_use(char **argv);

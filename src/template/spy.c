@@ -11,7 +11,7 @@
 
 /* Each "NAME=VALUE", or "NAME" if it was not set. */
 static char notes[MOST_BYTES];
-static size_t n_bytes, n_first; /* the first ones are of the time before the stop point */
+static size_t n_bytes;
 static bool is_over, is_full;
 
 /*
@@ -170,7 +170,6 @@ const char *wv_spy_end(void)
 			wv_spy_note(*variable, name_length(*variable),
 				    *variable + name_length(*variable) + 1);
 	is_over = true;
-	n_first = n_bytes;
 	return is_full ? "it has read variables of more than 32 KB" : NULL;
 }
 
@@ -191,15 +190,6 @@ static bool is_as_noted(char *const *environment, const char *note)
 	return note[length] ? value && !strcmp(value, note + length + 1) : !value;
 }
 
-/* The first of the notes from @note to @end that differs, or NULL. */
-static const char *find_other(char *const *environment, const char *note, const char *end)
-{
-	for (; note < end; note += strlen(note) + 1)
-		if (!is_as_noted(environment, note))
-			return note;
-	return NULL;
-}
-
 void wv_spy_resume(void)
 {
 	is_over = false;
@@ -210,16 +200,11 @@ void wv_spy_pause(void)
 	is_over = true;
 }
 
-bool wv_spy_is_same_since(char *const *environment)
-{
-	return !is_full && !find_other(environment, notes + n_first, notes + n_bytes);
-}
-
 bool wv_spy_is_same(char *const *environment, const char **name)
 {
-	*name = find_other(environment, notes, notes + n_first);
-	if (*name)
-		return false;
+	for (*name = notes; *name < notes + n_bytes; *name += strlen(*name) + 1)
+		if (!is_as_noted(environment, *name))
+			return false;
 	/* Noted ones are the same; another one would have been read. */
 	for (; *environment; environment++) {
 		*name = *environment;

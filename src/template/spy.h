@@ -14,15 +14,9 @@ void wv_spy_note(const char *name, size_t length, const char *value);
  */
 const char *wv_spy_end(void);
 
-/*
- * In a child: notes what is read meanwhile apart from what was read before the stop point. Starts
- * need not have that as it was: see wv_spy_is_same_since().
- */
+/* In a child: notes what is read meanwhile, too. */
 void wv_spy_resume(void);
 void wv_spy_pause(void);
-
-/* Whether all that was read after wv_spy_resume() is in @environment as it was. */
-bool wv_spy_is_same_since(char *const *environment);
 
 /*
  * Whether a program with this environment would have read the same. If not, *@name is a variable

@@ -110,9 +110,33 @@ class Rdma(bed.Case):
 
     def test_other_settings(self):
         """Objects are of no use that were made with other variables than the start's."""
-        for name, value in (("WARMVERBS_LEASE", "0"), ("WARMVERBS_DISABLE", "1"), ("MLX5_SHUT_UP_BF", "1")):
+        for name, value in (("WARMVERBS_LEASE", "0"), ("WARMVERBS_DISABLE", "1")):
             started = self.unready(name, env={name: value})
             self.assertEqual((name, trace.opens(started.events, trace.PREFORKED)), (name, []))
+
+    def test_variables(self):
+        """Of libibverbs and the provider: a client that has others executes the program."""
+        made = self.template(WARMVERBS_NAME=self.name)
+        self.preforked(made, WORDS)
+        how = self.from_template(made)
+        for name in "MLX5_SHUT_UP_BF", "RDMAV_FORK_SAFE":
+            plain = self.run_plain(WORDS, env={name: "1"}).shape()
+            for _ in range(MOST_UNREADY):
+                started = self.run_warm(WORDS, **{**how, "env": {**how["env"], name: "1"}})
+                self.assertEqual((name, started.shape()), (name, plain))
+                if f"has read {name}, which differs" in started.errors:
+                    break
+            else:
+                self.fail(f"never executed for {name}: {started.errors}")
+
+    def test_fork_init(self):
+        """It fails where objects were made before: a program that calls it has none ready."""
+        words = "fork-init " + WORDS
+        made = self.template(WARMVERBS_NAME=self.name)
+        plain = self.run_plain(words).shape()
+        for _ in range(8):
+            started = self.started(self.run_warm, words, **self.from_template(made))
+            self.assertEqual(started.shape(), plain)
 
     def test_unseen(self):
         """What a start does behind libc's back: it closes its descriptors, or has a child."""

@@ -104,6 +104,14 @@ bool wv_real_has_verbs(void)
 	return wv_real_symbol(VERBS_LIBRARY, "ibv_open_device", "IBVERBS_1.1");
 }
 
+bool wv_real_protects_forks(void)
+{
+	enum ibv_fork_status (*status)(void) = (__typeof__(status))wv_real_symbol(
+	    VERBS_LIBRARY, "ibv_is_fork_initialized", "IBVERBS_1.13");
+
+	return !status || status() == IBV_FORK_ENABLED;
+}
+
 const struct wv_real *wv_real_verbs(void)
 {
 	return __atomic_load_n(&verbs_bound, __ATOMIC_ACQUIRE) || bind_others() ? &wv_real : NULL;

@@ -174,6 +174,12 @@ const struct wv_real *wv_real_verbs(void);
 /* Whether the program has libibverbs, which the others may load. */
 bool wv_real_has_verbs(void);
 
+/*
+ * Whether ibv_fork_init() has libibverbs withhold memory from children; true if that cannot be
+ * known (before rdma-core 38).
+ */
+bool wv_real_protects_forks(void);
+
 /* The same, with only the usual verbs bound. */
 const struct wv_real *wv_real_usual_verbs(void);
 

@@ -38,7 +38,7 @@ WV_PUBLIC unsigned int warmverbs_own_fds(int *fds, unsigned int most)
 	return wv_child_is_tracking() ? wv_child_offered_fds(fds, most) : 0;
 }
 
-WV_PUBLIC void warmverbs_begin_anew(char **argv, bool is_alike)
+WV_PUBLIC void warmverbs_begin_anew(char **argv)
 {
 	bool are_same;
 
@@ -47,6 +47,6 @@ WV_PUBLIC void warmverbs_begin_anew(char **argv, bool is_alike)
 	if (wv_own_sets_are_shared())
 		wv_trace_begin_anew();
 	wv_guard_end();
-	if (wv_child_is_tracking() && !(is_alike && are_same))
+	if (wv_child_is_tracking() && !are_same)
 		wv_child_withdraw();
 }

@@ -5,8 +5,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 /*
  * At the stop point of a template: loads the providers of the node's devices, if the program has
  * libibverbs.
@@ -22,8 +20,5 @@ void warmverbs_make_ready(void);
 /* Descriptors of these objects: at most @most, to @fds. Returns how many. */
 unsigned int warmverbs_own_fds(int *fds, unsigned int most);
 
-/*
- * In a start, whose arguments and environment are its own. @is_alike: what was read of the
- * environment to make objects is as it was.
- */
-void warmverbs_begin_anew(char **argv, bool is_alike);
+/* In a start, whose arguments and environment are its own. */
+void warmverbs_begin_anew(char **argv);

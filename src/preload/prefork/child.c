@@ -288,6 +288,9 @@ static void learn(struct ibv_context *context, const struct wv_verb *open)
 
 	if (!t.shm || self.n == MOST_TRACKED || (!rehearsing && wv_scripts_know(t.shm, open)))
 		return;
+	/* ibv_fork_init() would fail where objects were made before. */
+	if (t.shm->is_for_own_sets && wv_real_protects_forks())
+		return;
 	t.set = empty_set();
 	if (!t.set)
 		return;
@@ -382,5 +385,7 @@ void wv_child_end(void)
 	each_tracked (t)
 		if (t->role == WV_LEARNING)
 			wv_tracked_finish(t);
+		else if (t->role == WV_OFFERED && !t->claim_slot && self.n_opens)
+			wv_scripts_judge(t->shm, &t->set->script->verbs[0], false);
 	wv_child_unlock();
 }

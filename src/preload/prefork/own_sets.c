@@ -21,6 +21,8 @@ void wv_own_sets_share(void)
 {
 	wv_guard_begin();
 	shm = wv_prefork_shm_new();
+	if (shm)
+		shm->is_for_own_sets = true;
 	wv_guard_end();
 }
 

@@ -43,6 +43,7 @@ struct wv_published_script {
 };
 
 struct wv_prefork_shm {
+	bool is_for_own_sets; /* each process makes them for itself (prefork/own_sets.h) */
 	struct wv_claim_slot slots[WV_CLAIM_SLOTS];
 	struct wv_published_script scripts[WV_PUBLISHED_SCRIPTS];
 };
