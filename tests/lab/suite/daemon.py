@@ -80,7 +80,7 @@ class Daemon:
 
     def await_leases(self, least=1):
         """Waits until there are leases, and it makes no more."""
-        require(resources.until(lambda: self.ufiles() >= least, 10),
+        require(resources.until(lambda: self.ufiles() >= least, resources.LIMIT_S),
                 f"the daemon has {self.ufiles()} leases ready, not {least}")
         return self.settle()
 
@@ -89,7 +89,7 @@ class Daemon:
         def full():
             status = self.status()  # who asks is connected, too
             return status["clients"]["connected"] == 1 and pools.are_full(status["recipes"])
-        if not resources.until(full, 20):
+        if not resources.until(full, resources.LIMIT_S):
             raise Failure(f"the pools are not full: {self.status()}")
 
     def status(self):
@@ -110,7 +110,7 @@ class Daemon:
         """Checks that it holds no more descriptors than at its start, besides pooled leases and sockets of users."""
         def extra():
             return resources.other_descriptors(self.pid) - self._other_descriptors - self.user_sockets()
-        if not resources.until(lambda: extra() <= 0, 3):
+        if not resources.until(lambda: extra() <= 0, resources.LIMIT_S):
             raise Failure(f"descriptors of the daemon: {sorted(resources.descriptors(self.pid).values())}, "
                           f"{self._other_descriptors} of them at its start")
 
@@ -126,7 +126,7 @@ class Daemon:
                 return False
             seen = f"{found - held} leases are nobody's but open"
             return found == held
-        if not resources.until(none_extra, 5):
+        if not resources.until(none_extra, resources.LIMIT_S):
             raise Failure(f"uverbs files besides those of the daemon: {seen}")
 
     def log_text(self):

@@ -131,7 +131,7 @@ class Lab:
             self.daemon.stop()
 
     def check_nothing_left(self):
-        require(resources.until(lambda: self.objects() == self.base, 5),
+        require(resources.until(lambda: self.objects() == self.base, resources.LIMIT_S),
                 f"RDMA objects are left: {self.objects()}, at first {self.base}")
 
     def remove(self):

@@ -10,6 +10,7 @@ from . import places
 
 NODE_PREFIX = "/dev/infiniband/uverbs"
 EVENTS = "anon_inode:[infinibandevent]"
+LIMIT_S = 60  # to come to rest, on an emulated machine of a busy one
 ASKING_S = 0.2  # between questions to a daemon: an emulated machine has less time for its work while it answers
 PIDFDS = ("anon_inode:[pidfd]", "pidfd:")  # the latter since Linux 6.9
 
