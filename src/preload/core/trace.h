@@ -10,6 +10,7 @@ void wv_trace_begin(void);
 
 /* The same in a start of a template, which has closed the template's file, and has its own. */
 void wv_trace_begin_anew(void);
+
 bool wv_trace_is_on(void);
 
 /* The time in nanoseconds, or 0 if nothing is traced. Like all functions below, keeps errno. */

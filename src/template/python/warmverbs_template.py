@@ -316,7 +316,8 @@ def main():
     parser.add_argument("--idle", metavar="SECONDS", help="end after so long without a start (default: 300)")
     parser.add_argument("--ready", metavar="N", help="at most N children wait (default: 64)")
     parser.add_argument("--memory", metavar="MB",
-                        help="they have at most so much memory for themselves, beside the first (default: 256)")
+                        help="children that wait have at most so much memory for themselves, but one waits in any case "
+                             "(default: 256)")
     parser.add_argument("script")
     arguments = parser.parse_args()
     options = [word for name in ("socket", "idle", "ready", "memory") if getattr(arguments, name) is not None

@@ -36,7 +36,9 @@ static const struct argp_option options[] = {
      0},
     {"ready", 'n', "N", 0, "At most N children wait (default: 64)", 0},
     {"memory", 'm', "MB", 0,
-     "They have at most so much memory for themselves, beside the first (default: 256)", 0},
+     "Children that wait have at most so much memory for themselves, but one waits in any "
+     "case (default: 256)",
+     0},
     {"setenv", 'e', "VARIABLE", 0, "Set VARIABLE, a NAME=VALUE, for PROGRAM only", 0},
     {"named", NAMED, NULL, OPTION_HIDDEN, NULL, 0}, /* warmverbs-start has started this process */
     {"idle", 'i', "SECONDS", 0,
