@@ -8,12 +8,18 @@
 
 #include "base/base.h"
 #include "template/control.h"
-#include "template/supervisor/children.h"
+#include "template/supervisor/child_memory.h"
 
+#include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/wait.h>
 
-#define MOST 64
+#define MOST	    64
+#define MUCH_BYTES  (UINT64_C(1) << 30)
+#define SETTLED_US  100000
+#define PATIENCE_US 10000
 
 /* How many children the template is told to make where @n of @target wait; 0: told nothing. */
 static int ordered(uint32_t n, uint32_t target)
@@ -89,6 +95,62 @@ static void test_few(void **state)
 	assert_int_equal(ordered(2, 3), 0);
 }
 
+static pid_t new_child(bool sleeps)
+{
+	pid_t pid = fork();
+
+	if (pid)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL); /* where the test fails */
+	if (sleeps)
+		pause();
+	for (;;)
+		;
+}
+
+static void kill_child(pid_t pid)
+{
+	kill(pid, SIGKILL);
+	waitpid(pid, NULL, 0);
+}
+
+/* On a busy machine, a child is slow to write what it will have for itself. */
+static void test_a_child_that_runs_says_nothing_of_memory(void **state)
+{
+	struct wv_child_memory m = {0};
+	struct wv_children c = {0};
+	pid_t runs = new_child(false), sleeps = new_child(true);
+
+	(void)state;
+	wv_children_add(&c, runs);
+	usleep(SETTLED_US);
+	assert_int_equal(wv_child_memory_most(&m, &c, MUCH_BYTES, MOST), 1);
+	wv_children_end(&c, runs, 0);
+	wv_children_add(&c, sleeps);
+	while (wv_child_memory_most(&m, &c, MUCH_BYTES, MOST) == 1)
+		usleep(PATIENCE_US);
+	assert_int_equal(wv_child_memory_most(&m, &c, MUCH_BYTES, MOST), MOST);
+	kill_child(runs);
+	kill_child(sleeps);
+}
+
+/* A start that was over before it was heard of. */
+static void test_a_child_that_has_ended_says_nothing_of_memory(void **state)
+{
+	struct wv_child_memory m = {.bytes = MUCH_BYTES / 2};
+	struct wv_children c = {0};
+	pid_t ended = new_child(true);
+	siginfo_t end;
+
+	(void)state;
+	wv_children_add(&c, ended);
+	c.waiting[0].since_ms = 0;
+	kill(ended, SIGKILL);
+	assert_false(waitid(P_PID, (id_t)ended, &end, WEXITED | WNOWAIT));
+	assert_int_equal(wv_child_memory_most(&m, &c, MUCH_BYTES, MOST), 2);
+	waitpid(ended, NULL, 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -97,6 +159,8 @@ int main(void)
 	    cmocka_unit_test(test_descriptors_are_left),
 	    cmocka_unit_test(test_they_are_made_together),
 	    cmocka_unit_test(test_few),
+	    cmocka_unit_test(test_a_child_that_runs_says_nothing_of_memory),
+	    cmocka_unit_test(test_a_child_that_has_ended_says_nothing_of_memory),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
