@@ -8,10 +8,11 @@ import random
 import socket
 import struct
 
-from support import wire
+from support import trace, wire
+from support.cases import attempts
 
 from . import places, resources
-from .cases_faults import check_gets_lease, check_plain, check_right, check_serves, objects, start_at, with_leases
+from .cases_faults import check_plain, check_right, check_serves, objects, start_at, with_leases
 from .report import Case, Failure, require_equal
 
 TOPIC = "wire"
@@ -164,9 +165,16 @@ def noise(data, _fds):
 
 
 def passed_on(lab):
+    """A lease that arrives too late, as on a busy machine, was used by nobody: then the next program has to record."""
     with_leases(lab)
     with between(lab, lambda data, fds: real_lease(lab, data, fds)) as environment:
-        check_gets_lease(lab, more=environment)
+        for _ in attempts():
+            result = objects(lab, warm=True, more=environment)
+            check_right(result)
+            if trace.opens(result.events, trace.ADOPTED):
+                return
+            lab.daemon.await_leases()
+    raise Failure("there was no lease")
 
 
 ANSWERS = [
