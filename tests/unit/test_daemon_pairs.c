@@ -33,10 +33,14 @@ static void keeper_says(int keeper, struct wv_pair_note note)
 	bench_send(keeper, WV_MSG_PAIR, &msg, sizeof(msg), NULL, 0);
 }
 
+/* On a busy machine, the daemon may ask for the next pair before it says what a test waits for. */
+static struct wv_pair_note early_ask;
+
 static int set_up(void **state)
 {
 	struct daemon_bench *b;
 
+	early_ask.word = 0;
 	bench_set_up(state);
 	b = *state;
 	bench_stop(b);
@@ -200,7 +204,8 @@ static struct wv_pair_note await_ask(struct daemon_bench *b, int keeper)
 	struct wv_pair_note note;
 
 	bench_run_until(b, has_pair, WV_PAIR_ASKED);
-	note = hear(b, keeper);
+	note = early_ask.word ? early_ask : hear(b, keeper);
+	early_ask.word = 0;
 	assert_int_equal(note.word, WV_PAIR_ASK);
 	return note;
 }
@@ -231,6 +236,10 @@ static int claim(struct daemon_bench *b, int keeper, struct wv_pair_note *claime
 	assert_int_equal(lease->pair.peer_qp_num, SPARE_QP);
 	bench_close_fds(&answer);
 	*claimed = hear(b, keeper);
+	if (claimed->word == WV_PAIR_ASK) {
+		early_ask = *claimed;
+		*claimed = hear(b, keeper);
+	}
 	assert_int_equal(claimed->word, WV_PAIR_CLAIMED);
 	return sock;
 }
