@@ -49,9 +49,11 @@ static uint64_t handled, ignored;
 static struct rlimit own_limits[RLIM_NLIMITS];
 static int own_nice;
 
-int wv_become_prepare(uint64_t set_signals)
+int wv_become_prepare(const char *status, uint64_t set_signals)
 {
-	wv_signals_read(&ignored, &handled);
+	if (!wv_status_number(status, "SigIgn", 16, &ignored) ||
+	    !wv_status_number(status, "SigCgt", 16, &handled))
+		return -ESRCH;
 	handled |= set_signals & ~ignored;
 	for (int i = 0; i < RLIM_NLIMITS; i++)
 		if (getrlimit((enum __rlimit_resource)i, &own_limits[i]))

@@ -22,10 +22,10 @@ struct wv_surroundings {
 int wv_surroundings_read(const char *status, pid_t client, struct wv_surroundings *s);
 
 /*
- * Finds out what a start needs to know of this process before there is a client. @set_signals:
- * those that the program has set something for. Returns 0 or -errno.
+ * Finds out what a start needs to know of this process, whose status is @status, before there is a
+ * client. @set_signals: those that the program has set something for. Returns 0 or -errno.
  */
-int wv_become_prepare(uint64_t set_signals);
+int wv_become_prepare(const char *status, uint64_t set_signals);
 
 /*
  * What of these surroundings this process may not, or cannot, take over; NULL if it can have them

@@ -10,7 +10,7 @@
 
 #define NODES "/dev/infiniband"
 
-static void (*share)(void), (*make_ready)(void), (*begin_anew)(char **argv);
+static void (*share)(void), (*list_devices)(void), (*make_ready)(void), (*begin_anew)(char **argv);
 static unsigned int (*own_fds)(int *fds, unsigned int most);
 
 /* A device that comes or goes may be another one at the same name. */
@@ -27,10 +27,11 @@ const char *wv_ready_begin(void)
 	int err;
 
 	share = dlsym(RTLD_DEFAULT, "warmverbs_share");
+	list_devices = dlsym(RTLD_DEFAULT, "warmverbs_list_devices");
 	make_ready = dlsym(RTLD_DEFAULT, "warmverbs_make_ready");
 	begin_anew = dlsym(RTLD_DEFAULT, "warmverbs_begin_anew");
 	own_fds = dlsym(RTLD_DEFAULT, "warmverbs_own_fds");
-	if (!get_ahead || !share || !make_ready || !begin_anew || !own_fds)
+	if (!get_ahead || !share || !list_devices || !make_ready || !begin_anew || !own_fds)
 		return NULL;
 	get_ahead();
 	err = watch_devices();
@@ -43,13 +44,24 @@ void wv_ready_share(void)
 		share();
 }
 
-void wv_ready_make(void)
+/* Libraries read the environment in it, and a client's is to be the same. */
+static void call_watched(void (*hook)(void))
 {
-	if (!make_ready)
+	if (!hook)
 		return;
 	wv_spy_resume();
-	make_ready();
+	hook();
 	wv_spy_pause();
+}
+
+void wv_ready_list(void)
+{
+	call_watched(list_devices);
+}
+
+void wv_ready_make(void)
+{
+	call_watched(make_ready);
 }
 
 unsigned int wv_ready_fds(int *fds, unsigned int most)

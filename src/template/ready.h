@@ -8,6 +8,9 @@ const char *wv_ready_begin(void);
 /* Once it can be one. */
 void wv_ready_share(void);
 
+/* In who makes children. */
+void wv_ready_list(void);
+
 /* In a child that waits. */
 void wv_ready_make(void);
 

@@ -31,20 +31,6 @@ void wv_signals_block(uint64_t set)
 	syscall(SYS_rt_sigprocmask, SIG_SETMASK, &set, NULL, sizeof(set));
 }
 
-void wv_signals_read(uint64_t *ignored, uint64_t *handled)
-{
-	*ignored = *handled = 0;
-	for (int i = 1; i <= WV_SIGNALS; i++) {
-		struct action action = {.handler = SIG_DFL};
-
-		syscall(SYS_rt_sigaction, i, NULL, &action, sizeof(action.blocked));
-		if (action.handler == SIG_IGN)
-			*ignored |= UINT64_C(1) << (i - 1);
-		else if (action.handler != SIG_DFL)
-			*handled |= UINT64_C(1) << (i - 1);
-	}
-}
-
 void wv_signal_ignore(int signal_number)
 {
 	const struct action ignore = {.handler = SIG_IGN};

@@ -20,8 +20,6 @@ static inline bool wv_has_signal(uint64_t set, int signal_number)
 uint64_t wv_signals_blocked(void);
 void wv_signals_block(uint64_t set);
 
-/* What happens with them: the others have the kernel's default. */
-void wv_signals_read(uint64_t *ignored, uint64_t *handled);
 void wv_signal_ignore(int signal_number);
 
 /* Those for which the C library itself sets a handler, whatever was there. */

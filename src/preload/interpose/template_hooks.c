@@ -25,6 +25,15 @@ WV_PUBLIC void warmverbs_share(void)
 		wv_own_sets_share();
 }
 
+WV_PUBLIC void warmverbs_list_devices(void)
+{
+	if (!wv_own_sets_are_shared())
+		return;
+	wv_guard_begin();
+	wv_own_sets_list();
+	wv_guard_end();
+}
+
 WV_PUBLIC void warmverbs_make_ready(void)
 {
 	if (!wv_own_sets_are_shared())

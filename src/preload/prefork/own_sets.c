@@ -44,6 +44,18 @@ static unsigned int hold_numbers(int held[static LOWEST_FD])
 	return n;
 }
 
+static void let_go_numbers(const int *held, unsigned int n)
+{
+	unsigned int first = 0;
+
+	for (unsigned int i = 1; i <= n; i++) {
+		if (i < n && held[i] == held[i - 1] + 1)
+			continue;
+		wv_close_numbers(held[first], held[i - 1]);
+		first = i;
+	}
+}
+
 /* Takes over @script. NULL: a verb has failed. */
 static struct wv_set *make(struct wv_script *script)
 {
@@ -90,8 +102,13 @@ static void make_list(struct wv_offers *offers)
 		wv_device_list_forked();
 	else
 		wv_device_list_forget();
-	while (n > 0)
-		close(held[--n]);
+	let_go_numbers(held, n);
+}
+
+void wv_own_sets_list(void)
+{
+	if (wv_scripts_know(shm, NULL))
+		wv_device_list();
 }
 
 void wv_own_sets_make(void)
@@ -101,6 +118,8 @@ void wv_own_sets_make(void)
 	wv_child_lock();
 	if (wv_scripts_know(shm, NULL))
 		make_list(&offers);
+	else
+		wv_device_list_forget();
 	wv_child_begin(&offers, shm);
 	wv_child_unlock();
 }

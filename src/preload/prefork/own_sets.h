@@ -13,6 +13,12 @@ void wv_own_sets_share(void);
 bool wv_own_sets_are_shared(void);
 
 /*
+ * In who forks such processes: lists the devices for all of them, which takes about as long as
+ * making a set.
+ */
+void wv_own_sets_list(void);
+
+/*
  * In a child, once, before the program runs in it: makes a set of each script that is known, at
  * numbers of descriptors that few programs use. What cannot be made, the program makes itself.
  */

@@ -211,7 +211,7 @@ void wv_resources_drop(const struct wv_resources *resources)
 	unmap(resources, WV_RANGE_UFILE);
 }
 
-static void close_numbers(int first, int last)
+void wv_close_numbers(int first, int last)
 {
 	if (!close_range((unsigned int)first, (unsigned int)last, 0))
 		return;
@@ -223,7 +223,7 @@ static void close_whole(const struct wv_set_file *const *run, unsigned int n)
 {
 	for (unsigned int i = 0; i < n; i++)
 		wv_fd_untrack(run[i]->fd);
-	close_numbers(run[0]->fd, run[n - 1]->fd);
+	wv_close_numbers(run[0]->fd, run[n - 1]->fd);
 }
 
 static void close_what_is_there(const struct wv_set_file *const *run, unsigned int n)

@@ -73,6 +73,9 @@ void wv_resources_part_from_queues(const struct wv_resources *resources);
 /* Closes the descriptors that are left, and unmaps what keeps the kernel's objects alive. */
 void wv_resources_drop(const struct wv_resources *resources);
 
+/* Closes these descriptors and all between them. */
+void wv_close_numbers(int first, int last);
+
 /* Files of sets, by number, that a child closes. */
 struct wv_left_files {
 	const struct wv_set_file *all[WV_LEFT_FILES];

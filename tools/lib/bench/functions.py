@@ -25,7 +25,7 @@ SETS = 8
 
 def measure(products, runs, requests, suffix=""):
     programs = [products.bench(f"functions/{name}") for name in ("launch", "function", "server")]
-    with warm.node(products, programs) as node, server(node) as port:
+    with warm.node(products, [*programs, *products.templates()]) as node, server(node) as port:
         return [
             measure_way(node, runs, port, way, at_a_time, requests, suffix) for way in WAYS for at_a_time in AT_A_TIME
         ]
