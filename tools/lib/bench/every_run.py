@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""Who is warm: real programs, each started again and again while there are leases to be had. A run is warm if
-warmverbs answered every command, of all its processes, that creates an object or moves a queue pair to INIT."""
+"""Real programs, each started again and again while there are leases to be had: who is warm, and how long they take. A
+run is warm if warmverbs answered every command, of all its processes, that creates an object or moves a queue pair to
+INIT."""
 
 import collections
 import dataclasses
+import functools
 import importlib
 import pathlib
 import shutil
@@ -11,13 +13,18 @@ import sys
 import tempfile
 import types
 
+import memory
 import session
 from products import ROOT
 
+from . import warm
 from .results import row
 from .say import say
 
 LISTEN_SECONDS = 30
+MODES = ("plain", "warm")
+LIBRARIES = memory.PROVIDERS.parent
+PLUGINS = ("ucx/*.so*", "openmpi/lib/openmpi*/*.so")
 REASONS = 3  # that the note of a row names
 
 
@@ -52,39 +59,86 @@ def programs(suite):
         yield Program(name, [words])
 
 
-def measured(suite, products, runs, program):
-    """The row of a program; the first run is recorded and does not count."""
+def times(products, runs):
+    """From the start of a program to its end, of a client beside its server."""
+    suite = lab_suite()
+    return [timed(suite, products, runs, program) for program in programs(suite) if does_not_poll(program)]
+
+
+def does_not_poll(program):
+    """Of two processes that poll on one processor, each waits for the other's time slices."""
+    return len(program.commands) == 1 or "-e" in program.commands[-1]
+
+
+def row_of(suite, program, make):
+    """What make() returns, unless the program cannot run."""
     missing = [words[0] for words in program.commands if not shutil.which(words[0])]
     if missing:
         return row(program.name, note=f"{missing[0]} is not installed")
     try:
-        with session.Node(products) as node:
-            events = [one_run(suite, node, program) for _ in range(runs)]
+        return make()
     except (session.SessionError, suite.report.Failure) as error:
         say(f"{program.name}: {error}")
         return row(program.name, note="failed")
-    result = told(suite.trace, program, events[1:] or events)
-    say(f"{program.name}: {result['plain']} commands, warm {result['warm']}: {result['note'] or 'all from leases'}")
-    return result
+
+
+def measured(suite, products, runs, program):
+    """The row of a program; the first run is recorded and does not count."""
+
+    def make():
+        with session.Node(products) as node:
+            events = [one_run(suite, node, program) for _ in range(runs)]
+        result = told(suite.trace, program, events[1:] or events)
+        say(f"{program.name}: {result['plain']} commands, warm {result['warm']}: {result['note'] or 'all from leases'}")
+        return result
+
+    return row_of(suite, program, make)
+
+
+def timed(suite, products, runs, program):
+    def make():
+        with warm.node(products, [*(shutil.which(words[0]) for words in program.commands), *plugins()]) as node:
+            samples = warm.interleave(
+                node, runs, functools.partial(milliseconds, suite, node, program), MODES, progress=lambda _: None
+            )
+        result = row(f"{program.name}, start to end", **samples, unit="ms")
+        say(f"{result['name']}: {result['plain']} ms, warm {result['warm']} ms")
+        return result
+
+    return row_of(suite, program, make)
+
+
+def plugins():
+    """What programs load by dlopen(3), which ldd does not know."""
+    return [path for pattern in PLUGINS for path in LIBRARIES.glob(pattern)]
 
 
 def one_run(suite, node, program):
     """What happened in all processes of a run: trace.Events."""
     with tempfile.TemporaryDirectory() as folder:
         trace = pathlib.Path(folder, "trace")
-        environment = node.environment("warm", WARMVERBS_TRACE=trace, **suite.more_programs.ENVIRONMENT)
-        running = []
-        try:
-            for words in map(suite.cases_programs.command, program.commands):
-                running.append(suite.programs.Running(words, environment, pathlib.Path(folder), f"{len(running)}"))
-                if len(running) < len(program.commands):
-                    session.wait_until(lambda: program.ready(running[0]), LISTEN_SECONDS, lambda: "does not listen")
-            finish(program, running)
-        finally:
-            for each in running:
-                each.abort()
+        run(suite, program, node.environment("warm", WARMVERBS_TRACE=trace, **suite.more_programs.ENVIRONMENT), folder)
         node.settle()
         return suite.trace.read(trace)
+
+
+def milliseconds(suite, node, program, mode):
+    with tempfile.TemporaryDirectory() as folder:
+        return run(suite, program, node.environment(mode, **suite.more_programs.ENVIRONMENT), folder).seconds * 1000
+
+
+def run(suite, program, environment, folder):
+    """The result of its last command."""
+    running = []
+    try:
+        for words in map(suite.cases_programs.command, program.commands):
+            running.append(suite.programs.Running(words, environment, pathlib.Path(folder), f"{len(running)}"))
+            if len(running) < len(program.commands):
+                session.wait_until(lambda: program.ready(running[0]), LISTEN_SECONDS, lambda: "does not listen")
+        return finish(program, running)
+    finally:
+        for each in running:
+            each.abort()
 
 
 def finish(program, running):
@@ -95,6 +149,7 @@ def finish(program, running):
     for result in results:
         if result.status:
             raise session.SessionError(f"{result.command} failed ({result.status}):\n{result.out}{result.err}")
+    return last
 
 
 def told(trace, program, runs):
