@@ -106,45 +106,24 @@ static void read_processors(cpu_set_t *processors)
 	sched_getaffinity(0, sizeof(*processors), processors);
 }
 
-static int open_own(void)
-{
-	own.proc = open("/proc/thread-self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	return own.proc < 0 ? -errno : 0;
-}
-
-static bool note_all(void)
+int wv_likeness_note(void)
 {
 	char stat[WV_STAT_BYTES];
-	bool ok = wv_proc_read(own.proc, "stat", stat, sizeof(stat));
+	bool ok;
 
+	own.proc = open("/proc/thread-self", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (own.proc < 0)
+		return -errno;
+	ok = wv_proc_read(own.proc, "status", own.status, sizeof(own.status)) &&
+	     wv_proc_read(own.proc, "stat", stat, sizeof(stat));
 	for (size_t i = 0; i < WV_ARRAY_SIZE(texts) && ok; i++)
 		ok = read_text(i);
 	for (size_t i = 0; i < WV_ARRAY_SIZE(links) && ok; i++)
 		read_link(own.proc, links[i], &own.links[i]);
+	read_processors(&own.processors);
 	own.has_terminal = ok && wv_stat_field(stat, TTY_NR);
 	read_status_of_init();
-	return ok;
-}
-
-int wv_likeness_note(void)
-{
-	int err = open_own();
-
-	if (err)
-		return err;
-	err = note_all() ? 0 : -E2BIG;
-	wv_close_fd(&own.proc);
-	return err;
-}
-
-int wv_likeness_note_child(void)
-{
-	int err = open_own();
-
-	if (err)
-		return err;
-	read_processors(&own.processors);
-	return wv_proc_read(own.proc, "status", own.status, sizeof(own.status)) ? 0 : -E2BIG;
+	return ok ? 0 : -E2BIG;
 }
 
 const char *wv_likeness_status(void)

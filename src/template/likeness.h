@@ -10,16 +10,14 @@
  * What a start neither passes on nor restores, as it is in this process: users, groups,
  * capabilities, filters of system calls, processors and memory nodes, namespaces, root, cgroup,
  * scheduling and what else /proc tells (docs/templates.md has the table). Kept here, because it
- * takes longer to read than to compare: by who makes children for all of them, and then by each
- * child what handlers of pthread_atfork(3) may have changed in it. Both return 0 or -errno.
+ * takes longer to read than to compare. Returns 0 or -errno.
  */
 int wv_likeness_note(void);
-int wv_likeness_note_child(void);
 
 /* Reads again what others may have changed in this process since then. Returns 0 or -errno. */
 int wv_likeness_renew(void);
 
-/* What is in the file status of this process. */
+/* What was noted of the file status of this process. */
 const char *wv_likeness_status(void);
 
 struct wv_likeness_client {

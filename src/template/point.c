@@ -8,7 +8,6 @@
 #include "template/files.h"
 #include "template/large_pages.h"
 #include "template/libraries.h"
-#include "template/likeness.h"
 #include "template/own_settings.h"
 #include "template/quiet.h"
 #include "template/ready.h"
@@ -103,7 +102,6 @@ static bool make_children(int n, pid_t supervisor, struct wv_started *s)
 		return false;
 	}
 	origin.parent = getpid();
-	origin.err = wv_likeness_note();
 	wv_ready_list();
 	for (; n > 0 && (child = fork()) > 0; n--)
 		wv_tell_supervisor(WV_CONTROL_MADE, child, "");

@@ -127,8 +127,7 @@ void wv_child_wait(const struct wv_origin *origin, struct wv_started *s)
 	static struct wv_client c; /* of which most is filled in by the client */
 
 	await_supervisor(origin);
-	if (origin->err || wv_likeness_note_child() ||
-	    wv_become_prepare(wv_likeness_status(), origin->set_signals))
+	if (wv_likeness_note() || wv_become_prepare(wv_likeness_status(), origin->set_signals))
 		_exit(1);
 	wv_ready_make();
 	for (;;) {

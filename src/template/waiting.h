@@ -9,7 +9,6 @@ struct wv_origin {
 	pid_t supervisor;
 	pid_t parent;	      /* which ends now: the supervisor is the next one */
 	uint64_t set_signals; /* by the program (spy_calls.h) */
-	int err;	      /* of wv_likeness_note(): 0 or -errno */
 };
 
 /*

@@ -4,6 +4,7 @@
  * of that.
  */
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -21,6 +22,16 @@ static void child(void)
 static void handle_forks(void)
 {
 	pthread_atfork(NULL, NULL, child);
+}
+
+static void leave_host(void)
+{
+	unshare(CLONE_NEWUTS);
+}
+
+static void leave_host_in_children(void)
+{
+	pthread_atfork(NULL, NULL, leave_host);
 }
 
 /* Memory that each child has for itself. */
@@ -100,6 +111,7 @@ __attribute__((constructor)) static void construct(void)
 	    {"session", begin_session},
 	    {"group", lead_group},
 	    {"end", end},
+	    {"other host", leave_host_in_children},
 	    {"hang", hang},
 	    {"hang later", hang_later},
 	    {"memory", fill_in_children},

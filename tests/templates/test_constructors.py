@@ -4,6 +4,7 @@
 
 import os
 import subprocess
+import unittest
 
 import template
 from support.processes import is_alive
@@ -57,6 +58,14 @@ class Constructors(template.Case):
         env = {**os.environ, "CONSTRUCTOR": "forks"}
         _, started = self.run_both(self.made("forks"), [PROGRAM], env=env, stdin=subprocess.DEVNULL)
         self.assertEqual((started.stdout, started.stderr), ("children 1\n", ""))
+
+    @unittest.skipUnless(os.geteuid() == 0, "needs root")
+    def test_what_fork_handlers_change(self):
+        """A child is compared as it is after them."""
+        env = {**os.environ, "CONSTRUCTOR": "other host"}
+        plain, started = self.run_both(self.made("other host"), [PROGRAM], env=env, stdin=subprocess.DEVNULL)
+        self.assertEqual(started.stdout, plain.stdout)
+        self.assertIn("ns/uts differs", started.stderr)
 
     def test_untold_children(self):
         """Whoever is faster, such a child or the supervisor that knows of none, a client is answered."""

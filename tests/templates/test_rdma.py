@@ -138,6 +138,15 @@ class Rdma(bed.Case):
             started = self.started(self.run_warm, words, **self.from_template(made))
             self.assertEqual(started.shape(), plain)
 
+    def test_log_file(self):
+        """libibverbs keeps its log open, and nothing but a start that has one may."""
+        env = {"VERBS_LOG_LEVEL": "4", "VERBS_LOG_FILE": str(self.folder / "verbs.log")}
+        made = self.template(WARMVERBS_NAME=self.name, **env)
+        how = self.from_template(made)
+        for _ in range(8):
+            started = self.started(self.run_warm, WORDS, **{**how, "env": {**how["env"], **env}})
+            self.assertEqual(trace.opens(started.events, trace.PREFORKED), [])
+
     def test_unseen(self):
         """What a start does behind libc's back: it closes its descriptors, or has a child."""
         for words in (f"raw-close {WORDS}", f"fork:unseen,open {WORDS}"):

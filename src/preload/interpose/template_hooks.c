@@ -11,6 +11,8 @@
 #include "preload/prefork/child.h"
 #include "preload/prefork/own_sets.h"
 
+#include <stdlib.h>
+
 WV_PUBLIC void warmverbs_get_ahead(void)
 {
 	wv_guard_begin();
@@ -19,9 +21,15 @@ WV_PUBLIC void warmverbs_get_ahead(void)
 	wv_guard_end();
 }
 
+/* libibverbs keeps its log open, and would write into what the program opens at that number. */
+static bool has_log_file(void)
+{
+	return getenv("VERBS_LOG_FILE");
+}
+
 WV_PUBLIC void warmverbs_share(void)
 {
-	if (wv_settings()->lease && wv_real_has_verbs() && wv_real_verbs())
+	if (wv_settings()->lease && !has_log_file() && wv_real_has_verbs() && wv_real_verbs())
 		wv_own_sets_share();
 }
 

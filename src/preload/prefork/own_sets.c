@@ -105,10 +105,17 @@ static void make_list(struct wv_offers *offers)
 	let_go_numbers(held, n);
 }
 
+/* What a provider opens then stays open in all children. */
 void wv_own_sets_list(void)
 {
-	if (wv_scripts_know(shm, NULL))
-		wv_device_list();
+	int held[LOWEST_FD];
+	unsigned int n;
+
+	if (!wv_scripts_know(shm, NULL))
+		return;
+	n = hold_numbers(held);
+	wv_device_list();
+	let_go_numbers(held, n);
 }
 
 void wv_own_sets_make(void)

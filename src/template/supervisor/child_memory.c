@@ -51,7 +51,7 @@ static void look(struct wv_child_memory *m, pid_t pid)
 	m->next_ms = end + (pause > PAUSE_MS ? pause : PAUSE_MS);
 	if (kb)
 		m->bytes = kb << 10;
-	else if (!m->bytes)
+	else if (!m->bytes && is_asleep(pid))
 		m->bytes = 1; /* this kernel does not say */
 }
 
