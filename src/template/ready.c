@@ -44,7 +44,7 @@ void wv_ready_share(void)
 		share();
 }
 
-/* Libraries read the environment in it, and a client's is to be the same. */
+/* A client's environment is to have the same values of what libraries read meanwhile. */
 static void call_watched(void (*hook)(void))
 {
 	if (!hook)

@@ -8,7 +8,7 @@ const char *wv_ready_begin(void);
 /* Once it can be one. */
 void wv_ready_share(void);
 
-/* In who makes children. */
+/* In the process that forks the children, before. */
 void wv_ready_list(void);
 
 /* In a child that waits. */

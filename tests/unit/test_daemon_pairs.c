@@ -92,19 +92,14 @@ static bool has_pair(struct wv_server *s, unsigned int state)
 	return pair && pair->state == state;
 }
 
-static bool has_pairs(struct wv_server *s, unsigned int n)
-{
-	return s->service.pairs->n == n;
-}
-
 /* No lease is made meanwhile, for which the daemon would ask for the next pair. */
 static void await_no_pairs(struct daemon_bench *b)
 {
-	for (int i = 0; i < 5000 && !has_pairs(b->server, 0); i++) {
+	for (int i = 0; i < 5000 && pairs_of(b)->n; i++) {
 		bench_run(b);
 		usleep(1000);
 	}
-	assert_true(has_pairs(b->server, 0));
+	assert_int_equal(pairs_of(b)->n, 0);
 }
 
 /* The step of the recipe that creates the queue pair. */

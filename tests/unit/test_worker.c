@@ -279,11 +279,9 @@ static void test_fork(void **state)
 	}
 	wv_worker_starts_let_go();
 	wv_workers_let_go();
+	assert_true(wv_worker_runs(&w)); /* later, it may have ended because it was idle */
 	assert_int_equal(waitpid(child, &status, 0), child);
 	assert_int_equal(status, 0);
-	/* On a busy machine, it has ended meanwhile because it was idle. */
-	assert_int_equal(wv_worker_call(&w), 0);
-	await_worked(2);
 	wv_workers_end();
 }
 

@@ -14,10 +14,7 @@ void warmverbs_get_ahead(void);
 /* Once this process is a template: its children will share what they learn from one another. */
 void warmverbs_share(void);
 
-/*
- * In who makes its children: lists the devices for all of them, where they will make objects. This
- * takes as long as making the objects does.
- */
+/* In the process that forks the children, before: lists the devices, if they will make objects. */
 void warmverbs_list_devices(void);
 
 /* In a child that waits: makes the objects that earlier starts have used. */

@@ -105,7 +105,7 @@ static void make_list(struct wv_offers *offers)
 	let_go_numbers(held, n);
 }
 
-/* What a provider opens then stays open in all children. */
+/* Numbers are held here, too: what libibverbs opens while it lists stays open in all children. */
 void wv_own_sets_list(void)
 {
 	int held[LOWEST_FD];

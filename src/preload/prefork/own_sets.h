@@ -12,10 +12,7 @@ void wv_own_sets_share(void);
 
 bool wv_own_sets_are_shared(void);
 
-/*
- * In who forks such processes: lists the devices for all of them, which takes about as long as
- * making a set.
- */
+/* In the process that forks such processes, before: lists the devices once for all of them. */
 void wv_own_sets_list(void);
 
 /*

@@ -38,7 +38,7 @@ class Program:
 
 def measure(products, runs):
     suite = lab_suite()
-    return [measured(suite, products, runs, program) for program in programs(suite)]
+    return [row_of(warmth, suite, products, runs, program) for program in programs(suite)]
 
 
 def lab_suite():
@@ -62,7 +62,7 @@ def programs(suite):
 def times(products, runs):
     """From the start of a program to its end, of a client beside its server."""
     suite = lab_suite()
-    return [timed(suite, products, runs, program) for program in programs(suite) if does_not_poll(program)]
+    return [row_of(timed, suite, products, runs, program) for program in programs(suite) if does_not_poll(program)]
 
 
 def does_not_poll(program):
@@ -70,42 +70,34 @@ def does_not_poll(program):
     return len(program.commands) == 1 or "-e" in program.commands[-1]
 
 
-def row_of(suite, program, make):
-    """What make() returns, unless the program cannot run."""
+def row_of(measured, suite, products, runs, program):
+    """What measured() returns, unless the program cannot run."""
     missing = [words[0] for words in program.commands if not shutil.which(words[0])]
     if missing:
         return row(program.name, note=f"{missing[0]} is not installed")
     try:
-        return make()
+        return measured(suite, products, runs, program)
     except (session.SessionError, suite.report.Failure) as error:
         say(f"{program.name}: {error}")
         return row(program.name, note="failed")
 
 
-def measured(suite, products, runs, program):
-    """The row of a program; the first run is recorded and does not count."""
-
-    def make():
-        with session.Node(products) as node:
-            events = [one_run(suite, node, program) for _ in range(runs)]
-        result = told(suite.trace, program, events[1:] or events)
-        say(f"{program.name}: {result['plain']} commands, warm {result['warm']}: {result['note'] or 'all from leases'}")
-        return result
-
-    return row_of(suite, program, make)
+def warmth(suite, products, runs, program):
+    """The first run is recorded and does not count."""
+    with session.Node(products) as node:
+        events = [one_run(suite, node, program) for _ in range(runs)]
+    result = told(suite.trace, program, events[1:] or events)
+    say(f"{program.name}: {result['plain']} commands, warm {result['warm']}: {result['note'] or 'all from leases'}")
+    return result
 
 
 def timed(suite, products, runs, program):
-    def make():
-        with warm.node(products, [*(shutil.which(words[0]) for words in program.commands), *plugins()]) as node:
-            samples = warm.interleave(
-                node, runs, functools.partial(milliseconds, suite, node, program), MODES, progress=lambda _: None
-            )
-        result = row(f"{program.name}, start to end", **samples, unit="ms")
-        say(f"{result['name']}: {result['plain']} ms, warm {result['warm']} ms")
-        return result
-
-    return row_of(suite, program, make)
+    with warm.node(products, [*(shutil.which(words[0]) for words in program.commands), *plugins()]) as node:
+        once = functools.partial(milliseconds, suite, node, program)
+        samples = warm.interleave(node, runs, once, MODES, progress=lambda _: None)
+    result = row(f"{program.name}, start to end", **samples, unit="ms")
+    say(f"{result['name']}: {result['plain']} ms, warm {result['warm']} ms")
+    return result
 
 
 def plugins():
