@@ -25,33 +25,36 @@ static char message[WV_START_BYTES] __attribute__((aligned(8)));
 #define refuse(c, ...) wv_because(&(c)->answer.why, __VA_ARGS__)
 
 /*
- * Returns how many bytes, or -1. The client is who has sent them: not who has connected, whose
- * number another process may have by now.
+ * Returns 0, or 1 with the reason. The client is who has sent its request: not who has connected,
+ * whose number another process may have by now.
  */
-static ssize_t receive(struct wv_client *c)
+static int receive(struct wv_client *c, struct wv_started *s)
 {
 	struct pollfd readable = {.fd = c->connection, .events = POLLIN};
+	ssize_t n;
 
 	if (poll(&readable, 1, CLIENT_WAIT_MS) <= 0)
-		return -1;
-	return wv_recv_any(c->connection, message, sizeof(message), c->fds, &c->n_fds, &c->pid);
+		return refuse(c, "the client's request has timed out");
+	n = wv_recv_any(c->connection, message, sizeof(message), c->fds, &c->n_fds, &c->pid);
+	if (n < 0)
+		return refuse(c, "the client said nothing that can be understood");
+	return wv_start_read((const struct wv_start *)message, (size_t)n, c->fds, c->n_fds, s)
+		   ? refuse(c, "the client is of another version")
+		   : 0;
 }
 
 /* First the supervisor: a client that is told of a start also learns how it ends. */
-static int announce(struct wv_client *c, int control)
+static int announce(const struct wv_client *c, int control)
 {
 	const struct wv_control started = {.word = WV_CONTROL_STARTED, .value = getpid()};
+	const struct wv_start_answer answer = {.word = WV_START_STARTED, .value = getpid()};
 	wv_auto_fd pidfd = pidfd_open(getpid(), 0);
 	int err = pidfd < 0
 		      ? -errno
 		      : wv_send(control, &started, sizeof(started), NULL, 0, &c->connection, 1);
 
-	if (err)
-		return err;
-	c->answer.word = WV_START_STARTED;
-	c->answer.value = getpid();
 	/* A client that waits no longer executes the program itself. */
-	return wv_send(c->connection, &c->answer, sizeof(c->answer), NULL, 0, &pidfd, 1);
+	return err ? err : wv_send(c->connection, &answer, sizeof(answer), NULL, 0, &pidfd, 1);
 }
 
 static void answer(const struct wv_client *c)
@@ -66,14 +69,13 @@ static void start(struct wv_client *c, const struct wv_started *s)
 
 	prctl(PR_SET_PDEATHSIG, 0);
 	err = wv_become(s, &c->around, (int *const[]){&c->connection, &control}, 2);
+	if (!err)
+		err = announce(c, control);
 	if (err) {
 		refuse(c, "becoming the program: %s", strerror(-err));
 		answer(c);
-	} else {
-		err = announce(c, control);
-	}
-	if (err)
 		_exit(WV_CHILD_FAILED);
+	}
 	close(control);
 	close(c->connection);
 }
@@ -81,17 +83,15 @@ static void start(struct wv_client *c, const struct wv_started *s)
 static int serve(struct wv_client *c, struct wv_started *s)
 {
 	const struct wv_start_answer ready = {.word = WV_START_READY};
-	ssize_t bytes = -1;
 	int on = 1;
 
-	if (!setsockopt(c->connection, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) &&
-	    !wv_send(c->connection, &ready, sizeof(ready), NULL, 0, NULL, 0) &&
-	    !wv_likeness_renew()) /* while the client composes its message */
-		bytes = receive(c);
-	if (bytes < 0)
-		return refuse(c, "the client said nothing that can be understood");
-	if (wv_start_read((const struct wv_start *)message, (size_t)bytes, c->fds, c->n_fds, s))
-		return refuse(c, "the client is of another version");
+	if (setsockopt(c->connection, SOL_SOCKET, SO_PASSCRED, &on, sizeof(on)) ||
+	    wv_send(c->connection, &ready, sizeof(ready), NULL, 0, NULL, 0))
+		return refuse(c, "the client has gone");
+	if (wv_likeness_renew()) /* while the client composes its message */
+		return refuse(c, "its own /proc cannot be read");
+	if (receive(c, s))
+		return 1;
 	if (wv_client_check(c, s)) {
 		wv_start_free(s);
 		return 1;
@@ -100,11 +100,25 @@ static int serve(struct wv_client *c, struct wv_started *s)
 	return 0;
 }
 
-/* The answer comes last: then the client's descriptors are its own again. */
-static void turn_away(struct wv_client *c)
+static void close_files(struct wv_client *c)
 {
 	for (unsigned int i = 0; i < c->n_fds; i++)
 		close(c->fds[i]);
+}
+
+/*
+ * The answer comes last: then the client's descriptors are its own again. What it says too late is
+ * dropped or cannot be sent: a connection that is closed with a message in it loses the answer.
+ */
+static void turn_away(struct wv_client *c)
+{
+	ssize_t n;
+
+	shutdown(c->connection, SHUT_RD);
+	do {
+		close_files(c);
+		n = wv_recv_any(c->connection, message, sizeof(message), c->fds, &c->n_fds, NULL);
+	} while (n > 0 || n == -EPROTO);
 	wv_close_fd(&c->proc);
 	answer(c);
 	wv_close_fd(&c->connection);

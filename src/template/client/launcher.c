@@ -193,9 +193,9 @@ static bool has_terminal(void)
 	return terminal >= 0;
 }
 
-/* Returns 0 or -errno. */
-static int start(const char *socket, const struct wv_template_request *what,
-		 struct wv_template_start *s)
+/* Returns 0 or -errno: -EPIPE if a child had an answer before it heard all. */
+static int ask(const char *socket, const struct wv_template_request *what,
+	       struct wv_template_start *s)
 {
 	wv_auto_free struct wv_start *message = calloc(1, WV_START_BYTES);
 	wv_auto_fd cwd = open(".", O_PATH | O_CLOEXEC), proof = -1;
@@ -222,10 +222,18 @@ static int start(const char *socket, const struct wv_template_request *what,
 	r.files[WV_START_PROGRAM] = program;
 	r.files[WV_START_PROOF] = proof;
 	err = compose(&r, what);
-	if (!err)
-		err = wv_send(s->connection, r.start, r.bytes, NULL, 0, r.files,
-			      WV_START_OWN + r.start->n_fds);
-	return err ? err : await(s, WV_START_STARTED, (int)what->timeout_ms);
+	return err ? err
+		   : wv_send(s->connection, r.start, r.bytes, NULL, 0, r.files,
+			     WV_START_OWN + r.start->n_fds);
+}
+
+/* Returns 0 or -errno. What asks has closed its own files: the answer brings a descriptor. */
+static int start(const char *socket, const struct wv_template_request *what,
+		 struct wv_template_start *s)
+{
+	int err = ask(socket, what, s);
+
+	return err && err != -EPIPE ? err : await(s, WV_START_STARTED, (int)what->timeout_ms);
 }
 
 WV_PUBLIC int wv_template_start(const char *socket, const struct wv_template_request *request,
