@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/table.h"
 
+#include "base/base.h"
+
 #include <errno.h>
 #include <libsmartcols.h>
 #include <stdarg.h>
@@ -45,11 +47,28 @@ void wv_table_add_cell(struct wv_table *t, const char *format, ...)
 	t->column = (t->column + 1) % (unsigned int)scols_table_get_ncols(t->scols);
 }
 
+/* Returns the table as text, or NULL if there is not enough memory. */
+static char *text_of(struct wv_table *t)
+{
+	char *text = NULL;
+	size_t bytes;
+	FILE *out = open_memstream(&text, &bytes);
+	bool ok = out && !scols_table_set_stream(t->scols, out) && !scols_print_table(t->scols);
+
+	if (out && fclose(out))
+		ok = false;
+	if (ok)
+		return text;
+	free(text);
+	return NULL;
+}
+
 int wv_table_end(struct wv_table *t, FILE *out)
 {
-	if (!t->incomplete)
-		t->incomplete =
-		    scols_table_set_stream(t->scols, out) || scols_print_table(t->scols);
+	wv_auto_free char *text = t->incomplete ? NULL : text_of(t);
+
+	if (text)
+		fputs(text, out); /* at once: stderr writes each part that it is given */
 	scols_unref_table(t->scols);
-	return t->incomplete ? -ENOMEM : 0;
+	return text ? 0 : -ENOMEM;
 }

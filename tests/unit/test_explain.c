@@ -180,6 +180,33 @@ static void test_report_text(void **state)
 		       "lease: 1 of 1 opens of a device\n");
 }
 
+static ssize_t count_write(void *cookie, const char *text, size_t bytes)
+{
+	size_t *n = cookie;
+
+	(void)text;
+	++*n;
+	return (ssize_t)bytes;
+}
+
+/* Not cell by cell: on a slow file system, each write of stderr waits. */
+static void test_a_table_is_written_at_once(void **state)
+{
+	static struct wv_trace many[1000];
+	struct wv_run of = {many, WV_ARRAY_SIZE(many), true};
+	size_t n = 0;
+	FILE *out = fopencookie(&n, "w", (cookie_io_functions_t){.write = count_write});
+
+	(void)state;
+	assert_non_null(out);
+	setvbuf(out, NULL, _IONBF, 0);
+	for (size_t i = 0; i < WV_ARRAY_SIZE(many); i++)
+		many[i] = run[0];
+	assert_int_equal(wv_report_text(&of, out), 0);
+	fclose(out);
+	assert_in_range(n, 1, 20);
+}
+
 static void test_report_without_lease(void **state)
 {
 	static const struct wv_trace opened[] = {
@@ -386,6 +413,7 @@ int main(void)
 	    cmocka_unit_test(test_summary),
 	    cmocka_unit_test(test_summary_of_two_processes),
 	    cmocka_unit_test(test_report_text),
+	    cmocka_unit_test(test_a_table_is_written_at_once),
 	    cmocka_unit_test(test_report_without_lease),
 	    cmocka_unit_test(test_summary_line),
 	    cmocka_unit_test(test_report_json),
