@@ -24,14 +24,14 @@ static int move_up(int *fd, int lowest)
 }
 
 /* Files wait above the client's numbers until all have left those. */
-static int above(const struct wv_started *s)
+static rlim_t above(const struct wv_started *s)
 {
-	return s->n_fds ? s->to[s->n_fds - 1] + 1 : 0;
+	return s->n_fds ? (rlim_t)s->to[s->n_fds - 1] + 1 : 0;
 }
 
 bool wv_descriptors_fit(const struct wv_started *s)
 {
-	rlim_t needed = (rlim_t)above(s) + s->n_fds + WV_START_OWN + OWN_MOST;
+	rlim_t needed = above(s) + s->n_fds + WV_START_OWN + OWN_MOST;
 	struct rlimit limit;
 
 	return !getrlimit(RLIMIT_NOFILE, &limit) && needed <= limit.rlim_max;
@@ -42,15 +42,16 @@ int wv_descriptors_take(const struct wv_started *s, int *const *kept, unsigned i
 	int from[WV_START_FDS], stay[WV_START_FDS + WV_KEPT_MOST + WV_READY_FDS];
 	unsigned int n = s->n_fds + n_kept;
 	struct rlimit unused;
+	int lowest = (int)above(s);		/* below the limit: wv_descriptors_fit() */
 	int err = wv_file_limit_raise(&unused); /* the client's is set later */
 
 	for (unsigned int i = 0; i < n_kept && !err; i++) {
-		err = move_up(kept[i], above(s));
+		err = move_up(kept[i], lowest);
 		stay[s->n_fds + i] = *kept[i];
 	}
 	for (unsigned int i = 0; i < s->n_fds && !err; i++) {
 		from[i] = s->from[i];
-		err = from[i] < above(s) ? move_up(&from[i], above(s)) : 0;
+		err = from[i] < lowest ? move_up(&from[i], lowest) : 0;
 		stay[i] = s->to[i];
 	}
 	for (unsigned int i = 0; i < s->n_fds && !err; i++)

@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sys/mman.h>
 
 /* Each number once: one that came twice would close the other's file. */
@@ -36,12 +37,18 @@ static char *list(char **to, size_t n, char *strings)
 	return strings;
 }
 
+/* One that is cut to a pid_t may become another thread's. */
+static bool thread_is_sound(const struct wv_start *m)
+{
+	return m->thread > 0 && m->thread <= INT_MAX;
+}
+
 static bool is_sound(const struct wv_start *m, size_t bytes, unsigned int n_fds)
 {
 	return bytes >= sizeof(*m) && m->magic == WV_START_MAGIC &&
 	       m->version == WV_START_VERSION && m->n_fds <= WV_START_FDS &&
 	       n_fds == m->n_fds + (unsigned int)WV_START_OWN && m->argc && m->argc < bytes &&
-	       m->envc < bytes && fds_are_sound(m) &&
+	       m->envc < bytes && thread_is_sound(m) && fds_are_sound(m) &&
 	       strings_are_sound(m->strings, bytes - sizeof(*m), (size_t)1 + m->argc + m->envc);
 }
 

@@ -18,7 +18,8 @@ static size_t compose(struct wv_start *m)
 			       .version = WV_START_VERSION,
 			       .n_fds = WV_ARRAY_SIZE(numbers),
 			       .argc = 2,
-			       .envc = 2};
+			       .envc = 2,
+			       .thread = 7};
 	memcpy(m->fds, numbers, sizeof(numbers));
 	memcpy(m->strings, strings, sizeof(strings));
 	return sizeof(*m) + sizeof(strings);
@@ -99,6 +100,18 @@ static void a_negative_number(struct wv_start *m)
 {
 	m->fds[0] = -1;
 }
+static void no_thread(struct wv_start *m)
+{
+	m->thread = 0;
+}
+static void a_negative_thread(struct wv_start *m)
+{
+	m->thread = -7;
+}
+static void cut_to_a_thread(struct wv_start *m)
+{
+	m->thread += INT64_C(1) << 32;
+}
 static void no_end(struct wv_start *m)
 {
 	m->strings[sizeof(strings) - 1] = 'x';
@@ -107,9 +120,9 @@ static void no_end(struct wv_start *m)
 static void test_what_is_no_start(void **state)
 {
 	void (*const wrong[])(struct wv_start *) = {
-	    wrong_magic,    wrong_version,     no_arguments,	  more_strings,
-	    fewer_strings,  sum_overflows,     more_numbers,	  too_many_numbers,
-	    a_number_twice, numbers_that_fall, a_negative_number, no_end,
+	    wrong_magic,       wrong_version, no_arguments,	 more_strings,	  fewer_strings,
+	    sum_overflows,     more_numbers,  too_many_numbers,	 a_number_twice,  numbers_that_fall,
+	    a_negative_number, no_thread,     a_negative_thread, cut_to_a_thread, no_end,
 	};
 	struct wv_started s;
 
