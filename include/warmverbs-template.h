@@ -81,7 +81,7 @@ struct wv_template_request {
 /* A program that was started. */
 struct wv_template_start {
 	pid_t pid;
-	int pidfd; /* of the program */
+	int pidfd; /* of the program; -1 if this process had no descriptor left */
 	/* Readable once the program has ended; if it is closed before, the program is killed. */
 	int connection;
 	char why[120]; /* it was not started: why the template refused it, or "" */

@@ -13,10 +13,11 @@
 /* Whoever reads a pipe that the start closes is to see its end. */
 static void close_rest(const struct wv_template_start *s, int signals)
 {
-	int stay[] = {s->connection, s->pidfd, signals};
+	int stay[] = {s->connection, signals, s->pidfd};
+	unsigned int n = WV_ARRAY_SIZE(stay) - (s->pidfd < 0);
 
-	wv_numbers_sort(stay, WV_ARRAY_SIZE(stay));
-	wv_numbers_close_others(stay, WV_ARRAY_SIZE(stay));
+	wv_numbers_sort(stay, n);
+	wv_numbers_close_others(stay, n);
 	if (chdir("/"))
 		return; /* it then holds a folder, for as long as the start lasts */
 }
@@ -79,6 +80,7 @@ int wv_template_follow(struct wv_template_start *s, int signals, int *status)
 	pass_on_until(s, s->connection, signals);
 	if (!wv_template_wait(s, status))
 		return 0;
-	pass_on_until(s, s->pidfd, signals); /* the supervisor has gone */
+	if (s->pidfd >= 0)
+		pass_on_until(s, s->pidfd, signals); /* the supervisor has gone */
 	return -EPIPE;
 }

@@ -137,16 +137,24 @@ static int compose(struct request *r, const struct wv_template_request *what)
 	return err ? err : add_strings(r, what->envp, &r->start->envc);
 }
 
-/* Returns 0, or -errno if there is none. */
+/*
+ * Returns 0, or -errno if there is none. @fd takes the place of one that was there. A start is one,
+ * even if this process has no number left for its pidfd, which was then dropped.
+ */
 static int take_answer(int connection, struct wv_start_answer *answer, int *fd)
 {
 	int fds[WV_MESSAGE_FDS];
 	unsigned int n;
-	bool all =
-	    wv_recv_any(connection, answer, sizeof(*answer), fds, &n, NULL) == sizeof(*answer);
+	ssize_t bytes;
+	bool all;
 
-	if (n)
+	answer->word = 0;
+	bytes = wv_recv_any(connection, answer, sizeof(*answer), fds, &n, NULL);
+	all = bytes == sizeof(*answer) || (bytes == -EPROTO && answer->word == WV_START_STARTED);
+	if (n) {
+		wv_close_fd(fd);
 		*fd = fds[0];
+	}
 	while (n > 1)
 		close(fds[--n]);
 	answer->why.text[sizeof(answer->why.text) - 1] = '\0';
@@ -257,6 +265,8 @@ WV_PUBLIC int wv_template_wait(struct wv_template_start *s, int *status)
 		return EBADF;
 	err = hear(s->connection, -1, &answer, &unused);
 	wv_close_fd(&unused);
+	if (!err && answer.word != WV_START_ENDED)
+		err = -EPIPE;
 	if (!err)
 		*status = answer.value;
 	return -err;
