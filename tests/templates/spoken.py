@@ -136,7 +136,8 @@ class Template:
             listener.listen()
             os.rename(self.socket + ".new", self.socket)
             while True:
-                with listener.accept()[0] as connection:
+                # A client that has waited for too long has gone, and comes again.
+                with listener.accept()[0] as connection, contextlib.suppress(BrokenPipeError, ConnectionResetError):
                     answer(connection)
         except BaseException:  # pylint: disable=broad-exception-caught
             traceback.print_exc()
