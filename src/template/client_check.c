@@ -105,20 +105,29 @@ static int check_changes(struct wv_client *c, const struct wv_started *s)
 	return poll(&changed, 1, 0) ? refuse(c, "a file of the program has changed") : 0;
 }
 
+/* "NAME=PID" */
+static bool names_pid(const char *variable, const char *name, pid_t pid)
+{
+	size_t length = strlen(name);
+	char number[16];
+
+	if (strncmp(variable, name, length) != 0 || variable[length] != '=')
+		return false;
+	snprintf(number, sizeof(number), "%d", pid);
+	return !strcmp(variable + length + 1, number);
+}
+
 /* Of who counts on the pid of what it has executed: systemd(1), sd_listen_fds(3), sd_notify(3). */
 static const char *of_pid(const struct wv_started *s, pid_t client)
 {
 	static const char *const names[] = {"LISTEN_PID", "WATCHDOG_PID", "SYSTEMD_EXEC_PID"};
-	char variable[64];
 
 	for (char **at = s->environ; *at; at++) {
 		if (!strncmp(*at, "NOTIFY_SOCKET=", strlen("NOTIFY_SOCKET=")))
 			return "NOTIFY_SOCKET";
-		for (size_t i = 0; i < WV_ARRAY_SIZE(names); i++) {
-			snprintf(variable, sizeof(variable), "%s=%d", names[i], client);
-			if (!strcmp(*at, variable))
+		for (size_t i = 0; i < WV_ARRAY_SIZE(names); i++)
+			if (names_pid(*at, names[i], client))
 				return names[i];
-		}
 	}
 	return NULL;
 }

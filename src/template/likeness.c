@@ -36,6 +36,7 @@ static const char *const lines[] = {
     "THP_enabled",
 };
 
+enum { LINK_BYTES = 64 };
 enum { TTY_NR = 7 }; /* a field of /proc/PID/stat (proc_pid_stat(5)) */
 
 /* Files that are equal; one that neither can read, too. */
@@ -47,19 +48,13 @@ static const struct {
     {"loginuid", false}, {"sessionid", false},	  {"attr/current", false},
 };
 
-/* Links to what is the same. */
+/* Links that name the same; to follow them takes the kernel twice as long. */
 static const char *const links[] = {
-    "root",
-    "ns/cgroup",
-    "ns/ipc",
-    "ns/mnt",
-    "ns/net",
-    "ns/pid",
-    "ns/pid_for_children",
-    "ns/time",
-    "ns/time_for_children",
-    "ns/user",
-    "ns/uts",
+    "ns/cgroup", "ns/ipc",
+    "ns/mnt",	 "ns/net",
+    "ns/pid",	 "ns/pid_for_children",
+    "ns/time",	 "ns/time_for_children",
+    "ns/user",	 "ns/uts",
 };
 
 /* A root directory may be another mount of the same one. */
@@ -71,20 +66,29 @@ static struct {
 	int proc; /* a descriptor of its folder there, which no start has any more */
 	char status[WV_STATUS_BYTES];
 	char texts[WV_ARRAY_SIZE(texts)][WV_STAT_BYTES];
-	struct place links[WV_ARRAY_SIZE(links)];
+	char links[WV_ARRAY_SIZE(links)][LINK_BYTES];
+	struct place root;
 	char of_init[WV_STATUS_BYTES]; /* the status of the first process */
 	cpu_set_t processors;
 	bool has_terminal;
 } own;
 
-static void read_link(int proc, const char *name, struct place *place)
+static void read_root(int proc, struct place *place)
 {
 	struct statx stx;
 
 	*place = (struct place){.inode = 0};
-	if (!statx(proc, name, AT_STATX_SYNC_AS_STAT, STATX_INO | STATX_MNT_ID, &stx))
+	if (!statx(proc, "root", AT_STATX_SYNC_AS_STAT, STATX_INO | STATX_MNT_ID, &stx))
 		*place = (struct place){(uint64_t)stx.stx_dev_major << 32 | stx.stx_dev_minor,
 					stx.stx_ino, stx.stx_mnt_id};
+}
+
+/* "" if it cannot be read. */
+static void read_link(int proc, const char *name, char *text)
+{
+	ssize_t n = readlinkat(proc, name, text, LINK_BYTES - 1);
+
+	text[n < 0 ? 0 : n] = '\0';
 }
 
 static void read_status_of_init(void)
@@ -119,7 +123,8 @@ int wv_likeness_note(void)
 	for (size_t i = 0; i < WV_ARRAY_SIZE(texts) && ok; i++)
 		ok = read_text(i);
 	for (size_t i = 0; i < WV_ARRAY_SIZE(links) && ok; i++)
-		read_link(own.proc, links[i], &own.links[i]);
+		read_link(own.proc, links[i], own.links[i]);
+	read_root(own.proc, &own.root);
 	read_processors(&own.processors);
 	own.has_terminal = ok && wv_stat_field(stat, TTY_NR);
 	read_status_of_init();
@@ -223,13 +228,21 @@ static int compare_texts(const struct wv_likeness_client *client, struct wv_reas
 	return 0;
 }
 
+static int compare_root(const struct wv_likeness_client *client, struct wv_reason_text *a)
+{
+	struct place root;
+
+	read_root(client->proc, &root);
+	return memcmp(&root, &own.root, sizeof(root)) ? differs(a, "root") : 0;
+}
+
 static int compare_links(const struct wv_likeness_client *client, struct wv_reason_text *a)
 {
-	for (size_t i = 0; i < WV_ARRAY_SIZE(links); i++) {
-		struct place link;
+	char text[LINK_BYTES];
 
-		read_link(client->proc, links[i], &link);
-		if (memcmp(&link, &own.links[i], sizeof(link)) != 0)
+	for (size_t i = 0; i < WV_ARRAY_SIZE(links); i++) {
+		read_link(client->proc, links[i], text);
+		if (strcmp(text, own.links[i]) != 0)
 			return differs(a, links[i]);
 	}
 	return 0;
@@ -238,7 +251,8 @@ static int compare_links(const struct wv_likeness_client *client, struct wv_reas
 int wv_likeness_check(const struct wv_likeness_client *client, struct wv_reason_text *why)
 {
 	int (*const comparisons[])(const struct wv_likeness_client *, struct wv_reason_text *) = {
-	    compare_lines, compare_filters, compare_priorities, compare_texts, compare_links};
+	    compare_lines, compare_filters, compare_priorities,
+	    compare_texts, compare_root,    compare_links};
 	int found = 0;
 
 	for (size_t i = 0; i < WV_ARRAY_SIZE(comparisons) && !found; i++)

@@ -4,8 +4,8 @@
 #include "base/base.h"
 #include "base/because.h"
 #include "base/mappings.h"
+#include "template/numbers.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -71,23 +71,26 @@ static int check_descriptor(struct wv_reason_text *a, int fd)
 			  fd);
 }
 
+struct known {
+	int own, behind, found;
+};
+
+static int is_unknown(void *data, int fd)
+{
+	struct known *k = data;
+
+	if (fd <= STDERR_FILENO || (fd >= k->own && fd < k->behind))
+		return 0;
+	k->found = fd;
+	return 1;
+}
+
 static int check_descriptors(struct wv_reason_text *a, int own, int behind)
 {
-	DIR *folder = opendir("/proc/self/fd");
-	const struct dirent *entry;
-	int found = -1;
+	struct known known = {.own = own, .behind = behind};
+	int found = wv_numbers_each(is_unknown, &known);
 
-	if (!folder)
-		return -errno;
-	while (found < 0 && (entry = readdir(folder))) {
-		int fd = atoi(entry->d_name);
-
-		if (*entry->d_name != '.' && fd > 2 && (fd < own || fd >= behind) &&
-		    fd != dirfd(folder))
-			found = fd;
-	}
-	closedir(folder);
-	return found < 0 ? 0 : check_descriptor(a, found);
+	return found > 0 ? check_descriptor(a, known.found) : found;
 }
 
 static int check_mapping(struct wv_reason_text *a, const struct wv_mapping *m)

@@ -2,6 +2,7 @@
 """Keeps files in memory. In the lab's virtual machine the first read of a file, and every open of a file of the host,
 waits for the host; this time is not the program's and must not be measured."""
 
+import contextlib
 import functools
 import os
 import pathlib
@@ -23,6 +24,8 @@ SETTINGS = (
     "/etc/resolv.conf",
     "/etc/services",
 )
+APART = pathlib.Path("/dev/shm/root")
+KERNEL = ("proc", "sys", "dev", "run", "tmp")  # no files of the host
 SHARED_OBJECT = re.compile(rb"(/\S+) \(0x")
 
 
@@ -74,3 +77,45 @@ def replace(path, make):
     copy = path.with_name(path.name + ".held")
     make(copy)
     os.replace(copy, path)
+
+
+@contextlib.contextmanager
+def apart(paths):
+    """For this process and those that it starts, no other file of the host is there: just these, folders with all that
+    is in them, and what they load. Only for the lab's virtual machine. Where a file is not, the host is asked each
+    time, and Python looks for its modules in many folders."""
+    paths = [*paths, PROVIDERS, PROVIDER_LIST, *map(pathlib.Path, SETTINGS)]
+    files = [file for path in paths for file in ((path, *path.rglob("*")) if path.is_dir() else (path,))]
+    objects = [file for file in files if ".so" in file.suffixes or os.access(file, os.X_OK) and file.is_file()]
+    for file in (*files, *map(pathlib.Path, libraries(objects))):
+        place(file)
+    before = os.open("/", os.O_PATH)
+    for name in KERNEL:
+        (APART / name).mkdir(exist_ok=True)
+        subprocess.run(["mount", "--rbind", f"/{name}", APART / name], check=True)
+    os.chroot(APART)
+    os.chdir("/")
+    try:
+        yield
+    finally:
+        os.fchdir(before)
+        os.chroot(".")
+        os.close(before)
+        for name in KERNEL:
+            subprocess.run(["umount", "--recursive", "--lazy", APART / name], check=True)
+
+
+@functools.cache
+def place(path):
+    """Copies a file to the same place behind the other root, and the links that lead to it."""
+    link = next((part for part in (*reversed(path.parents), path) if part.is_symlink()), None)
+    copy = APART / (link or path).relative_to("/")
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    if link:
+        if not copy.is_symlink():
+            copy.symlink_to(link.readlink())
+        place(pathlib.Path(os.path.normpath(link.parent / link.readlink() / path.relative_to(link))))
+    elif path.is_dir():
+        copy.mkdir(exist_ok=True)
+    elif path.exists():
+        shutil.copy2(path, copy)

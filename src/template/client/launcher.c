@@ -9,7 +9,6 @@
 #include "template/signals.h"
 #include "template/start.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -74,20 +73,17 @@ static bool is_left_open(int fd)
 	return flags >= 0 && !(flags & FD_CLOEXEC);
 }
 
+static int add_if_left_open(void *start, int fd)
+{
+	return is_left_open(fd) ? add_descriptor(start, fd) : 0;
+}
+
 /* All that execve(2) leaves open. */
 static int add_own_descriptors(struct request *r)
 {
 	struct wv_start *start = r->start;
-	DIR *folder = opendir("/proc/self/fd");
-	const struct dirent *entry;
-	int err = 0;
+	int err = wv_numbers_each(add_if_left_open, start);
 
-	if (!folder)
-		return -errno;
-	while (!err && (entry = readdir(folder)))
-		if (*entry->d_name != '.' && is_left_open(atoi(entry->d_name)))
-			err = add_descriptor(start, atoi(entry->d_name));
-	closedir(folder);
 	wv_numbers_sort(start->fds, start->n_fds);
 	memcpy(r->files + WV_START_OWN, start->fds, start->n_fds * sizeof(start->fds[0]));
 	return err;

@@ -2,8 +2,8 @@
 #include "template/client/own_state.h"
 
 #include "base/base.h"
+#include "template/numbers.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -34,11 +34,12 @@ static bool has_timer(void)
  * A lock of fcntl(2) belongs to this process; one of flock(2), to the file. The kernel names the
  * first lock that it finds from a place on.
  */
-static bool is_locked(int fd)
+static int is_locked(void *unused, int fd)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 	struct stat st;
 
+	(void)unused;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode))
 		return false;
 	while (!fcntl(fd, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK) {
@@ -54,15 +55,7 @@ static bool is_locked(int fd)
 
 static bool has_locks(void)
 {
-	DIR *folder = opendir("/proc/self/fd");
-	const struct dirent *entry;
-	bool found = false;
-
-	while (folder && !found && (entry = readdir(folder)))
-		found = *entry->d_name != '.' && is_locked(atoi(entry->d_name));
-	if (folder)
-		closedir(folder);
-	return found;
+	return wv_numbers_each(is_locked, NULL) > 0;
 }
 
 static bool has_pending_signals(void)

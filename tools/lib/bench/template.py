@@ -7,6 +7,7 @@ import os
 import pathlib
 import re
 import subprocess
+import sys
 import tempfile
 
 import session
@@ -20,9 +21,16 @@ READY_SECONDS = 30
 PYTHON = os.path.realpath("/usr/bin/python3")
 FUNCTION = ROOT / "bench" / "function.py"
 MODULES = "numpy,pyverbs.device,pyverbs.qp,pyverbs.wr"
+MODULE = ROOT / "src" / "template" / "python"
 SIZES_MB = (10, 100, 500)
 WAYS = ("plain", "warm", "client", "launcher")
 STARTS = 200
+IMPORTED = f"""import runpy, sys, {MODULES}, function, warmverbs_template
+for module in list(sys.modules.values()):
+    for name in "__file__", "__cached__":
+        if getattr(module, name, None):
+            print(getattr(module, name))
+"""
 PRIVATE = re.compile(r"^Private_(?:Clean|Dirty): +(\d+) kB$", re.MULTILINE)
 
 
@@ -84,7 +92,7 @@ def of_program(node, program):
 
 def measure(products, runs, suffix=""):
     program = products.bench("contained")
-    with warm.node(products, [program, *products.templates()]) as node:
+    with warm.node_apart(products, [program, *products.templates(), *own_files()]) as node:
         node.run([program], "warm")  # recorded
         rows = both(node, runs, of_program(node, program), "")
     return [{**each, "name": each["name"] + suffix} for each in rows]
@@ -97,14 +105,27 @@ def measure_python(products, runs, suffix=""):
     environment = {
         "PATH": f"{folder}:{os.environ['PATH']}",
         "LD_LIBRARY_PATH": folder,
-        "PYTHONPATH": ROOT / "src" / "template" / "python",
+        "PYTHONPATH": MODULE,
         "PYTHONDONTWRITEBYTECODE": 1,
     }
     command, make = [PYTHON, FUNCTION], [[PYTHON, "-m", "warmverbs_template"], ["--import", MODULES, FUNCTION]]
-    with warm.node(products, products.templates()) as node:
+    with warm.node_apart(products, [*products.templates(), *python_files(), *own_files()]) as node:
         node.run(command, "warm", **environment)
         rows = both(node, runs, Template(node, command, make, environment), "python_")
     return [{**each, "name": each["name"] + suffix} for each in rows]
+
+
+def own_files():
+    """What this process has imported."""
+    found = [getattr(module, name, None) for module in sys.modules.values() for name in ("__file__", "__cached__")]
+    return list(map(pathlib.Path, (sys.executable, *filter(None, found))))
+
+
+def python_files():
+    """What the function and its template import."""
+    said = subprocess.run([PYTHON, "-c", IMPORTED], stdout=subprocess.PIPE, check=True, text=True,
+                          env={**os.environ, "PYTHONPATH": f"{MODULE}:{FUNCTION.parent}"}).stdout
+    return list(map(pathlib.Path, (PYTHON, *said.splitlines())))
 
 
 def both(node, runs, template, prefix):
@@ -162,8 +183,9 @@ def one_processor():
 
 def starts(products, runs):
     """Of a program that writes to 20 pages, one after the other; its template, too, has only this processor."""
-    program = products.bench("touching")
-    with one_processor(), of_program(Bare(products), program) as template:
+    program, launcher = products.bench("touching"), products.bench("launched")
+    files = [program, launcher, *products.templates(), *own_files()]
+    with warm.apart(files), one_processor(), of_program(Bare(products), program) as template:
         template.settle()
         plain, ready = zip(*([started_often(template, way) for way in ("plain", "launcher")] for _ in range(runs)))
         memory = waiting_memory(template)

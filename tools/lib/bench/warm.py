@@ -19,6 +19,18 @@ def node(products, programs, *options):
         yield ready
 
 
+def apart(paths):
+    """In the lab's virtual machine, no other files of the host are there."""
+    return memory.apart(paths) if os.environ.get("LAB") == "vm" else contextlib.nullcontext()
+
+
+@contextlib.contextmanager
+def node_apart(products, paths, *options):
+    """A node, for programs that also look for files that are not there."""
+    with apart([*products.all(), *paths]), session.Node(products, *options) as ready:
+        yield ready
+
+
 def interleave(ready, runs, once, modes=session.MODES, progress=say):
     """The results of once(mode), by mode, `runs` for each; a first round, which also records, is not counted."""
     samples = {mode: [] for mode in modes}
