@@ -48,7 +48,10 @@ static const struct {
     {"loginuid", false}, {"sessionid", false},	  {"attr/current", false},
 };
 
-/* Links that name the same; to follow them takes the kernel twice as long. */
+/*
+ * Links whose texts are equal; one that neither can read, too. Following them would take the kernel
+ * twice as long.
+ */
 static const char *const links[] = {
     "ns/cgroup", "ns/ipc",
     "ns/mnt",	 "ns/net",

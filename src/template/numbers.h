@@ -9,7 +9,8 @@ void wv_numbers_sort(int *numbers, unsigned int n);
 int wv_numbers_close_others(const int *stay, unsigned int n);
 
 /*
- * Calls @each with every descriptor of this process, in no order, until it returns another value
- * than 0. Returns this value, 0, or -errno. Faster than opendir(3), which maps memory.
+ * Calls @each with every descriptor that this process has when it calls this function, in no
+ * certain order, until @each returns another value than 0. Returns this value, 0, or -errno. Faster
+ * than opendir(3), which maps memory.
  */
 int wv_numbers_each(int (*each)(void *data, int fd), void *data);

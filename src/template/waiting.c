@@ -36,6 +36,8 @@ static int receive(struct wv_client *c, struct wv_started *s)
 	if (poll(&readable, 1, CLIENT_WAIT_MS) <= 0)
 		return refuse(c, "the client's request has timed out");
 	n = wv_recv_any(c->connection, message, sizeof(message), c->fds, &c->n_fds, &c->pid);
+	if (!n)
+		return refuse(c, "the client has gone");
 	if (n < 0)
 		return refuse(c, "the client said nothing that can be understood");
 	return wv_start_read((const struct wv_start *)message, (size_t)n, c->fds, c->n_fds, s)
@@ -89,7 +91,7 @@ static int serve(struct wv_client *c, struct wv_started *s)
 	    wv_send(c->connection, &ready, sizeof(ready), NULL, 0, NULL, 0))
 		return refuse(c, "the client has gone");
 	if (wv_likeness_renew()) /* while the client composes its message */
-		return refuse(c, "its own /proc cannot be read");
+		return refuse(c, "the template cannot read its own /proc");
 	if (receive(c, s))
 		return 1;
 	if (wv_client_check(c, s)) {

@@ -130,7 +130,7 @@ class Template:
 
     def _run(self, answer):
         try:
-            os.dup2(os.memfd_create("proof"), PROOF)
+            os.dup2(os.memfd_create("proof"), PROOF)  # in place of what the test has there, which no @answer uses
             listener = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET)
             listener.bind(self.socket + ".new")
             listener.listen()

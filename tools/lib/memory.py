@@ -89,20 +89,18 @@ def apart(paths):
     objects = [file for file in files if ".so" in file.suffixes or os.access(file, os.X_OK) and file.is_file()]
     for file in (*files, *map(pathlib.Path, libraries(objects))):
         place(file)
-    before = os.open("/", os.O_PATH)
-    for name in KERNEL:
-        (APART / name).mkdir(exist_ok=True)
-        subprocess.run(["mount", "--rbind", f"/{name}", APART / name], check=True)
-    os.chroot(APART)
-    os.chdir("/")
-    try:
-        yield
-    finally:
-        os.fchdir(before)
-        os.chroot(".")
-        os.close(before)
+    with contextlib.ExitStack() as undo:
+        before = os.open("/", os.O_PATH)
+        undo.callback(os.close, before)
         for name in KERNEL:
-            subprocess.run(["umount", "--recursive", "--lazy", APART / name], check=True)
+            (APART / name).mkdir(exist_ok=True)
+            subprocess.run(["mount", "--rbind", f"/{name}", APART / name], check=True)
+            undo.callback(subprocess.run, ["umount", "--recursive", "--lazy", APART / name], check=True)
+        undo.callback(os.chroot, ".")
+        undo.callback(os.fchdir, before)
+        os.chroot(APART)
+        os.chdir("/")
+        yield
 
 
 @functools.cache

@@ -22,6 +22,7 @@ static void close_rest(const struct wv_template_start *s, int signals)
 		return; /* it then holds a folder, for as long as the start lasts */
 }
 
+/* Nobody, if there is no pidfd: a template that lies has sent none. */
 static void tell(const struct wv_template_start *s, int signal_number)
 {
 	syscall(SYS_pidfd_send_signal, s->pidfd, signal_number, NULL, 0);

@@ -134,8 +134,8 @@ static int compose(struct request *r, const struct wv_template_request *what)
 }
 
 /*
- * Returns 0, or -errno if there is none. @fd takes the place of one that was there. A start is one,
- * even if this process has no number left for its pidfd, which was then dropped.
+ * Returns 0, or -errno if there is none. A descriptor that comes replaces *@fd. A start counts even
+ * if this process had no number left for its pidfd: it then has none.
  */
 static int take_answer(int connection, struct wv_start_answer *answer, int *fd)
 {
@@ -144,7 +144,7 @@ static int take_answer(int connection, struct wv_start_answer *answer, int *fd)
 	ssize_t bytes;
 	bool all;
 
-	answer->word = 0;
+	*answer = (struct wv_start_answer){0};
 	bytes = wv_recv_any(connection, answer, sizeof(*answer), fds, &n, NULL);
 	all = bytes == sizeof(*answer) || (bytes == -EPROTO && answer->word == WV_START_STARTED);
 	if (n) {
@@ -231,12 +231,13 @@ static int ask(const char *socket, const struct wv_template_request *what,
 			     WV_START_OWN + r.start->n_fds);
 }
 
-/* Returns 0 or -errno. What asks has closed its own files: the answer brings a descriptor. */
+/* Returns 0 or -errno. ask() has closed its files: there are numbers for the answer's pidfd. */
 static int start(const char *socket, const struct wv_template_request *what,
 		 struct wv_template_start *s)
 {
 	int err = ask(socket, what, s);
 
+	wv_close_fd(&s->pidfd); /* none comes with the first answer */
 	return err && err != -EPIPE ? err : await(s, WV_START_STARTED, (int)what->timeout_ms);
 }
 

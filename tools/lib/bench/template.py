@@ -92,7 +92,7 @@ def of_program(node, program):
 
 def measure(products, runs, suffix=""):
     program = products.bench("contained")
-    with warm.node_apart(products, [program, *products.templates(), *own_files()]) as node:
+    with warm.node_apart(products, lambda: [program, *products.templates(), *own_files()]) as node:
         node.run([program], "warm")  # recorded
         rows = both(node, runs, of_program(node, program), "")
     return [{**each, "name": each["name"] + suffix} for each in rows]
@@ -109,7 +109,7 @@ def measure_python(products, runs, suffix=""):
         "PYTHONDONTWRITEBYTECODE": 1,
     }
     command, make = [PYTHON, FUNCTION], [[PYTHON, "-m", "warmverbs_template"], ["--import", MODULES, FUNCTION]]
-    with warm.node_apart(products, [*products.templates(), *python_files(), *own_files()]) as node:
+    with warm.node_apart(products, lambda: [*products.templates(), *python_files(), *own_files()]) as node:
         node.run(command, "warm", **environment)
         rows = both(node, runs, Template(node, command, make, environment), "python_")
     return [{**each, "name": each["name"] + suffix} for each in rows]
@@ -184,8 +184,8 @@ def one_processor():
 def starts(products, runs):
     """Of a program that writes to 20 pages, one after the other; its template, too, has only this processor."""
     program, launcher = products.bench("touching"), products.bench("launched")
-    files = [program, launcher, *products.templates(), *own_files()]
-    with warm.apart(files), one_processor(), of_program(Bare(products), program) as template:
+    held = warm.apart(lambda: [program, launcher, *products.templates(), *own_files()])
+    with held, one_processor(), of_program(Bare(products), program) as template:
         template.settle()
         plain, ready = zip(*([started_often(template, way) for way in ("plain", "launcher")] for _ in range(runs)))
         memory = waiting_memory(template)

@@ -19,15 +19,15 @@ def node(products, programs, *options):
         yield ready
 
 
-def apart(paths):
+def apart(find_paths):
     """In the lab's virtual machine, no other files of the host are there."""
-    return memory.apart(paths) if os.environ.get("LAB") == "vm" else contextlib.nullcontext()
+    return memory.apart(find_paths()) if os.environ.get("LAB") == "vm" else contextlib.nullcontext()
 
 
 @contextlib.contextmanager
-def node_apart(products, paths, *options):
+def node_apart(products, find_paths, *options):
     """A node, for programs that also look for files that are not there."""
-    with apart([*products.all(), *paths]), session.Node(products, *options) as ready:
+    with apart(lambda: [*products.all(), *find_paths()]), session.Node(products, *options) as ready:
         yield ready
 
 
