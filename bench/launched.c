@@ -9,6 +9,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,22 +19,35 @@
 
 #define ANSWER_MS    5000
 #define NOT_EXECUTED 127
+#define STACK_BYTES  (64 << 10)
 #define WARM_UP	     50 /* starts that do not count */
 
 extern char **environ;
 
-/* As a shell does. What a fork takes is not the program's start. */
+struct execution {
+	char **command;
+	int output;
+	uint64_t *began;
+};
+
+static int in_child(void *data)
+{
+	const struct execution *e = data;
+
+	dup2(e->output, STDOUT_FILENO);
+	*e->began = clock_ns();
+	execve(e->command[0], e->command, environ);
+	return NOT_EXECUTED;
+}
+
+/* As posix_spawn(3) does. What making a process takes is not the program's start. */
 static int execute(char **command, int output, uint64_t *began)
 {
+	static char stack[STACK_BYTES] __attribute__((aligned(16)));
+	struct execution e = {command, output, began};
 	int status;
-	pid_t pid = vfork();
+	pid_t pid = clone(in_child, stack + sizeof(stack), CLONE_VM | CLONE_VFORK | SIGCHLD, &e);
 
-	if (!pid) {
-		dup2(output, STDOUT_FILENO);
-		*began = clock_ns();
-		execve(command[0], command, environ);
-		_exit(NOT_EXECUTED);
-	}
 	close(output);
 	if (pid < 0 || waitpid(pid, &status, 0) != pid)
 		give_up(errno, "cannot run %s", command[0]);
@@ -109,7 +124,7 @@ static uint64_t read_time(int from)
 
 static void print_times(const char *socket, char **command)
 {
-	uint64_t began, ended;
+	uint64_t began = 0, ended;
 	int output[2];
 
 	if (pipe(output))
