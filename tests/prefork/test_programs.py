@@ -5,6 +5,7 @@
 import subprocess
 
 import zygotes
+from support import cases
 from zygotes import SETS, bed, trace
 
 PREFORK = str(bed.BUILD / "tests/programs/prefork")
@@ -35,6 +36,16 @@ class Programs(zygotes.Case):
     def assert_taken(self, least):
         self.assertGreaterEqual(self.taken(), least)
 
+    def compare(self, run, plain, least):
+        """On a busy machine, all may be done before there are sets for new workers."""
+        for _ in cases.attempts():
+            (self.folder / "trace").unlink(missing_ok=True)
+            self.assertEqual(run(), plain)
+            self.await_nothing()
+            if self.taken() >= least:
+                return
+        self.assert_taken(least)
+
     def serve(self, warm):
         """The output of a pre-fork server, and those of its clients."""
         socket = str(self.folder / "server")
@@ -47,9 +58,7 @@ class Programs(zygotes.Case):
     def test_prefork_server(self):
         plain = self.serve(False)
         self.assertEqual(plain[1], ["".join(f"REQUEST {i}\n" for i in range(REQUESTS))] * CLIENTS)
-        self.assertEqual(self.serve(True), plain)
-        self.assert_taken(2)
-        self.await_nothing()
+        self.compare(lambda: self.serve(True), plain, 2)
 
     def test_prefork_server_with_a_daemon(self):
         plain = self.serve(False)
@@ -72,9 +81,7 @@ class Programs(zygotes.Case):
         self.require_python()
         plain = self.output(self.start_python(way, False))
         self.assertEqual(len(plain.splitlines()), REQUESTS_OF_PYTHON)
-        self.assertEqual(self.output(self.start_python(way, True)), plain)
-        self.assert_taken(least)
-        self.await_nothing()
+        self.compare(lambda: self.output(self.start_python(way, True)), plain, least)
 
     def test_python_pool(self):
         self.run_python("pool", 1)
