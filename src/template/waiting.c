@@ -109,8 +109,9 @@ static void close_files(struct wv_client *c)
 }
 
 /*
- * The answer comes last: then the client's descriptors are its own again. What it says too late is
- * dropped or cannot be sent: a connection that is closed with a message in it loses the answer.
+ * The answer comes last: then the client's descriptors are its own again. What the client says too
+ * late is dropped, or cannot be sent: if this end were closed with a message in it, the client
+ * would get an error in place of the answer.
  */
 static void turn_away(struct wv_client *c)
 {

@@ -18,7 +18,8 @@ MAGIC, VERSION = 0x54535657, 1
 MOST_NUMBERS, MOST_BYTES, MOST_FILES = 248, 128 << 10, 253  # files: of one message (unix(7))
 READY, STARTED, REFUSED, ENDED = range(1, 5)
 PROOF = 5  # its number in a supervisor
-HEAD = struct.Struct(f"=IHHIIqQ14q{MOST_NUMBERS}i")
+UNSEEN = 14  # of src/template/unseen.h
+HEAD = struct.Struct(f"=IHHIIqQ{UNSEEN}q{MOST_NUMBERS}i")
 ANSWER = struct.Struct("=Ii120s")
 LIMIT_S = 60
 
@@ -52,7 +53,7 @@ class Request:
 def unseen_of(message):
     """And the signals that are blocked, of a packed request."""
     fields = HEAD.unpack_from(message)
-    return {"unseen": fields[7:21], "blocked": fields[6]}
+    return {"unseen": fields[7:7 + UNSEEN], "blocked": fields[6]}
 
 
 @dataclasses.dataclass

@@ -108,7 +108,7 @@ def _renew_stream(name, number):
 
 def _renew_signals():
     """Those that the client ignores: the interpreter looks at its start."""
-    with open("/proc/self/status", encoding="utf-8") as status:  # of which Python has the codec already
+    with open("/proc/self/status", encoding="utf-8") as status:  # its codec is loaded already
         ignored = int(next(line.split()[1] for line in status if line.startswith("SigIgn:")), 16)
     for number in signal.valid_signals():
         if ignored >> number - 1 & 1 and signal.getsignal(number) is signal.SIG_DFL:

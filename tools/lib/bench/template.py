@@ -25,11 +25,9 @@ MODULE = ROOT / "src" / "template" / "python"
 SIZES_MB = (10, 100, 500)
 WAYS = ("plain", "warm", "client", "launcher")
 STARTS = 200
-IMPORTED = f"""import runpy, sys, {MODULES}, function, warmverbs_template
-for module in list(sys.modules.values()):
-    for name in "__file__", "__cached__":
-        if getattr(module, name, None):
-            print(getattr(module, name))
+IMPORTED = f"""import runpy, {MODULES}, function, warmverbs_template
+from bench import template
+print(*template.own_files(), sep=chr(10))
 """
 PRIVATE = re.compile(r"^Private_(?:Clean|Dirty): +(\d+) kB$", re.MULTILINE)
 
@@ -124,8 +122,9 @@ def own_files():
 def python_files():
     """What the function and its template import."""
     said = subprocess.run([PYTHON, "-c", IMPORTED], stdout=subprocess.PIPE, check=True, text=True,
-                          env={**os.environ, "PYTHONPATH": f"{MODULE}:{FUNCTION.parent}"}).stdout
-    return list(map(pathlib.Path, (PYTHON, *said.splitlines())))
+                          env={**os.environ, "PYTHONPATH": f"{MODULE}:{FUNCTION.parent}:{ROOT / 'tools' / 'lib'}",
+                               "PYTHONDONTWRITEBYTECODE": "1"}).stdout
+    return list(map(pathlib.Path, said.splitlines()))
 
 
 def both(node, runs, template, prefix):
