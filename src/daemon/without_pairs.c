@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "daemon/ipc/pair_clients.h"
 #include "daemon/ipc/pairing_json.h"
+#include "daemon/ipc/service_clients.h"
 #include "daemon/pairing.h"
 #include "daemon/pairs/claims.h"
 #include "daemon/pairs/making.h"
@@ -86,6 +87,15 @@ enum wv_client_next wv_handle_keeper(struct wv_client *c, const struct wv_receiv
 }
 
 void wv_pair_client_end(struct wv_client *c)
+{
+}
+
+enum wv_client_next wv_handle_service(struct wv_client *c, const struct wv_received *in)
+{
+	return WV_CLIENT_MALFORMED;
+}
+
+void wv_service_client_end(struct wv_client *c)
 {
 }
 

@@ -2,7 +2,7 @@
 #include "wire/wire.h"
 
 #include "base/base.h"
-#include "wire/pair.h"
+#include "wire/service_note.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -68,6 +68,7 @@ static const struct {
     [WV_MSG_PAIR] = {sizeof(struct wv_msg_pair), 0},
     [WV_MSG_CONNECTED] = {sizeof(struct wv_msg_connected), 1},
     [WV_MSG_PAIR_GONE] = {sizeof(struct wv_msg_pair_gone), 0},
+    [WV_MSG_SERVICE] = {sizeof(struct wv_msg_service), 0},
 };
 
 int wv_msg_check(const void *data, size_t bytes)

@@ -15,6 +15,8 @@
  *
  *   WV_MSG_PAIR                      <-> a server that keeps spares (wire/pair.h)
  *
+ *   WV_MSG_SERVICE                   <-> a process with services (wire/service_note.h)
+ *
  *   WV_MSG_POOL                      ->  a pool request, as often as it changes
  *                                    <- WV_MSG_POOL_STATE
  *   close, or the program's end: the pool request ends
@@ -77,6 +79,7 @@ enum wv_msg_type {
 	WV_MSG_PAIR, /* wire/pair.h, as the next two */
 	WV_MSG_CONNECTED,
 	WV_MSG_PAIR_GONE,
+	WV_MSG_SERVICE, /* wire/service_note.h */
 };
 
 struct wv_msg {

@@ -182,6 +182,11 @@ class Program:
     def remarks(self, name):
         return remarks(self._output, name)
 
+    def take(self):
+        """What it has printed since the last time."""
+        lines, self._output = self._output, []
+        return lines
+
     def events(self):
         """What its trace holds so far."""
         return trace.read(self._trace)
@@ -274,6 +279,9 @@ class Daemon:
             recipes = self.recipes(name)
             return pools.are_full(recipes) and recipes
         return until(ready, f"leases of {name}; {self.recipes(name)}")
+
+    def send_signal(self, number):
+        self._process.send_signal(number)
 
     def stop(self, with_signal=signal.SIGTERM):
         if self._process and self._process.poll() is None:

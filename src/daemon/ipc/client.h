@@ -13,11 +13,13 @@ enum wv_client_state {
 	WV_CLIENT_LEASED,    /* a report is expected, or a later one */
 	WV_CLIENT_POOL,	     /* its pool request stands; another one may replace it */
 	WV_CLIENT_KEEPER,    /* a server that keeps spares, and says what it connects them to */
+	WV_CLIENT_SERVICES,  /* it offers services, or uses some */
 	WV_CLIENT_DONE,	     /* nothing is expected but that it closes */
 };
 
 struct wv_keeper;
 struct wv_pair;
+struct wv_service_process;
 
 /* The clients of a tenant. */
 struct wv_tenant_clients {
@@ -55,6 +57,7 @@ struct wv_client {
 	struct wv_pair *pair;	  /* LEASED: of which its lease is one end; or NULL */
 	unsigned int n_connected; /* LEASED: messages about queue pairs that are connected */
 	struct wv_keeper *keeper; /* KEEPER */
+	struct wv_service_process *process; /* SERVICES */
 	/* Of its pool request: */
 	LIST_ENTRY(wv_client) pool_link; /* of the service's pool requests */
 	uint32_t leases;		 /* 0: it has none */

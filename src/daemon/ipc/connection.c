@@ -3,8 +3,6 @@
 
 #include "base/base.h"
 #include "daemon/ipc/dispatch.h"
-#include "daemon/ipc/outcome.h"
-#include "daemon/ipc/pair_clients.h"
 #include "daemon/ipc/pool_requests.h"
 #include "daemon/loop/loop.h"
 
@@ -28,10 +26,7 @@ static void close_connection(struct wv_connection *cn)
 	struct wv_client *c = &cn->client;
 
 	wv_rest_end(&cn->all->rests, &cn->rest);
-	if (c->state == WV_CLIENT_LEASED)
-		wv_handle_end(c);
-	wv_pool_request_end(c);
-	wv_pair_client_end(c);
+	wv_dispatch_end(c);
 	wv_handed_out_disconnect(c->holder);
 	wv_turns_remove(&cn->all->turns, &cn->turn);
 	sd_event_source_disable_unref(cn->source);

@@ -7,6 +7,7 @@
 #include "daemon/ipc/pair_clients.h"
 #include "daemon/ipc/pool_requests.h"
 #include "daemon/ipc/queries.h"
+#include "daemon/ipc/service_clients.h"
 
 typedef enum wv_client_next (*handler_fn)(struct wv_client *c, const struct wv_received *in);
 
@@ -30,6 +31,8 @@ static const struct {
     {WV_CLIENT_LEASED, WV_MSG_PAIR, 0, wv_handle_stays},
     {WV_CLIENT_NEW, WV_MSG_PAIR, 0, wv_handle_keeper},
     {WV_CLIENT_KEEPER, WV_MSG_PAIR, 0, wv_handle_keeper},
+    {WV_CLIENT_NEW, WV_MSG_SERVICE, 0, wv_handle_service},
+    {WV_CLIENT_SERVICES, WV_MSG_SERVICE, 0, wv_handle_service},
 };
 
 enum wv_client_next wv_dispatch(struct wv_client *c, const struct wv_received *in, size_t bytes)
@@ -41,4 +44,13 @@ enum wv_client_next wv_dispatch(struct wv_client *c, const struct wv_received *i
 		    expected[i].n_fds == in->n_fds)
 			return expected[i].handle(c, in);
 	return WV_CLIENT_MALFORMED;
+}
+
+void wv_dispatch_end(struct wv_client *c)
+{
+	if (c->state == WV_CLIENT_LEASED)
+		wv_handle_end(c);
+	wv_pool_request_end(c);
+	wv_pair_client_end(c);
+	wv_service_client_end(c);
 }

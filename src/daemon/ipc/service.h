@@ -25,6 +25,7 @@ struct wv_tally {
 struct wv_client;
 struct wv_pairs;
 struct wv_peers;
+struct wv_services;
 
 struct wv_service {
 	/* Set by the owner; all of it outlives the service. */
@@ -40,6 +41,7 @@ struct wv_service {
 	struct wv_handed_out *handed_out;
 	struct wv_pairs *pairs;	      /* NULL: there are none */
 	const struct wv_peers *peers; /* NULL: the build has none */
+	struct wv_services *services; /* the same; or the configuration wants none */
 	const char *socket;	      /* path, for answers */
 	int64_t start_us;
 	uint32_t max_in_flight;

@@ -22,7 +22,7 @@ static const struct wv_allowance_rate ask_rate = {.share_us = 1000, .most_us = W
 static bool is_of_user(struct wv_pairs *p, const struct wv_keeper *keeper,
 		       const struct wv_pair_note *note)
 {
-	const char *name = wv_user_name(&p->names, keeper->uid);
+	const char *name = wv_user_name(p->names, keeper->uid);
 
 	return name && *note->user && !strncmp(name, note->user, sizeof(note->user));
 }
@@ -311,7 +311,7 @@ struct wv_keeper *wv_keeper_add(struct wv_pairs *p, int sock, uid_t uid,
 	keeper->id = wv_random_number();
 	LIST_INSERT_HEAD(&p->keepers.all, keeper, link);
 	p->keepers.n++;
-	wv_user_name(&p->names, uid); /* has it looked up */
+	wv_user_name(p->names, uid); /* has it looked up */
 	return keeper;
 }
 

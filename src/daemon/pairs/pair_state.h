@@ -18,7 +18,7 @@
 #include "daemon/devices/addresses.h"
 #include "daemon/devices/gid.h"
 #include "daemon/pairs/edges.h"
-#include "daemon/pairs/user_names.h"
+#include "daemon/peers/user_names.h"
 #include "daemon/peers/peers.h"
 #include "daemon/pool/build.h"
 #include "daemon/pool/handed_out.h"
@@ -134,10 +134,10 @@ struct wv_pairs {
 	struct wv_builders *builders;
 	struct wv_closer *closer;
 	struct wv_peers *peers;
+	struct wv_user_names *names;
 	bool with_peers; /* else there are pairs on this node only */
 	wv_issue_fn issue;
 
-	struct wv_user_names names;
 	STAILQ_HEAD(, wv_pair_letter) own; /* notes to this node */
 	unsigned int n_own;
 	sd_event_source *own_source;

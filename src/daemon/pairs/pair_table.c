@@ -20,9 +20,9 @@ struct wv_pool *wv_pair_pool(const struct wv_pairs *p, const struct wv_edge *edg
 
 int wv_pair_ask(struct wv_pairs *p, const struct wv_edge *edge, struct wv_pair_note note)
 {
-	const char *user = wv_user_name(&p->names, edge->last.uid);
+	const char *user = wv_user_name(p->names, edge->last.uid);
 
-	if (!user)
+	if (!user || !*user)
 		return -EAGAIN;
 	memcpy(note.gid, edge->last.gid, sizeof(note.gid));
 	memcpy(note.peer_gid, edge->last.peer_gid, sizeof(note.peer_gid));

@@ -251,7 +251,7 @@ int wv_pairs_start(struct wv_pairs *p)
 	LIST_INIT(&p->all);
 	wv_edges_init(&p->edges);
 	p->number = (uint32_t)wv_random_number() | 1;
-	err = wv_line_open(p->workers, &one, &p->names.line);
+	err = wv_user_names_start(p->names, p->workers);
 	if (!err)
 		err = wv_line_open(p->workers, &one, &p->line);
 	if (!err)
@@ -280,5 +280,4 @@ void wv_pairs_stop(struct wv_pairs *p)
 	p->own_source = sd_event_source_disable_unref(p->own_source);
 	while ((letter = take_letter(p)))
 		free(letter);
-	wv_line_close(&p->names.line, WV_LINE_PATIENCE_US);
 }

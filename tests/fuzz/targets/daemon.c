@@ -5,7 +5,7 @@
 #include "daemon/pairs/links.h"
 #include "daemon/pairs/pair_state.h"
 #include "daemon/pairs/pairs.h"
-#include "daemon/pairs/user_names.h"
+#include "daemon/peers/user_names.h"
 #include "daemon_bench.h"
 #include "turns.h"
 
@@ -155,7 +155,7 @@ static struct wv_pair_note note_of(const struct spoken *said)
 	    .peer_qp_num = said->peer_qp_num,
 	    .by_request = !!(said->flags & SPOKEN_BY_REQUEST),
 	};
-	const char *user = wv_user_name(&bench->server->service.pairs->names, getuid());
+	const char *user = wv_user_name(bench->server->service.pairs->names, getuid());
 
 	if (!(said->flags & SPOKEN_OF_OTHERS)) {
 		memcpy(note.gid, gid, sizeof(gid));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-#include "daemon/pairs/user_names.h"
+#include "daemon/peers/user_names.h"
 
 #include "base/base.h"
 #include "daemon/loop/loop.h"
@@ -49,6 +49,8 @@ static void keep(struct wv_work *work)
 		strcpy(entry->name, q->name);
 		entry->known_us = wv_steady_clock();
 		entry->asking = false;
+		if (q->names->known)
+			q->names->known(q->names->arg, q->uid);
 	}
 	free(q);
 }
@@ -78,5 +80,18 @@ const char *wv_user_name(struct wv_user_names *names, uid_t uid)
 	}
 	if (!entry->asking && (!entry->known_us || wv_steady_clock() - entry->known_us > FRESH_US))
 		ask(names, entry);
-	return *entry->name ? entry->name : NULL;
+	return entry->known_us ? entry->name : NULL;
+}
+
+int wv_user_names_start(struct wv_user_names *names, struct wv_workers *workers)
+{
+	static const struct wv_line_options one = {
+	    .own = 1, .most = 1, .priority = WV_PRIORITY_PEERS};
+
+	return names->line ? 0 : wv_line_open(workers, &one, &names->line);
+}
+
+void wv_user_names_stop(struct wv_user_names *names)
+{
+	wv_line_close(&names->line, WV_LINE_PATIENCE_US);
 }

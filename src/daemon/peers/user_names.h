@@ -18,14 +18,23 @@ struct wv_user_entry {
 };
 
 struct wv_user_names {
-	struct wv_line *line; /* set by the owner */
+	/* Set by the owner. A user's name was found, or that it has none; may be NULL. */
+	void (*known)(void *arg, uid_t uid);
+	void *arg;
 
+	struct wv_line *line;
 	struct wv_user_entry all[WV_USER_NAMES]; /* a ring */
 	unsigned int n;
 };
 
+/* Looks names up in a thread of @workers from now on. 0, also if it does already; or -errno. */
+int wv_user_names_start(struct wv_user_names *names, struct wv_workers *workers);
+
+/* Harmless if it was not started. */
+void wv_user_names_stop(struct wv_user_names *names);
+
 /*
- * The name of @uid, which stays valid until the caller returns to the loop. NULL: it is not known,
- * or not yet, and then it is looked up.
+ * The name of @uid, which stays valid until the caller returns to the loop; "" if it has none that
+ * fits. NULL: it is not known yet, and is looked up.
  */
 const char *wv_user_name(struct wv_user_names *names, uid_t uid);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "daemon/services/conn_table.h"
+
+#include "base/base.h"
+#include "base/random.h"
+
+/* A number is a slot and a count. */
+#define SLOT_BITS  16
+#define MOST_SLOTS (1u << SLOT_BITS)
+#define FIRST_FEW  64
+
+static unsigned int slot_of(uint64_t number)
+{
+	return number & (MOST_SLOTS - 1);
+}
+
+static bool grow(struct wv_conn_table *t)
+{
+	unsigned int n = t->n_slots ? 2 * t->n_slots : FIRST_FEW;
+	struct wv_service_conn **slots =
+	    n <= MOST_SLOTS ? reallocarray(t->slots, n, sizeof(*slots)) : NULL;
+
+	if (!slots)
+		return false;
+	memset(slots + t->n_slots, 0, (n - t->n_slots) * sizeof(*slots));
+	t->slots = slots;
+	t->next = t->n_slots;
+	t->n_slots = n;
+	return true;
+}
+
+struct wv_service_conn *wv_conn_add(struct wv_conn_table *t)
+{
+	struct wv_service_conn *conn;
+
+	if (t->n == t->n_slots && !grow(t))
+		return NULL;
+	conn = calloc(1, sizeof(*conn));
+	if (!conn)
+		return NULL;
+	while (t->slots[t->next])
+		t->next = (t->next + 1) % t->n_slots;
+	if (!t->count)
+		t->count = (uint32_t)wv_random_number() | 1;
+	conn->number = ++t->count << SLOT_BITS | t->next;
+	t->slots[t->next] = conn;
+	t->n++;
+	return conn;
+}
+
+struct wv_service_conn *wv_conn_find(const struct wv_conn_table *t, uint64_t number)
+{
+	unsigned int slot = slot_of(number);
+	struct wv_service_conn *conn = slot < t->n_slots ? t->slots[slot] : NULL;
+
+	return conn && conn->number == number ? conn : NULL;
+}
+
+void wv_conn_free(struct wv_conn_table *t, struct wv_service_conn *conn)
+{
+	t->slots[slot_of(conn->number)] = NULL;
+	t->n--;
+	free(conn->ask);
+	free(conn);
+}

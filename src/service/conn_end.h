@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* One end of a connection, as this library knows it. */
+#pragma once
+
+#include "service/queue_pair.h"
+#include "warmverbs-service.h"
+
+#include <sys/queue.h>
+
+struct wv_offer;
+struct wv_service_route;
+
+struct wv_service_conn_end {
+	struct wv_service_connection public;
+	uint64_t number; /* of a client's end: its own; of a service's: the daemon's */
+	/* A client's end: */
+	struct wv_service_route *route;
+	struct wv_region regions[WV_SERVICE_REGIONS];
+	uint8_t data[WV_SERVICE_DATA];
+	/* A service's: */
+	struct wv_offer *offer; /* NULL: it was withdrawn */
+	LIST_ENTRY(wv_service_conn_end) link;
+	TAILQ_ENTRY(wv_service_conn_end) event_link;
+	enum wv_service_event_type event; /* that waits for the program; 0: none does */
+	bool is_known;			  /* the program has it */
+};
+
+/* Takes over what the service tells by @made of its memory and itself. */
+void wv_service_conn_know(struct wv_service_conn_end *conn, const struct wv_service_note *made);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* A connection of this process to warmverbsd, on which services are spoken of. */
+#pragma once
+
+#include "wire/service_note.h"
+
+#include <stdint.h>
+
+/*
+ * Connects, without waiting. The socket is the caller's, and none of 0 to 2. Or -errno; -EOPNOTSUPP
+ * if WARMVERBS_DISABLE is set.
+ */
+int wv_service_socket(void);
+
+/*
+ * What tells the file @sock from all others. A program may close descriptors that it does not know,
+ * and then the number may be that of another file. 0: it is no socket.
+ */
+uint64_t wv_service_cookie(int sock);
+
+/* Sends @note, without waiting. 0 or -errno. */
+int wv_service_say(int sock, const struct wv_service_note *note);
+
+/* Receives a note, without waiting. 0; -EAGAIN if there is none; or -errno: @sock is of no use. */
+int wv_service_hear(int sock, struct wv_service_note *note);
+
+/* A time of the steady clock, in milliseconds, that is @ms later than now. */
+int64_t wv_service_deadline(unsigned int ms);
+
+/* Waits until there is something to receive: 0; or -ETIMEDOUT after @deadline; or -errno. */
+int wv_service_await(int sock, int64_t deadline);

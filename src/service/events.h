@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* What the program is to know, or says, of the connections of an offer. */
+#pragma once
+
+#include "service/offer_state.h"
+
+/* @conn has come, or its client has left: the program is to know. With the lock. */
+void wv_offer_announce(struct wv_offer *offer, struct wv_service_conn_end *conn,
+		       enum wv_service_event_type event);
+
+/* Frees @conn, which the program does not have, but for its queue pair. With the lock. */
+void wv_offer_forget(struct wv_offer *offer, struct wv_service_conn_end *conn);
+
+/* The program has ended its end of a connection that @conn->offer has made. */
+void wv_offer_leave(struct wv_service_conn_end *conn);
