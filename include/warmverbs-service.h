@@ -138,6 +138,12 @@ struct wv_connect_attr {
 	int access;		 /* enum ibv_access_flags: what the service may do by it */
 	uint8_t port_num;	 /* 0: 1 */
 	unsigned int timeout_ms; /* 0: 1000 */
+	/*
+	 * Connections like this one that a thread of the library keeps connected for the next calls
+	 * with the same members, at most 64. To the service they are clients that have come. They
+	 * end after a minute without such a call, or by wv_service_release().
+	 */
+	unsigned int ahead;
 };
 
 /**
@@ -146,8 +152,8 @@ struct wv_connect_attr {
  * @size: sizeof(*@attr)
  * @connection: set to the connection, which is the caller's until wv_service_disconnect()
  *
- * The queue pair is ready to post when the call returns, and so is the other end. Waits at most
- * @attr->timeout_ms, and as long as the verbs take.
+ * The queue pair is ready to post when the call returns, and the other end to receive. Waits at
+ * most @attr->timeout_ms, and as long as the verbs take; not at all if one was connected ahead.
  *
  * Returns 0, or an errno value, and then nothing is left: EINVAL for a member that cannot be, or an
  * unknown host name; ENOENT if there is no such service, or not for this user; EHOSTUNREACH if the
@@ -169,6 +175,16 @@ int wv_service_connect(const struct wv_connect_attr *attr, size_t size,
  * pair that cannot be destroyed (ibv_destroy_qp(3)) stays.
  */
 void wv_service_disconnect(struct wv_service_connection *connection);
+
+/**
+ * wv_service_release - end what is kept ahead for a protection domain
+ * @pd: of connections that were asked for with @ahead
+ *
+ * To be called before ibv_dealloc_pd(3), and before a CQ or an SRQ of such connections is
+ * destroyed. Waits for the library's threads, as long as a connection that they are making takes.
+ * Connections that the caller has stay.
+ */
+void wv_service_release(const struct ibv_pd *pd);
 
 #ifdef __cplusplus
 }

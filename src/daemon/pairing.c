@@ -3,9 +3,7 @@
 
 #include "daemon/pairs/pair_state.h"
 #include "daemon/pairs/pairs.h"
-#include "daemon/services/notes.h"
 #include "daemon/services/peer_side.h"
-#include "daemon/services/processes.h"
 #include "daemon/services/services.h"
 
 #include <errno.h>
@@ -38,7 +36,7 @@ static int on_message(void *data, struct wv_peer *peer, uint16_t type, const voi
 {
 	struct wv_pairing *p = data;
 
-	return type == WV_SERVICE_FRAME
+	return type == WV_FRAME_SERVICE
 		   ? wv_services_message(&p->services, peer, body, length)
 		   : wv_pairs_of_peers.message(&p->pairs, peer, type, body, length);
 }
@@ -59,7 +57,6 @@ int wv_pairing_new(const struct wv_config *config, struct wv_service *service, w
 		      .config = config,
 		      .events = &events,
 		      .arg = p},
-	    .names = {.known = wv_service_user_known, .arg = &p->services},
 	    .pairs = {.event = service->event,
 		      .workers = service->workers,
 		      .catalog = service->catalog,

@@ -28,22 +28,25 @@ static void from_ipv4(union ibv_gid *gid, const void *address)
 	memcpy(gid->raw + 12, address, sizeof(struct in_addr));
 }
 
-static void hide_loopback(union ibv_gid *gid)
+static bool is_loopback(const union ibv_gid *gid)
 {
-	if (IN6_IS_ADDR_LOOPBACK((const struct in6_addr *)gid->raw) ||
-	    (is_ipv4(gid) && gid->raw[12] == IN_LOOPBACKNET))
-		*gid = nowhere;
+	return IN6_IS_ADDR_LOOPBACK((const struct in6_addr *)gid->raw) ||
+	       (is_ipv4(gid) && gid->raw[12] == IN_LOOPBACKNET);
 }
 
+/* Of several addresses an IPv4 one, which most RoCE networks use. */
 static int look_up(const char *name, union ibv_gid *gid)
 {
 	const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-	struct addrinfo *found;
+	struct addrinfo *found, *best;
+	int err = getaddrinfo(name, NULL, &hints, &found);
 
-	if (getaddrinfo(name, NULL, &hints, &found))
-		return -EINVAL;
-	if (found->ai_family == AF_INET)
-		from_ipv4(gid, &((const struct sockaddr_in *)(void *)found->ai_addr)->sin_addr);
+	if (err)
+		return err == EAI_AGAIN ? -EAGAIN : -EINVAL;
+	for (best = found; best->ai_next && best->ai_family != AF_INET;)
+		best = best->ai_next;
+	if (best->ai_family == AF_INET)
+		from_ipv4(gid, &((const struct sockaddr_in *)(void *)best->ai_addr)->sin_addr);
 	else
 		memcpy(gid, &((const struct sockaddr_in6 *)(void *)found->ai_addr)->sin6_addr,
 		       sizeof(*gid));
@@ -63,23 +66,38 @@ int wv_service_node(const char *node, union ibv_gid *gid)
 		from_ipv4(gid, &ipv4);
 	else if (inet_pton(AF_INET6, node, gid->raw) != 1)
 		err = look_up(node, gid);
-	if (!err)
-		hide_loopback(gid);
+	if (!err && is_loopback(gid))
+		*gid = nowhere;
 	return err;
 }
 
-/* How well the entry @own suits a peer; 0: not at all. */
+static bool is_link_local(const union ibv_gid *gid)
+{
+	return IN6_IS_ADDR_LINKLOCAL((const struct in6_addr *)gid->raw);
+}
+
+/* How many bits two GIDs have in common at their start. */
+static unsigned int common_bits(const union ibv_gid *a, const union ibv_gid *b)
+{
+	unsigned int i = 0;
+
+	while (i < 8 * sizeof(*a) && !((a->raw[i / 8] ^ b->raw[i / 8]) & (0x80 >> i % 8)))
+		i++;
+	return i;
+}
+
+/* How well the entry @own suits a peer, or any; 0: not at all. */
 static unsigned int suits(const struct ibv_gid_entry *own, const union ibv_gid *peer)
 {
-	bool any = is_nowhere(peer);
+	unsigned int v2 = own->gid_type == IBV_GID_TYPE_ROCE_V2 ? 1000 : 0;
 
 	if (own->gid_type == IBV_GID_TYPE_IB)
 		return 1;
-	if (!any && is_ipv4(&own->gid) != is_ipv4(peer))
+	if (is_nowhere(peer))
+		return 1 + v2 + (is_ipv4(&own->gid) ? 500 : 0);
+	if (is_ipv4(&own->gid) != is_ipv4(peer) || is_link_local(&own->gid) != is_link_local(peer))
 		return 0;
-	if (own->gid_type == IBV_GID_TYPE_ROCE_V1)
-		return 1;
-	return any && is_ipv4(&own->gid) ? 3 : 2;
+	return 1 + v2 + common_bits(&own->gid, peer);
 }
 
 /* Of the device's GIDs; an adapter's ports have up to 256 each. */
@@ -93,7 +111,7 @@ static int choose_gid(struct wv_service_port *port, const struct ibv_gid_entry *
 	for (ssize_t i = 0; i < n; i++) {
 		unsigned int rank = all[i].port_num == port->number ? suits(&all[i], peer) : 0;
 
-		port->is_peer |= !memcmp(&all[i].gid, peer, sizeof(*peer));
+		port->has_peer |= !memcmp(&all[i].gid, peer, sizeof(*peer));
 		if (rank <= best)
 			continue;
 		best = rank;
@@ -103,28 +121,33 @@ static int choose_gid(struct wv_service_port *port, const struct ibv_gid_entry *
 	return best ? 0 : -EADDRNOTAVAIL;
 }
 
-int wv_service_port_find(struct ibv_context *context, uint8_t number, const union ibv_gid *peer,
-			 struct wv_service_port *port)
+int wv_service_port_init(struct ibv_context *context, uint8_t number, struct wv_service_port *port)
 {
-	wv_auto_free struct ibv_gid_entry *all = calloc(MOST_GIDS, sizeof(*all));
 	struct ibv_port_attr attr;
-	ssize_t n;
-	int err;
+	int err = ibv_query_port(context, number, &attr);
 
-	if (!all)
-		return -ENOMEM;
-	err = ibv_query_port(context, number, &attr);
 	if (err)
 		return -err;
-	n = ibv_query_gid_table(context, all, MOST_GIDS, 0);
-	if (n < 0)
-		return (int)n;
 	*port = (struct wv_service_port){
 	    .number = number,
 	    .is_ethernet = attr.link_layer == IBV_LINK_LAYER_ETHERNET,
-	    .is_peer = is_nowhere(peer),
 	    .mtu = (uint8_t)attr.active_mtu,
 	    .lid = attr.lid,
 	};
+	return 0;
+}
+
+int wv_service_port_aim(struct ibv_context *context, const union ibv_gid *peer,
+			struct wv_service_port *port)
+{
+	wv_auto_free struct ibv_gid_entry *all = calloc(MOST_GIDS, sizeof(*all));
+	ssize_t n;
+
+	if (!all)
+		return -ENOMEM;
+	n = ibv_query_gid_table(context, all, MOST_GIDS, 0);
+	if (n < 0)
+		return (int)n;
+	port->has_peer = is_nowhere(peer);
 	return choose_gid(port, all, n, peer);
 }

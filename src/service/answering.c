@@ -25,22 +25,33 @@ static void set_sock(struct wv_offer *offer, int sock)
 	wv_close_fd(&old);
 }
 
-int wv_offer_tell(struct wv_offer *offer, int64_t deadline)
+/* Waits until @deadline for what the daemon says to the offer. 0 or -errno. */
+static int hear_answer(const struct wv_offer *offer, int64_t deadline)
 {
-	wv_auto_fd sock = wv_service_socket();
 	struct wv_service_note note;
-	int err = sock < 0 ? sock : wv_service_say(sock, &offer->note);
+	int err = wv_service_await(offer->sock, deadline);
 
 	if (!err)
-		err = wv_service_await(sock, deadline);
+		err = wv_service_hear(offer->sock, &note);
+	if (err)
+		return err;
+	if (note.word == WV_SERVICE_REFUSED && note.error)
+		return -note.error;
+	return note.word == WV_SERVICE_OFFERED ? 0 : -EPROTO;
+}
+
+int wv_offer_tell(struct wv_offer *offer, int64_t deadline)
+{
+	int sock = wv_service_socket(), err;
+
+	if (sock < 0)
+		return sock;
+	set_sock(offer, sock);
+	err = wv_service_say(sock, &offer->note);
 	if (!err)
-		err = wv_service_hear(sock, &note);
-	if (!err && note.word == WV_SERVICE_REFUSED)
-		err = note.error ? -note.error : -EPROTO;
-	if (!err && note.word != WV_SERVICE_OFFERED)
-		err = -EPROTO;
-	if (!err)
-		set_sock(offer, wv_steal_fd(&sock));
+		err = hear_answer(offer, deadline);
+	if (err)
+		set_sock(offer, -1);
 	return err;
 }
 
@@ -53,68 +64,73 @@ static int take_qp(struct wv_offer *offer, struct ibv_qp **qp)
 	return 0;
 }
 
-/* Connects @qp to the client, and fills in what it is told. 0 or -errno. */
-static int connect_to(struct wv_offer *offer, struct ibv_qp *qp, const struct wv_service_qp *client,
-		      struct wv_service_note *made)
+/*
+ * An end of connection @number, in RTR towards the client, which may send from then on; *@made is
+ * what it is told. 0 or -errno.
+ */
+static int make(struct wv_offer *offer, const struct wv_service_note *ask,
+		struct wv_service_note *made, struct wv_service_conn_end **made_end)
 {
-	struct wv_service_port port;
+	wv_auto_free struct wv_service_conn_end *end = calloc(1, sizeof(*end));
+	struct wv_service_port port = offer->shape.port;
 	union ibv_gid gid;
 	int err;
 
-	memcpy(&gid, client->gid, sizeof(gid));
-	err = wv_service_port_find(offer->shape.pd->context, offer->shape.port, &gid, &port);
+	if (!end)
+		return -ENOMEM;
+	memcpy(&gid, ask->qp.gid, sizeof(gid));
+	err = wv_service_port_aim(offer->shape.pd->context, &gid, &port);
+	if (!err)
+		err = take_qp(offer, &end->public.qp);
 	if (err)
 		return err;
-	wv_service_qp_describe(qp, &offer->shape, &port, &made->qp);
-	return wv_service_qp_connect(qp, &port, &made->qp, client);
-}
-
-static struct wv_service_conn_end *add_conn(struct wv_offer *offer, struct ibv_qp *qp,
-					    uint64_t number)
-{
-	struct wv_service_conn_end *conn = calloc(1, sizeof(*conn));
-
-	if (!conn)
-		return NULL;
-	conn->public.qp = qp;
-	conn->number = number;
-	conn->offer = offer;
-	return conn;
-}
-
-static int make(struct wv_offer *offer, const struct wv_service_note *ask,
-		struct wv_service_note *made)
-{
-	struct wv_service_conn_end *conn;
-	struct ibv_qp *qp;
-	int err = take_qp(offer, &qp);
-
-	if (err)
+	wv_service_qp_describe(end->public.qp, &offer->shape, &port, &made->qp);
+	err = wv_service_qp_rtr(end->public.qp, &port, &made->qp, &ask->qp);
+	if (err) {
+		ibv_destroy_qp(end->public.qp);
 		return err;
-	err = connect_to(offer, qp, &ask->qp, made);
-	conn = err ? NULL : add_conn(offer, qp, ask->from);
-	if (!conn) {
-		ibv_destroy_qp(qp);
-		return err ? err : -ENOMEM;
 	}
-	pthread_mutex_lock(&offer->lock);
-	LIST_INSERT_HEAD(&offer->conns, conn, link);
-	wv_offer_announce(offer, conn, WV_SERVICE_CAME);
-	pthread_mutex_unlock(&offer->lock);
+	end->number = ask->from;
+	end->offer = offer;
+	*made_end = end;
+	end = NULL;
 	return 0;
 }
 
-/* 0 or -errno: the daemon is gone. */
+/* The program gets @end, whose client knows of it already. */
+static void finish(struct wv_offer *offer, struct wv_service_conn_end *end,
+		   const struct wv_service_note *made, const struct wv_service_note *ask)
+{
+	int err = wv_service_qp_rts(end->public.qp, &offer->shape, &made->qp, &ask->qp);
+
+	if (err) {
+		wv_service_say(offer->sock, &(struct wv_service_note){.word = WV_SERVICE_GONE,
+								      .number = ask->from});
+		ibv_destroy_qp(end->public.qp);
+		free(end);
+		return;
+	}
+	pthread_mutex_lock(&offer->lock);
+	LIST_INSERT_HEAD(&offer->conns, end, link);
+	wv_offer_announce(offer, end, WV_SERVICE_CAME);
+	pthread_mutex_unlock(&offer->lock);
+}
+
+/* The client is told before RTS, which is only needed to send. 0 or -errno: the daemon is gone. */
 static int answer(struct wv_offer *offer, const struct wv_service_note *ask)
 {
 	struct wv_service_note note = offer->made;
-	int err = make(offer, ask, &note);
+	struct wv_service_conn_end *end = NULL;
+	int err = make(offer, ask, &note, &end);
 
 	if (err)
 		note =
 		    (struct wv_service_note){.word = WV_SERVICE_REFUSED, .error = (uint16_t)-err};
 	note.number = ask->from;
-	return wv_service_say(offer->sock, &note);
+	err = wv_service_say(offer->sock, &note);
+	if (end)
+		finish(offer, end, &note, ask);
+	return err;
 }
 
 static struct wv_service_conn_end *find_conn(struct wv_offer *offer, uint64_t number)
@@ -169,12 +185,30 @@ static bool fill(struct wv_offer *offer)
 	return ++offer->n_qps < offer->ready;
 }
 
-/* Waits for the daemon, or, if it is gone, until it is to be tried again. */
-static int wait_ms(const struct wv_offer *offer)
+/* How long to wait for events before something else is to be done. */
+static int wait_ms(struct wv_offer *offer, bool more)
 {
-	if (offer->sock >= 0)
-		return -1;
-	return (int)wv_backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS, offer->failures + 1);
+	bool is_told;
+
+	if (more)
+		return 0;
+	if (offer->sock < 0)
+		return (int)wv_backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS, offer->failures + 1);
+	pthread_mutex_lock(&offer->lock);
+	is_told = wv_offer_say_left(offer);
+	pthread_mutex_unlock(&offer->lock);
+	return is_told ? -1 : FIRST_PAUSE_MS;
+}
+
+/* There is no event. Whether more is to be done at once. */
+static bool work_ahead(struct wv_offer *offer, bool more)
+{
+	if (more)
+		return fill(offer);
+	if (offer->sock < 0)
+		offer->failures =
+		    wv_offer_tell(offer, wv_service_deadline(ANSWER_MS)) ? offer->failures + 1 : 0;
+	return false;
 }
 
 void *wv_offer_work(void *data)
@@ -185,19 +219,12 @@ void *wv_offer_work(void *data)
 	for (;;) {
 		struct pollfd files[] = {{.fd = offer->stop_fd, .events = POLLIN},
 					 {.fd = offer->sock, .events = POLLIN}};
-		int n = poll(files, 2, more ? 0 : wait_ms(offer));
+		int n = poll(files, 2, wait_ms(offer, more));
 
 		if (files[0].revents)
 			return NULL;
-		if (n > 0) {
+		if (n > 0)
 			serve(offer);
-			more = true;
-		} else if (more) {
-			more = fill(offer);
-		} else if (offer->sock < 0) {
-			offer->failures = wv_offer_tell(offer, wv_service_deadline(ANSWER_MS))
-					      ? offer->failures + 1
-					      : 0;
-		}
+		more = n > 0 || work_ahead(offer, more);
 	}
 }

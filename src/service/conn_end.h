@@ -15,14 +15,17 @@ struct wv_service_conn_end {
 	uint64_t number; /* of a client's end: its own; of a service's: the daemon's */
 	/* A client's end: */
 	struct wv_service_route *route;
+	bool is_gone; /* the service has ended it */
 	struct wv_region regions[WV_SERVICE_REGIONS];
 	uint8_t data[WV_SERVICE_DATA];
 	/* A service's: */
 	struct wv_offer *offer; /* NULL: it was withdrawn */
-	LIST_ENTRY(wv_service_conn_end) link;
 	TAILQ_ENTRY(wv_service_conn_end) event_link;
 	enum wv_service_event_type event; /* that waits for the program; 0: none does */
 	bool is_known;			  /* the program has it */
+	/* Of its route, or offer: */
+	LIST_ENTRY(wv_service_conn_end) link;
+	TAILQ_ENTRY(wv_service_conn_end) ready_link; /* of a stock */
 };
 
 /* Takes over what the service tells by @made of its memory and itself. */

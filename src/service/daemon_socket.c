@@ -2,14 +2,17 @@
 #include "service/daemon_socket.h"
 
 #include "base/base.h"
+#include "base/clock.h"
 #include "wire/exchange.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <sys/socket.h>
-#include <time.h>
+
+#define LONGEST_WAIT_MS 60000 /* at a time */
 
 /* A program that closes 0 to 2 before it opens files of its own expects to get these numbers. */
 static int off_standard(int fd)
@@ -25,14 +28,31 @@ static int off_standard(int fd)
 	return other;
 }
 
-int wv_service_socket(void)
+static bool is_disabled;
+static char socket_path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
+
+/* Once: programs write over their environment, and change it while other threads run. */
+static void read_settings(void)
 {
 	const char *disabled = secure_getenv("WARMVERBS_DISABLE");
 	const char *path = secure_getenv(WV_SOCKET_ENV);
 
-	if (disabled && *disabled && strcmp(disabled, "0") != 0)
+	is_disabled = disabled && *disabled && strcmp(disabled, "0") != 0;
+	if (!wv_copy_string(socket_path, sizeof(socket_path),
+			    path && *path ? path : WV_SOCKET_DEFAULT))
+		*socket_path = '\0'; /* too long for any socket */
+}
+
+int wv_service_socket(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+	int sock;
+
+	pthread_once(&once, read_settings);
+	if (is_disabled)
 		return -EOPNOTSUPP;
-	return off_standard(wv_connect(path ? path : WV_SOCKET_DEFAULT));
+	sock = off_standard(wv_connect(socket_path));
+	return sock == -ENOENT ? -ECONNREFUSED : sock;
 }
 
 uint64_t wv_service_cookie(int sock)
@@ -51,6 +71,11 @@ int wv_service_say(int sock, const struct wv_service_note *note)
 	return wv_send(sock, &msg, sizeof(msg), NULL, 0, NULL, 0);
 }
 
+bool wv_service_is_lost(int err)
+{
+	return err == -ECONNRESET || err == -EPIPE || err == -EBADF || err == -EPROTO;
+}
+
 int wv_service_hear(int sock, struct wv_service_note *note)
 {
 	struct wv_msg_service msg;
@@ -66,26 +91,18 @@ int wv_service_hear(int sock, struct wv_service_note *note)
 	return 0;
 }
 
-static int64_t now_ms(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec * INT64_C(1000) + now.tv_nsec / 1000000;
-}
-
 int64_t wv_service_deadline(unsigned int ms)
 {
-	return now_ms() + ms;
+	return (int64_t)wv_clock_ms() + ms;
 }
 
-int wv_service_await(int sock, int64_t deadline)
+static int await(int sock, short events, int64_t deadline)
 {
-	struct pollfd file = {.fd = sock, .events = POLLIN};
+	struct pollfd file = {.fd = sock, .events = events};
 	int64_t left;
 
-	while ((left = deadline - now_ms()) > 0) {
-		int n = poll(&file, 1, left < 60000 ? (int)left : 60000);
+	while ((left = deadline - (int64_t)wv_clock_ms()) > 0) {
+		int n = poll(&file, 1, left < LONGEST_WAIT_MS ? (int)left : LONGEST_WAIT_MS);
 
 		if (n > 0)
 			return 0;
@@ -93,4 +110,21 @@ int wv_service_await(int sock, int64_t deadline)
 			return -errno;
 	}
 	return -ETIMEDOUT;
+}
+
+int wv_service_await(int sock, int64_t deadline)
+{
+	return await(sock, POLLIN, deadline);
+}
+
+int wv_service_say_until(int sock, const struct wv_service_note *note, int64_t deadline)
+{
+	int err;
+
+	while ((err = wv_service_say(sock, note)) == -EAGAIN) {
+		err = await(sock, POLLOUT, deadline);
+		if (err)
+			break;
+	}
+	return err;
 }

@@ -4,11 +4,12 @@
 
 #include "wire/service_note.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /*
  * Connects, without waiting. The socket is the caller's, and none of 0 to 2. Or -errno; -EOPNOTSUPP
- * if WARMVERBS_DISABLE is set.
+ * if WARMVERBS_DISABLE is set, -ECONNREFUSED if there is no daemon.
  */
 int wv_service_socket(void);
 
@@ -20,6 +21,12 @@ uint64_t wv_service_cookie(int sock);
 
 /* Sends @note, without waiting. 0 or -errno. */
 int wv_service_say(int sock, const struct wv_service_note *note);
+
+/* The same, waiting until @deadline for a daemon that does not read. -ETIMEDOUT: it did not. */
+int wv_service_say_until(int sock, const struct wv_service_note *note, int64_t deadline);
+
+/* Whether -errno @err says that the connection is of no use any more. */
+bool wv_service_is_lost(int err);
 
 /* Receives a note, without waiting. 0; -EAGAIN if there is none; or -errno: @sock is of no use. */
 int wv_service_hear(int sock, struct wv_service_note *note);

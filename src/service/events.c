@@ -54,17 +54,33 @@ WV_PUBLIC int wv_service_next(struct wv_offer *offer, struct wv_service_event *e
 	return conn ? 0 : EAGAIN;
 }
 
-void wv_offer_leave(struct wv_service_conn_end *conn)
+bool wv_offer_say_left(struct wv_offer *offer)
 {
-	struct wv_offer *offer = conn->offer;
+	struct wv_service_note gone = {.word = WV_SERVICE_GONE};
+	struct wv_service_conn_end *end;
 
-	if (!offer)
+	while ((end = LIST_FIRST(&offer->left))) {
+		gone.number = end->number;
+		if (offer->sock >= 0 && wv_service_say(offer->sock, &gone) == -EAGAIN)
+			return false;
+		LIST_REMOVE(end, link);
+		free(end);
+	}
+	return true;
+}
+
+void wv_offer_leave(struct wv_service_conn_end *end)
+{
+	struct wv_offer *offer = end->offer;
+
+	if (!offer) {
+		free(end);
 		return;
+	}
 	pthread_mutex_lock(&offer->lock);
-	forget_event(offer, conn);
-	LIST_REMOVE(conn, link);
-	if (offer->sock >= 0)
-		wv_service_say(offer->sock, &(struct wv_service_note){.word = WV_SERVICE_GONE,
-								      .number = conn->number});
+	forget_event(offer, end);
+	LIST_REMOVE(end, link);
+	LIST_INSERT_HEAD(&offer->left, end, link);
+	wv_offer_say_left(offer);
 	pthread_mutex_unlock(&offer->lock);
 }

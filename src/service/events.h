@@ -11,5 +11,8 @@ void wv_offer_announce(struct wv_offer *offer, struct wv_service_conn_end *conn,
 /* Frees @conn, which the program does not have, but for its queue pair. With the lock. */
 void wv_offer_forget(struct wv_offer *offer, struct wv_service_conn_end *conn);
 
-/* The program has ended its end of a connection that @conn->offer has made. */
-void wv_offer_leave(struct wv_service_conn_end *conn);
+/* Frees @end, which the program has ended; the daemon is told as soon as it reads. */
+void wv_offer_leave(struct wv_service_conn_end *end);
+
+/* Tells the daemon of those that have left. False: it does not read. With the lock. */
+bool wv_offer_say_left(struct wv_offer *offer);

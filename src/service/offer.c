@@ -3,6 +3,7 @@
 #include "base/base.h"
 #include "service/answering.h"
 #include "service/daemon_socket.h"
+#include "service/events.h"
 #include "service/offer_state.h"
 
 #include <errno.h>
@@ -100,6 +101,7 @@ static struct wv_offer *new_offer(void)
 		return NULL;
 	offer->sock = offer->stop_fd = offer->event_fd = -1;
 	LIST_INIT(&offer->conns);
+	LIST_INIT(&offer->left);
 	TAILQ_INIT(&offer->events);
 	pthread_mutex_init(&offer->lock, NULL);
 	return offer;
@@ -150,6 +152,22 @@ static void watch_forks(void)
 	pthread_atfork(before_fork, in_parent, in_child);
 }
 
+/* From then on a child after fork(2) knows that it has no part in @offer. */
+static void enlist(struct wv_offer *offer)
+{
+	pthread_once(&forks, watch_forks);
+	pthread_mutex_lock(&all_lock);
+	LIST_INSERT_HEAD(&all, offer, link);
+	pthread_mutex_unlock(&all_lock);
+}
+
+static void delist(struct wv_offer *offer)
+{
+	pthread_mutex_lock(&all_lock);
+	LIST_REMOVE(offer, link);
+	pthread_mutex_unlock(&all_lock);
+}
+
 WV_PUBLIC int wv_service_offer(const struct wv_service_attr *attr, size_t size,
 			       struct wv_offer **result)
 {
@@ -163,19 +181,17 @@ WV_PUBLIC int wv_service_offer(const struct wv_service_attr *attr, size_t size,
 	offer = new_offer();
 	if (!offer)
 		return ENOMEM;
-	pthread_once(&forks, watch_forks);
+	enlist(offer);
 	err = prepare(offer, &known);
 	if (!err)
 		err = wv_offer_tell(offer, wv_service_deadline(ANSWER_MS));
 	if (!err)
 		err = start_thread(offer);
 	if (err) {
+		delist(offer);
 		free_offer(offer);
 		return -err;
 	}
-	pthread_mutex_lock(&all_lock);
-	LIST_INSERT_HEAD(&all, offer, link);
-	pthread_mutex_unlock(&all_lock);
 	*result = offer;
 	return 0;
 }
@@ -185,6 +201,8 @@ static void let_go(struct wv_offer *offer)
 {
 	struct wv_service_conn_end *conn;
 
+	wv_close_fd(&offer->sock);
+	wv_offer_say_left(offer);
 	while ((conn = LIST_FIRST(&offer->conns))) {
 		LIST_REMOVE(conn, link);
 		conn->offer = NULL;
@@ -200,13 +218,11 @@ WV_PUBLIC void wv_service_withdraw(struct wv_offer *offer)
 {
 	if (!offer)
 		return;
-	pthread_mutex_lock(&all_lock);
-	LIST_REMOVE(offer, link);
-	pthread_mutex_unlock(&all_lock);
 	if (!offer->is_inherited) {
 		eventfd_write(offer->stop_fd, 1);
 		pthread_join(offer->thread, NULL);
 	}
+	delist(offer);
 	let_go(offer);
 	free_offer(offer);
 }

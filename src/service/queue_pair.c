@@ -15,6 +15,11 @@
 #define RNR_TIMER     12 /* 0.64 ms: ibv_modify_qp(3) */
 #define HOPS	      64
 
+static uint8_t at_most(int limit)
+{
+	return limit < MOST_READS ? (uint8_t)limit : MOST_READS;
+}
+
 int wv_service_shape_init(struct wv_service_shape *shape, struct ibv_pd *pd,
 			  const struct ibv_qp_init_attr *qp, int access, uint8_t port)
 {
@@ -30,11 +35,10 @@ int wv_service_shape_init(struct wv_service_shape *shape, struct ibv_pd *pd,
 	    .pd = pd,
 	    .qp = *qp,
 	    .access = access,
-	    .port = port ? port : 1,
-	    .reads =
-		device.max_qp_rd_atom < MOST_READS ? (uint8_t)device.max_qp_rd_atom : MOST_READS,
+	    .answered = at_most(device.max_qp_rd_atom),
+	    .asked = at_most(device.max_qp_init_rd_atom),
 	};
-	return 0;
+	return wv_service_port_init(pd->context, port ? port : 1, &shape->port);
 }
 
 int wv_service_qp_new(const struct wv_service_shape *shape, struct ibv_qp **qp)
@@ -42,7 +46,7 @@ int wv_service_qp_new(const struct wv_service_shape *shape, struct ibv_qp **qp)
 	struct ibv_qp_init_attr init = shape->qp; /* the verb writes into it */
 	struct ibv_qp_attr attr = {
 	    .qp_state = IBV_QPS_INIT,
-	    .port_num = shape->port,
+	    .port_num = shape->port.number,
 	    .qp_access_flags = (unsigned int)shape->access,
 	};
 	int err;
@@ -68,7 +72,7 @@ void wv_service_qp_describe(const struct ibv_qp *qp, const struct wv_service_sha
 	    .psn = wv_random_number() & WV_PAIR_MAX_24BIT,
 	    .lid = port->lid,
 	    .mtu = port->mtu,
-	    .reads = shape->reads,
+	    .reads = shape->answered,
 	};
 	memcpy(own->gid, &port->gid, sizeof(own->gid));
 }
@@ -87,8 +91,8 @@ static struct ibv_ah_attr address(const struct wv_service_port *port,
 	return ah;
 }
 
-int wv_service_qp_connect(struct ibv_qp *qp, const struct wv_service_port *port,
-			  const struct wv_service_qp *own, const struct wv_service_qp *peer)
+int wv_service_qp_rtr(struct ibv_qp *qp, const struct wv_service_port *port,
+		      const struct wv_service_qp *own, const struct wv_service_qp *peer)
 {
 	struct ibv_qp_attr attr = {
 	    .qp_state = IBV_QPS_RTR,
@@ -99,21 +103,24 @@ int wv_service_qp_connect(struct ibv_qp *qp, const struct wv_service_port *port,
 	    .min_rnr_timer = RNR_TIMER,
 	    .ah_attr = address(port, peer),
 	};
-	int err =
-	    ibv_modify_qp(qp, &attr,
-			  IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
-			      IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
 
-	if (err)
-		return -err;
-	attr = (struct ibv_qp_attr){
+	return -ibv_modify_qp(qp, &attr,
+			      IBV_QP_STATE | IBV_QP_AV | IBV_QP_PATH_MTU | IBV_QP_DEST_QPN |
+				  IBV_QP_RQ_PSN | IBV_QP_MAX_DEST_RD_ATOMIC | IBV_QP_MIN_RNR_TIMER);
+}
+
+int wv_service_qp_rts(struct ibv_qp *qp, const struct wv_service_shape *shape,
+		      const struct wv_service_qp *own, const struct wv_service_qp *peer)
+{
+	struct ibv_qp_attr attr = {
 	    .qp_state = IBV_QPS_RTS,
 	    .sq_psn = own->psn,
-	    .max_rd_atomic = peer->reads < own->reads ? peer->reads : own->reads,
+	    .max_rd_atomic = peer->reads < shape->asked ? peer->reads : shape->asked,
 	    .timeout = TIMEOUT,
 	    .retry_cnt = RETRIES,
 	    .rnr_retry = RETRY_FOREVER,
 	};
+
 	return -ibv_modify_qp(qp, &attr,
 			      IBV_QP_STATE | IBV_QP_SQ_PSN | IBV_QP_MAX_QP_RD_ATOMIC |
 				  IBV_QP_TIMEOUT | IBV_QP_RETRY_CNT | IBV_QP_RNR_RETRY);

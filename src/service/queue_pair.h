@@ -10,8 +10,9 @@ struct wv_service_shape {
 	struct ibv_pd *pd;
 	struct ibv_qp_init_attr qp;
 	int access;
-	uint8_t port;
-	uint8_t reads; /* RDMA READs and atomics at a time that the device can do, at most 16 */
+	struct wv_service_port port; /* towards nobody yet */
+	/* RDMA READs and atomics at a time, at most 16: of others, and own ones. */
+	uint8_t answered, asked;
 };
 
 /* Fills in @shape; @port 0 stands for 1. 0; -EINVAL; or -errno. */
@@ -21,10 +22,12 @@ int wv_service_shape_init(struct wv_service_shape *shape, struct ibv_pd *pd,
 /* A queue pair in INIT, which is the caller's. 0 or -errno. */
 int wv_service_qp_new(const struct wv_service_shape *shape, struct ibv_qp **qp);
 
-/* Says what @peer's side needs to know of @qp, at @port; chooses its PSN. */
+/* Says what the other side needs to know of @qp, at @port; chooses its PSN. */
 void wv_service_qp_describe(const struct ibv_qp *qp, const struct wv_service_shape *shape,
 			    const struct wv_service_port *port, struct wv_service_qp *own);
 
-/* Moves @qp, which was described as @own, to RTS towards @peer. 0 or -errno. */
-int wv_service_qp_connect(struct ibv_qp *qp, const struct wv_service_port *port,
-			  const struct wv_service_qp *own, const struct wv_service_qp *peer);
+/* Moves @qp, which was described as @own, to RTR towards @peer, and then to RTS. 0 or -errno. */
+int wv_service_qp_rtr(struct ibv_qp *qp, const struct wv_service_port *port,
+		      const struct wv_service_qp *own, const struct wv_service_qp *peer);
+int wv_service_qp_rts(struct ibv_qp *qp, const struct wv_service_shape *shape,
+		      const struct wv_service_qp *own, const struct wv_service_qp *peer);

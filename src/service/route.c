@@ -13,8 +13,9 @@ struct wv_service_route {
 	int sock; /* -1: of no use any more */
 	uint64_t cookie;
 	bool is_taken;
-	unsigned int n_conns; /* that were asked for here, and last */
-	uint64_t count;	      /* of questions */
+	uint64_t count;				/* of questions */
+	LIST_HEAD(, wv_service_conn_end) conns; /* that were asked for here, and last */
+	LIST_HEAD(, wv_service_conn_end) left;	/* that do not, and the daemon was not reading */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -34,26 +35,51 @@ static void close_route(struct wv_service_route *route)
 	route->sock = -1;
 }
 
+/* Tells the daemon of what has left, as far as it reads. With the lock. */
+static void say_left(struct wv_service_route *route)
+{
+	struct wv_service_note gone = {.word = WV_SERVICE_GONE};
+	struct wv_service_conn_end *end;
+
+	while ((end = LIST_FIRST(&route->left))) {
+		gone.from = end->number;
+		if (is_ours(route) && wv_service_say(route->sock, &gone) == -EAGAIN)
+			return;
+		LIST_REMOVE(end, link);
+		free(end);
+	}
+}
+
 /* With the lock. */
 static void free_unused(struct wv_service_route *route)
 {
-	if (route->sock >= 0 || route->is_taken || route->n_conns)
+	if (route->sock >= 0 || route->is_taken || !LIST_EMPTY(&route->conns))
 		return;
+	say_left(route);
 	LIST_REMOVE(route, link);
 	free(route);
 }
 
-/* What came after it was of interest: the ends of connections, and answers that were late. */
+static void note_gone(struct wv_service_route *route, const struct wv_service_note *note)
+{
+	struct wv_service_conn_end *end;
+
+	LIST_FOREACH (end, &route->conns, link)
+		if (note->word == WV_SERVICE_GONE && end->number == note->number)
+			end->is_gone = true;
+}
+
+/* Reads what came meanwhile: ends of connections, and answers that were late. With the lock. */
 static void drain(struct wv_service_route *route)
 {
 	struct wv_service_note note;
 	int err;
 
-	do
-		err = is_ours(route) ? wv_service_hear(route->sock, &note) : -EBADF;
-	while (!err);
+	while (!(err = is_ours(route) ? wv_service_hear(route->sock, &note) : -EBADF))
+		note_gone(route, &note);
 	if (err != -EAGAIN)
 		close_route(route);
+	say_left(route);
 }
 
 static struct wv_service_route *find_idle(void)
@@ -114,13 +140,13 @@ static void watch_forks(void)
 	pthread_atfork(before_fork, in_parent, in_child);
 }
 
-int wv_service_route_take(struct wv_service_route **route, bool fresh)
+int wv_service_route_take(struct wv_service_route **route)
 {
 	int err = 0;
 
 	pthread_once(&forks, watch_forks);
 	pthread_mutex_lock(&lock);
-	*route = fresh ? NULL : find_idle();
+	*route = find_idle();
 	if (!*route)
 		err = open_route(route);
 	if (!err)
@@ -129,21 +155,62 @@ int wv_service_route_take(struct wv_service_route **route, bool fresh)
 	return err;
 }
 
+bool wv_service_route_is_used(const struct wv_service_route *route)
+{
+	return route->count;
+}
+
+/* Whether nobody would miss @route, since there is another. With the lock. */
+static bool is_dispensable(const struct wv_service_route *route)
+{
+	const struct wv_service_route *other;
+
+	if (!LIST_EMPTY(&route->conns) || !LIST_EMPTY(&route->left))
+		return false;
+	LIST_FOREACH (other, &all, link)
+		if (other != route && other->sock >= 0 && !other->is_taken)
+			return true;
+	return false;
+}
+
 void wv_service_route_put(struct wv_service_route *route, int err)
 {
 	pthread_mutex_lock(&lock);
 	route->is_taken = false;
-	if (err)
+	if (wv_service_is_lost(err) || is_dispensable(route))
 		close_route(route);
 	free_unused(route);
 	pthread_mutex_unlock(&lock);
 }
 
-static void say_gone(const struct wv_service_route *route, uint64_t number)
+/* Nobody waits for the answer to question @number any more. */
+static void give_up(struct wv_service_route *route, uint64_t number)
 {
-	if (is_ours(route))
-		wv_service_say(route->sock,
-			       &(struct wv_service_note){.word = WV_SERVICE_GONE, .from = number});
+	struct wv_service_conn_end *end = calloc(1, sizeof(*end));
+
+	if (!end)
+		return;
+	end->number = number;
+	pthread_mutex_lock(&lock);
+	LIST_INSERT_HEAD(&route->left, end, link);
+	say_left(route);
+	pthread_mutex_unlock(&lock);
+}
+
+/* 0: *@note is the answer to question @number; -EAGAIN: not yet; or -errno. */
+static int hear_answer(struct wv_service_route *route, struct wv_service_note *note,
+		       uint64_t number, int64_t deadline)
+{
+	int err = wv_service_await(route->sock, deadline);
+
+	if (!err)
+		err = wv_service_hear(route->sock, note);
+	if (err || (note->number == number && note->word != WV_SERVICE_GONE))
+		return err;
+	pthread_mutex_lock(&lock);
+	note_gone(route, note);
+	pthread_mutex_unlock(&lock);
+	return -EAGAIN;
 }
 
 int wv_service_route_ask(struct wv_service_route *route, struct wv_service_note *note,
@@ -153,34 +220,47 @@ int wv_service_route_ask(struct wv_service_route *route, struct wv_service_note 
 	int err;
 
 	note->from = number;
-	err = is_ours(route) ? wv_service_say(route->sock, note) : -EBADF;
-	while (!err) {
-		err = wv_service_await(route->sock, deadline);
-		if (!err)
-			err = wv_service_hear(route->sock, note);
-		if (!err && note->number == number && note->word != WV_SERVICE_GONE)
-			return 0;
-		if (err == -EAGAIN)
-			err = 0;
+	err = is_ours(route) ? wv_service_say_until(route->sock, note, deadline) : -EBADF;
+	if (err)
+		return err;
+	while ((err = hear_answer(route, note, number, deadline)) == -EAGAIN) {
 	}
 	if (err == -ETIMEDOUT)
-		say_gone(route, number);
+		give_up(route, number);
 	return err;
 }
 
-void wv_service_route_keep(struct wv_service_route *route)
+void wv_service_route_keep(struct wv_service_route *route, struct wv_service_conn_end *end)
 {
 	pthread_mutex_lock(&lock);
-	route->n_conns++;
+	end->route = route;
+	LIST_INSERT_HEAD(&route->conns, end, link);
 	pthread_mutex_unlock(&lock);
 }
 
-void wv_service_route_leave(struct wv_service_route *route, uint64_t number)
+bool wv_service_route_lasts(struct wv_service_conn_end *end)
 {
+	struct wv_service_route *route = end->route;
+	bool lasts;
+
 	pthread_mutex_lock(&lock);
-	say_gone(route, number);
-	route->n_conns--;
 	if (!route->is_taken)
+		drain(route);
+	lasts = is_ours(route) && !end->is_gone;
+	pthread_mutex_unlock(&lock);
+	return lasts;
+}
+
+void wv_service_route_leave(struct wv_service_conn_end *end)
+{
+	struct wv_service_route *route = end->route;
+
+	pthread_mutex_lock(&lock);
+	LIST_REMOVE(end, link);
+	LIST_INSERT_HEAD(&route->left, end, link);
+	if (route->is_taken)
+		say_left(route);
+	else
 		drain(route);
 	free_unused(route);
 	pthread_mutex_unlock(&lock);

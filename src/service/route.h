@@ -5,27 +5,31 @@
  */
 #pragma once
 
-#include "wire/service_note.h"
+#include "service/conn_end.h"
 
 struct wv_service_route;
 
-/*
- * One that no other thread uses, until wv_service_route_put(). @fresh: a new one. 0 and *@route; or
- * -errno.
- */
-int wv_service_route_take(struct wv_service_route **route, bool fresh);
+/* One that no other thread uses, until wv_service_route_put(). 0 and *@route; or -errno. */
+int wv_service_route_take(struct wv_service_route **route);
 
-/* Gives it back. @err: what it was used for failed so that it is of no use to others any more. */
+/* Whether something was asked there before, so that it may have been lost unseen since. */
+bool wv_service_route_is_used(const struct wv_service_route *route);
+
+/* Gives it back; @err is the result of wv_service_route_ask(). */
 void wv_service_route_put(struct wv_service_route *route, int err);
 
 /*
  * Asks the daemon, and waits until @deadline for its answer to this question. 0 and *@note is the
- * answer; -ETIMEDOUT, and the daemon is told that nobody waits any more; or -errno: the route is of
- * no use.
+ * answer; -ETIMEDOUT, and the daemon is told that nobody waits any more; or -errno.
  */
 int wv_service_route_ask(struct wv_service_route *route, struct wv_service_note *note,
 			 int64_t deadline);
 
-/* The connection that was asked for last; and the end of @number, of which the daemon is told. */
-void wv_service_route_keep(struct wv_service_route *route);
-void wv_service_route_leave(struct wv_service_route *route, uint64_t number);
+/* @end was asked for here: its connection lasts. */
+void wv_service_route_keep(struct wv_service_route *route, struct wv_service_conn_end *end);
+
+/* Whether the connection of @end lasts, as far as the daemon has said. */
+bool wv_service_route_lasts(struct wv_service_conn_end *end);
+
+/* Frees @end, whose connection lasts no longer; the daemon is told as soon as it reads. */
+void wv_service_route_leave(struct wv_service_conn_end *end);

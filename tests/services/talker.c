@@ -117,6 +117,7 @@ static void do_connect(const struct line *line)
 	    .pd = pd,
 	    .qp = &shape,
 	    .timeout_ms = number(line, "ms"),
+	    .ahead = number(line, "ahead"),
 	};
 	struct wv_service_connection *made;
 	int err = wv_service_connect(&attr, sizeof(attr), &made);
@@ -210,6 +211,12 @@ static void do_disconnect(const struct line *line)
 	*place = NULL;
 }
 
+static void do_release(const struct line *line)
+{
+	(void)line;
+	wv_service_release(pd);
+}
+
 static void do_withdraw(const struct line *line)
 {
 	(void)line;
@@ -236,10 +243,13 @@ static const struct {
 	const char *name;
 	void (*run)(const struct line *line);
 } commands[] = {
-    {"offer", do_offer},	   {"next", do_next},	      {"connect", do_connect},
-    {"write", do_write},	   {"read", do_read},	      {"send", do_send},
-    {"receive", do_receive},	   {"memory", do_memory},     {"received", do_received},
-    {"disconnect", do_disconnect}, {"withdraw", do_withdraw}, {"fork", do_fork},
+    {"offer", do_offer},       {"next", do_next},
+    {"connect", do_connect},   {"write", do_write},
+    {"read", do_read},	       {"send", do_send},
+    {"receive", do_receive},   {"memory", do_memory},
+    {"received", do_received}, {"disconnect", do_disconnect},
+    {"withdraw", do_withdraw}, {"release", do_release},
+    {"fork", do_fork},
 };
 
 static void run(char *text)

@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "daemon/ipc/dispatch.h"
-#include "daemon/ipc/pool_requests.h"
 #include "daemon/loop/loop.h"
 
 #include <errno.h>
@@ -179,7 +178,7 @@ static void end(struct wv_connection *cn)
 		close_connection(cn);
 		return;
 	}
-	wv_pool_request_end(c);
+	wv_dispatch_stop(c);
 	c->state = WV_CLIENT_DONE;
 	cn->ended = true;
 	shutdown(c->fd, SHUT_WR);

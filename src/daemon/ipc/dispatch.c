@@ -46,11 +46,16 @@ enum wv_client_next wv_dispatch(struct wv_client *c, const struct wv_received *i
 	return WV_CLIENT_MALFORMED;
 }
 
+void wv_dispatch_stop(struct wv_client *c)
+{
+	wv_pool_request_end(c);
+	wv_service_client_end(c);
+}
+
 void wv_dispatch_end(struct wv_client *c)
 {
 	if (c->state == WV_CLIENT_LEASED)
 		wv_handle_end(c);
-	wv_pool_request_end(c);
+	wv_dispatch_stop(c);
 	wv_pair_client_end(c);
-	wv_service_client_end(c);
 }

@@ -13,5 +13,8 @@ static inline bool wv_is_dear(const struct wv_msg *msg)
 	return msg->type != WV_MSG_REQUEST && msg->type != WV_MSG_REPORT;
 }
 
+/* The daemon is done with @c, whose connection lasts until it has read its answers. */
+void wv_dispatch_stop(struct wv_client *c);
+
 /* The connection of @c is about to end: nothing that its messages began is left. */
 void wv_dispatch_end(struct wv_client *c);

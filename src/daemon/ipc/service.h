@@ -41,7 +41,7 @@ struct wv_service {
 	struct wv_handed_out *handed_out;
 	struct wv_pairs *pairs;	      /* NULL: there are none */
 	const struct wv_peers *peers; /* NULL: the build has none */
-	struct wv_services *services; /* the same; or the configuration wants none */
+	struct wv_services *services; /* the same */
 	const char *socket;	      /* path, for answers */
 	int64_t start_us;
 	uint32_t max_in_flight;

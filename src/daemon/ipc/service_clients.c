@@ -12,8 +12,10 @@ enum wv_client_next wv_handle_service(struct wv_client *c, const struct wv_recei
 		return WV_CLIENT_MALFORMED;
 	if (!c->process)
 		c->process = wv_service_process_add(services, c->fd, c->user->uid, c->tenant);
-	if (!c->process)
+	if (!c->process) {
+		c->service->tally.over_limit++;
 		return WV_CLIENT_CLOSE;
+	}
 	c->state = WV_CLIENT_SERVICES;
 	return wv_service_process_says(services, c->process, &msg->note) ? WV_CLIENT_MALFORMED
 									 : WV_CLIENT_KEEP;

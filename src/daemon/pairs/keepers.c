@@ -165,12 +165,9 @@ void wv_keepers_note(struct wv_pairs *p, struct wv_peer *from, const struct wv_p
  */
 static bool is_over(const struct wv_kept_pair *pair, const struct wv_peer *peer)
 {
-	const struct wv_hello *hello = &peer->up->hello;
-	bool is_rebooted =
-	    peer->up_us > pair->since_us && hello->up_us < (uint64_t)(peer->up_us - pair->since_us);
-
-	return is_rebooted ||
-	       (!pair->claimed && memcmp(pair->daemon, hello->id, sizeof(pair->daemon)) != 0);
+	return wv_peer_is_rebooted(peer, pair->since_us) ||
+	       (!pair->claimed &&
+		memcmp(pair->daemon, peer->up->hello.id, sizeof(pair->daemon)) != 0);
 }
 
 static void ask_about(struct wv_pairs *p, struct wv_peer *peer, struct wv_kept_pair *pair)

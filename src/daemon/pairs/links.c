@@ -6,8 +6,6 @@
 #include <endian.h>
 #include <errno.h>
 
-#define MESSAGE WV_FRAME_FIRST_MESSAGE
-
 #define OWN_MOST 1024 /* notes to this node that wait, where more are left out if they may be */
 
 bool wv_pair_link_find(const struct wv_pairs *p, const uint8_t gid[16], const uint8_t peer_gid[16],
@@ -80,12 +78,12 @@ int wv_pair_send(struct wv_pairs *p, struct wv_peer *peer, struct wv_pair_note n
 	if (may_be_left_out(&note) && wv_peer_is_slow(peer))
 		return -ENOBUFS;
 	wv_pair_note_swap(&note);
-	return wv_peer_send(peer, MESSAGE, &note, sizeof(note));
+	return wv_peer_send(peer, WV_FRAME_PAIR, &note, sizeof(note));
 }
 
 int wv_pair_note_read(uint16_t type, const void *body, size_t length, struct wv_pair_note *note)
 {
-	if (type != MESSAGE || length != sizeof(*note))
+	if (type != WV_FRAME_PAIR || length != sizeof(*note))
 		return -EPROTO;
 	memcpy(note, body, sizeof(*note));
 	wv_pair_note_swap(note);

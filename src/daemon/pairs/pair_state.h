@@ -18,17 +18,14 @@
 #include "daemon/devices/addresses.h"
 #include "daemon/devices/gid.h"
 #include "daemon/pairs/edges.h"
-#include "daemon/peers/user_names.h"
 #include "daemon/peers/peers.h"
+#include "daemon/peers/user_names.h"
 #include "daemon/pool/build.h"
 #include "daemon/pool/handed_out.h"
 #include "daemon/pool/pool.h"
 #include "daemon/pool/scheduler.h"
 #include "daemon/tenants/closer.h"
 #include "store/catalog.h"
-
-/* The place of a peer whose connection was lost. */
-#define WV_LOST_PEER ((struct wv_peer *)-1)
 
 struct wv_pair_letter {
 	STAILQ_ENTRY(wv_pair_letter) link;

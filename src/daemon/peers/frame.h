@@ -21,6 +21,8 @@ enum wv_frame_type {
 	WV_FRAME_GOODBYE, /* the sender closes the connection, and this says why: text */
 	/* From here on: messages of the layer above. */
 	WV_FRAME_FIRST_MESSAGE = 16,
+	WV_FRAME_PAIR = WV_FRAME_FIRST_MESSAGE, /* wire/pair.h */
+	WV_FRAME_SERVICE,			/* wire/service_note.h */
 };
 
 struct wv_frame {

@@ -50,3 +50,12 @@ struct wv_peer {
 };
 
 TAILQ_HEAD(wv_peer_list, wv_peer);
+
+/* The place of a peer whose connection was lost. */
+#define WV_LOST_PEER ((struct wv_peer *)-1)
+
+/* Whether the node of @peer, which is up, was started after @since_us of the steady clock. */
+static inline bool wv_peer_is_rebooted(const struct wv_peer *peer, int64_t since_us)
+{
+	return peer->up_us > since_us && peer->up->hello.up_us < (uint64_t)(peer->up_us - since_us);
+}

@@ -118,3 +118,13 @@ bool wv_node_of_gid(const struct wv_gid_rows *rows, const uint8_t gid[static 16]
 		return false;
 	return !wv_node_address_parse(wv_ip_format(&ip, text), 0, node);
 }
+
+bool wv_peer_table_has_self(const struct wv_peer_table *t, const uint8_t gid[static 16])
+{
+	struct wv_node_address node;
+	const struct wv_peer *peer = NULL;
+
+	if (t->n && wv_node_of_gid(&t->gids, gid, &node))
+		peer = wv_peer_by_node(t, &node);
+	return peer && peer->state == WV_PEER_SELF;
+}

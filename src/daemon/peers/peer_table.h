@@ -48,3 +48,6 @@ int wv_gid_rows_read(struct wv_gid_rows *rows, const char *text);
  */
 bool wv_node_of_gid(const struct wv_gid_rows *rows, const uint8_t gid[static 16],
 		    struct wv_node_address *node);
+
+/* Whether @gid is known to be of this node. */
+bool wv_peer_table_has_self(const struct wv_peer_table *t, const uint8_t gid[static 16]);

@@ -49,8 +49,6 @@ static void keep(struct wv_work *work)
 		strcpy(entry->name, q->name);
 		entry->known_us = wv_steady_clock();
 		entry->asking = false;
-		if (q->names->known)
-			q->names->known(q->names->arg, q->uid);
 	}
 	free(q);
 }

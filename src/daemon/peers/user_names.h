@@ -8,7 +8,7 @@
 #include "daemon/loop/workers.h"
 #include "wire/pair.h"
 
-#define WV_USER_NAMES 512 /* more than there are keepers, so that their names stay */
+#define WV_USER_NAMES 512 /* that are known at a time; others are looked up again */
 
 struct wv_user_entry {
 	bool asking;
@@ -18,10 +18,6 @@ struct wv_user_entry {
 };
 
 struct wv_user_names {
-	/* Set by the owner. A user's name was found, or that it has none; may be NULL. */
-	void (*known)(void *arg, uid_t uid);
-	void *arg;
-
 	struct wv_line *line;
 	struct wv_user_entry all[WV_USER_NAMES]; /* a ring */
 	unsigned int n;

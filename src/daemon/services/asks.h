@@ -4,5 +4,9 @@
 
 #include "daemon/services/service_state.h"
 
-/* Passes the question of @conn on, if what it waits for is there; or refuses it. */
-void wv_conn_pass_on(struct wv_services *s, struct wv_service_conn *conn);
+/* A client asks for a connection. */
+void wv_ask_begin(struct wv_services *s, struct wv_service_process *client,
+		  const struct wv_service_note *ask);
+
+/* Passes on what waited for the name of a user, or for another node. Whether anything is left. */
+bool wv_asks_pass_on(struct wv_services *s);

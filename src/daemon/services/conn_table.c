@@ -4,21 +4,19 @@
 #include "base/base.h"
 #include "base/random.h"
 
-/* A number is a slot and a count. */
-#define SLOT_BITS  16
-#define MOST_SLOTS (1u << SLOT_BITS)
-#define FIRST_FEW  64
+#define FIRST_FEW 64
 
+/* A number is a slot and a count. */
 static unsigned int slot_of(uint64_t number)
 {
-	return number & (MOST_SLOTS - 1);
+	return number & (WV_CONNS_MOST - 1);
 }
 
 static bool grow(struct wv_conn_table *t)
 {
 	unsigned int n = t->n_slots ? 2 * t->n_slots : FIRST_FEW;
 	struct wv_service_conn **slots =
-	    n <= MOST_SLOTS ? reallocarray(t->slots, n, sizeof(*slots)) : NULL;
+	    n <= WV_CONNS_MOST ? reallocarray(t->slots, n, sizeof(*slots)) : NULL;
 
 	if (!slots)
 		return false;
@@ -42,8 +40,9 @@ struct wv_service_conn *wv_conn_add(struct wv_conn_table *t)
 		t->next = (t->next + 1) % t->n_slots;
 	if (!t->count)
 		t->count = (uint32_t)wv_random_number() | 1;
-	conn->number = ++t->count << SLOT_BITS | t->next;
+	conn->number = ++t->count << WV_CONN_SLOT_BITS | t->next;
 	t->slots[t->next] = conn;
+	t->next = (t->next + 1) % t->n_slots;
 	t->n++;
 	return conn;
 }

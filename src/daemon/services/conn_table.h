@@ -19,13 +19,20 @@ struct wv_service_conn {
 	uint64_t client_number;	     /* as the client's process calls it */
 	struct wv_service_note *ask; /* not passed on yet: a name or a peer is waited for */
 	bool is_made;		     /* the service has connected its end */
-	bool is_untold; /* one end is gone, and the process of the other was not reading */
+	/*
+	 * What is still to be said, as soon as the other side reads: enum wv_service_word, or 0. If
+	 * one end is gone, GONE, to who has the other; or STILL, to the other node.
+	 */
+	uint16_t unsaid;
 	/* If the two are on two nodes: */
 	struct wv_peer *peer; /* the other node; NULL: there is none; or WV_LOST_PEER */
 	uint64_t peer_number; /* as its daemon calls it; 0: not known yet */
 	uint8_t daemon[WV_NODE_ID], gid[16]; /* of it, and of its end */
 	int64_t since_us;
 };
+
+#define WV_CONN_SLOT_BITS 14
+#define WV_CONNS_MOST	  (1u << WV_CONN_SLOT_BITS) /* of all users, who share them */
 
 /* Zeroed at first. */
 struct wv_conn_table {

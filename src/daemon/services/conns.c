@@ -2,25 +2,23 @@
 #include "daemon/services/conns.h"
 
 #include "base/base.h"
-#include "daemon/loop/loop.h"
 #include "daemon/services/notes.h"
 
 #include <errno.h>
-
-#define AGAIN_US 50000 /* until a process that does not read is told again */
 
 void wv_conn_join_client(struct wv_service_conn *conn, struct wv_service_process *process)
 {
 	conn->client = process;
 	LIST_INSERT_HEAD(&process->as_client, conn, client_link);
-	process->n_conns++;
+	process->n_as_client++;
+	process->n_waiting += !!conn->ask;
 }
 
 void wv_conn_join_service(struct wv_service_conn *conn, struct wv_service_process *process)
 {
 	conn->service = process;
 	LIST_INSERT_HEAD(&process->as_service, conn, service_link);
-	process->n_conns++;
+	process->n_as_service++;
 }
 
 static void detach_client(struct wv_service_conn *conn)
@@ -28,7 +26,8 @@ static void detach_client(struct wv_service_conn *conn)
 	if (!conn->client)
 		return;
 	LIST_REMOVE(conn, client_link);
-	conn->client->n_conns--;
+	conn->client->n_as_client--;
+	conn->client->n_waiting -= !!conn->ask;
 	conn->client = NULL;
 }
 
@@ -37,7 +36,7 @@ static void detach_service(struct wv_service_conn *conn)
 	if (!conn->service)
 		return;
 	LIST_REMOVE(conn, service_link);
-	conn->service->n_conns--;
+	conn->service->n_as_service--;
 	conn->service = NULL;
 }
 
@@ -48,47 +47,78 @@ void wv_conn_drop(struct wv_services *s, struct wv_service_conn *conn)
 	wv_conn_free(&s->conns, conn);
 }
 
-/* The process that has the only end which is left is told so, and then nothing is left. */
-static void tell_last(struct wv_services *s, struct wv_service_conn *conn)
+static bool has_peer(const struct wv_service_conn *conn)
 {
-	const struct wv_service_note gone = {
-	    .word = WV_SERVICE_GONE, .number = conn->client ? conn->client_number : conn->number};
+	return conn->peer && conn->peer != WV_LOST_PEER;
+}
 
-	conn->is_untold =
-	    wv_service_tell(conn->client ? conn->client : conn->service, &gone) == -EAGAIN;
-	if (conn->is_untold)
-		wv_timer_hasten(s->again, wv_steady_clock() + AGAIN_US);
-	else
+/* False: the process of the only end that is left does not read. */
+static bool tell_process(struct wv_service_conn *conn)
+{
+	struct wv_service_process *process = conn->client ? conn->client : conn->service;
+	const struct wv_service_note note = {
+	    .word = conn->unsaid, .number = conn->client ? conn->client_number : conn->number};
+	int err = process->is_deaf ? -EAGAIN : wv_service_tell(process, &note);
+
+	process->is_deaf = err && err != -EPIPE && err != -ECONNRESET;
+	return !process->is_deaf;
+}
+
+static bool tell_peer(struct wv_service_conn *conn)
+{
+	if (has_peer(conn) && wv_peer_is_slow(conn->peer))
+		return false;
+	if (has_peer(conn))
+		wv_service_send(conn->peer, &(struct wv_service_note){.word = conn->unsaid,
+								      .number = conn->peer_number,
+								      .from = conn->number});
+	return true;
+}
+
+/* Says what is unsaid of @conn, which is freed after GONE. False: not yet. */
+static bool say_rest(struct wv_services *s, struct wv_service_conn *conn)
+{
+	bool is_last = conn->unsaid == WV_SERVICE_GONE;
+	bool is_said =
+	    is_last && (conn->client || conn->service) ? tell_process(conn) : tell_peer(conn);
+
+	if (!is_said)
+		return false;
+	conn->unsaid = 0;
+	if (is_last)
 		wv_conn_drop(s, conn);
+	return true;
 }
 
-int wv_conns_tell_again(sd_event_source *timer, uint64_t now, void *services)
+static void say(struct wv_services *s, struct wv_service_conn *conn, enum wv_service_word word)
 {
-	struct wv_services *s = services;
+	conn->unsaid = (uint16_t)word;
+	if (!say_rest(s, conn))
+		wv_services_try_again(s);
+}
 
-	(void)timer;
-	(void)now;
+bool wv_conns_say_rest(struct wv_services *s)
+{
+	struct wv_service_process *process;
+	bool any = false;
+
+	each_process (s, process)
+		process->is_deaf = false;
 	wv_each_conn (&s->conns, conn)
-		if (conn->is_untold)
-			tell_last(s, conn);
-	return 0;
+		if (conn->unsaid)
+			any |= !say_rest(s, conn);
+	return any;
 }
 
-/*
- * No process of this node has an end any more. Where the other daemon has not said yet how it calls
- * the connection, its answer is awaited.
- */
-static void tell_peer(struct wv_services *s, struct wv_service_conn *conn)
+/* One end is gone, and perhaps the other too. */
+static void settle(struct wv_services *s, struct wv_service_conn *conn)
 {
-	const struct wv_service_note gone = {
-	    .word = WV_SERVICE_GONE, .number = conn->peer_number, .from = conn->number};
-
-	if (conn->peer && conn->peer != WV_LOST_PEER) {
-		if (!conn->peer_number)
-			return;
-		wv_service_send(conn->peer, &gone);
-	}
-	wv_conn_drop(s, conn);
+	if (conn->client && !conn->is_made)
+		wv_conn_refuse(s, conn, -ECONNRESET);
+	else if (conn->client || conn->service || (has_peer(conn) && conn->peer_number))
+		say(s, conn, WV_SERVICE_GONE);
+	else /* a daemon that makes it known only now is told then */
+		wv_conn_drop(s, conn);
 }
 
 void wv_conn_leave(struct wv_services *s, struct wv_service_conn *conn,
@@ -98,59 +128,50 @@ void wv_conn_leave(struct wv_services *s, struct wv_service_conn *conn,
 		detach_client(conn);
 	else
 		detach_service(conn);
-	if (conn->client || conn->service)
-		tell_last(s, conn);
-	else
-		tell_peer(s, conn);
+	settle(s, conn);
 }
 
 void wv_conn_left_by_peer(struct wv_services *s, struct wv_service_conn *conn)
 {
 	conn->peer = NULL;
-	if (conn->client || conn->service)
-		tell_last(s, conn);
-	else
-		wv_conn_drop(s, conn);
+	settle(s, conn);
 }
 
-static void answer_client(struct wv_services *s, struct wv_service_conn *conn,
-			  struct wv_service_note *note)
+void wv_conn_made(struct wv_services *s, struct wv_service_conn *conn,
+		  const struct wv_service_note *made)
 {
-	note->number = conn->client_number;
-	note->from = conn->number;
-	if (!wv_service_tell(conn->client, note))
+	struct wv_service_note note = *made;
+
+	conn->is_made = true;
+	note.from = conn->number;
+	if (conn->client) {
+		note.number = conn->client_number;
+		if (wv_service_tell(conn->client, &note)) /* it would not know that it has one */
+			wv_conn_leave(s, conn, conn->client);
 		return;
-	wv_conn_leave(s, conn, conn->client); /* it would not know that it is connected */
-}
-
-static void answer_peer(struct wv_service_conn *conn, struct wv_service_note *note)
-{
-	note->number = conn->peer_number;
-	note->from = conn->number;
-	wv_service_send(conn->peer, note);
-}
-
-void wv_conn_answer(struct wv_services *s, struct wv_service_conn *conn,
-		    const struct wv_service_note *answer)
-{
-	struct wv_service_note note = *answer;
-
-	if (conn->client)
-		answer_client(s, conn, &note);
-	else if (conn->peer && conn->peer != WV_LOST_PEER)
-		answer_peer(conn, &note);
+	}
+	note.number = conn->peer_number;
+	if (!has_peer(conn) || wv_peer_is_slow(conn->peer) || wv_service_send(conn->peer, &note))
+		wv_conn_left_by_peer(s, conn);
 }
 
 void wv_conn_refuse(struct wv_services *s, struct wv_service_conn *conn, int err)
 {
 	struct wv_service_note refused = {.word = WV_SERVICE_REFUSED, .error = (uint16_t)-err};
 
-	detach_service(conn);
 	if (conn->client) {
 		refused.number = conn->client_number;
 		wv_service_tell(conn->client, &refused);
-	} else if (conn->peer && conn->peer != WV_LOST_PEER) {
-		answer_peer(conn, &refused);
+	} else if (has_peer(conn) && !wv_peer_is_slow(conn->peer)) {
+		refused.number = conn->peer_number;
+		wv_service_send(conn->peer, &refused);
 	}
 	wv_conn_drop(s, conn);
+}
+
+void wv_conn_find_again(struct wv_services *s, struct wv_service_conn *conn, struct wv_peer *peer)
+{
+	conn->peer = peer;
+	if (conn->service && !conn->unsaid)
+		say(s, conn, WV_SERVICE_STILL);
 }

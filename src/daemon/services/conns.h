@@ -1,32 +1,38 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
-/* The life of connections, one by one. A connection that ends is freed. */
+/* The life of connections, one by one. */
 #pragma once
 
 #include "daemon/services/service_state.h"
-
-/* The place of a peer whose connection was lost. */
-#define WV_LOST_PEER ((struct wv_peer *)-1)
 
 /* @process becomes the client, or the service, of @conn. */
 void wv_conn_join_client(struct wv_service_conn *conn, struct wv_service_process *process);
 void wv_conn_join_service(struct wv_service_conn *conn, struct wv_service_process *process);
 
-/* Ends @conn, of which nobody is to hear any more. */
+/* Frees @conn, of which nobody is to hear any more. */
 void wv_conn_drop(struct wv_services *s, struct wv_service_conn *conn);
 
-/* The end that @process has is gone; the other one is told. */
+/*
+ * The end that @process has is gone. Who has the other one is told, now or as soon as it reads, and
+ * then @conn is freed.
+ */
 void wv_conn_leave(struct wv_services *s, struct wv_service_conn *conn,
 		   const struct wv_service_process *process);
 
-/* The end on another node is gone, or cannot be there any more; that on this node is told. */
+/* The same for the end on another node, which is gone, or cannot be reached any more. */
 void wv_conn_left_by_peer(struct wv_services *s, struct wv_service_conn *conn);
 
-/* Tells the client of @conn, here or on another node, what became of what it asked. */
-void wv_conn_answer(struct wv_services *s, struct wv_service_conn *conn,
-		    const struct wv_service_note *answer);
+/* The service has connected its end of @conn: its client, here or on another node, is told. */
+void wv_conn_made(struct wv_services *s, struct wv_service_conn *conn,
+		  const struct wv_service_note *made);
 
-/* The same, if it is that there is no connection, for the reason @err, which is -errno. */
+/*
+ * There is no connection, for the reason @err, which is -errno: the client is told, unless it does
+ * not read, and @conn is freed.
+ */
 void wv_conn_refuse(struct wv_services *s, struct wv_service_conn *conn, int err);
 
-/* Tells those who did not read. */
-int wv_conns_tell_again(sd_event_source *timer, uint64_t now, void *services);
+/* @conn, which was lost, is at @peer again: whether its client lasts is asked. */
+void wv_conn_find_again(struct wv_services *s, struct wv_service_conn *conn, struct wv_peer *peer);
+
+/* Says what is still unsaid to those who read now. Whether anything is left. */
+bool wv_conns_say_rest(struct wv_services *s);

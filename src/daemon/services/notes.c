@@ -34,19 +34,28 @@ void wv_service_note_swap(struct wv_service_note *note)
 	}
 }
 
+/* How much of @note is sent: where one node has thousands of connections, most end at once. */
+static size_t bytes_of(const struct wv_service_note *note)
+{
+	bool is_long = note->word == WV_SERVICE_ASK || note->word == WV_SERVICE_MADE;
+
+	return is_long ? sizeof(*note) : offsetof(struct wv_service_note, name);
+}
+
 int wv_service_send(struct wv_peer *peer, const struct wv_service_note *note)
 {
 	struct wv_service_note swapped = *note;
 
 	wv_service_note_swap(&swapped);
-	return wv_peer_send(peer, WV_SERVICE_FRAME, &swapped, sizeof(swapped));
+	return wv_peer_send(peer, WV_FRAME_SERVICE, &swapped, bytes_of(note));
 }
 
 int wv_service_note_read(const void *body, size_t length, struct wv_service_note *note)
 {
-	if (length != sizeof(*note))
+	if (length > sizeof(*note))
 		return -EPROTO;
-	memcpy(note, body, sizeof(*note));
+	*note = (struct wv_service_note){.word = 0};
+	memcpy(note, body, length);
 	wv_service_note_swap(note);
-	return wv_service_note_is_sound(note) ? 0 : -EPROTO;
+	return length == bytes_of(note) && wv_service_note_is_sound(note) ? 0 : -EPROTO;
 }

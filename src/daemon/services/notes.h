@@ -4,13 +4,12 @@
 
 #include "daemon/services/service_state.h"
 
-/* Of frames between daemons; pairs have the one before. */
-#define WV_SERVICE_FRAME (WV_FRAME_FIRST_MESSAGE + 1)
-
 /* Tells @process. 0; -EAGAIN if it does not read; or -errno. */
 int wv_service_tell(const struct wv_service_process *process, const struct wv_service_note *note);
 
-/* Tells the daemon of @peer, which is up. 0 or -errno. */
+/*
+ * Tells the daemon of @peer, which is up, and without what the word does not need. 0 or -errno.
+ */
 int wv_service_send(struct wv_peer *peer, const struct wv_service_note *note);
 
 /* From host order to that of peers, or back. */

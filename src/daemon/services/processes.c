@@ -5,46 +5,8 @@
 #include "daemon/services/asks.h"
 #include "daemon/services/conns.h"
 #include "daemon/services/notes.h"
-#include "daemon/services/offers.h"
 
 #include <errno.h>
-
-#define each_process(s, process) LIST_FOREACH (process, &(s)->processes, link)
-
-/* Answers the offer of @process, if it has made one, once the name of its user is known. */
-static void confirm(struct wv_service_process *process)
-{
-	const struct wv_service_note offered = {.word = WV_SERVICE_OFFERED,
-						.number = process->offer};
-
-	if (*process->name && process->is_named)
-		wv_service_tell(process, &offered);
-}
-
-static void name_user(struct wv_services *s, struct wv_service_process *process)
-{
-	const char *user = wv_user_name(s->names, process->uid);
-
-	process->is_named = user;
-	if (user)
-		strcpy(process->user, user);
-}
-
-void wv_service_user_known(void *services, uid_t uid)
-{
-	struct wv_services *s = services;
-	struct wv_service_process *process;
-
-	each_process (s, process) {
-		if (process->is_named || process->uid != uid)
-			continue;
-		name_user(s, process);
-		confirm(process);
-	}
-	wv_each_conn (&s->conns, conn)
-		if (conn->ask && conn->client->uid == uid)
-			wv_conn_pass_on(s, conn);
-}
 
 struct wv_service_process *wv_service_process_add(struct wv_services *s, int sock, uid_t uid,
 						  const struct wv_tenant *tenant)
@@ -60,8 +22,30 @@ struct wv_service_process *wv_service_process_add(struct wv_services *s, int soc
 	process->uid = uid;
 	process->tenant = tenant;
 	LIST_INSERT_HEAD(&s->processes, process, link);
-	name_user(s, process);
 	return process;
+}
+
+/* Answers the offer of @process, once it is known what its user is called. False: not yet. */
+static bool confirm(const struct wv_services *s, struct wv_service_process *process)
+{
+	const struct wv_service_note offered = {.word = WV_SERVICE_OFFERED,
+						.number = process->offer};
+
+	process->is_offered = wv_user_name(s->names, process->uid);
+	if (process->is_offered)
+		wv_service_tell(process, &offered);
+	return process->is_offered;
+}
+
+bool wv_service_offers_confirm(struct wv_services *s)
+{
+	struct wv_service_process *process;
+	bool any = false;
+
+	each_process (s, process)
+		if (*process->name && !process->is_offered)
+			any |= !confirm(s, process);
+	return any;
 }
 
 static bool is_taken(const struct wv_services *s, const struct wv_service_process *by,
@@ -90,82 +74,65 @@ static int offer(struct wv_services *s, struct wv_service_process *process,
 	strcpy(process->name, note->name);
 	memcpy(process->users, note->data, note->data_bytes);
 	process->offer = note->from;
-	confirm(process);
+	if (!confirm(s, process))
+		wv_services_try_again(s);
 	return 0;
 }
 
-static int ask(struct wv_services *s, struct wv_service_process *process,
-	       const struct wv_service_note *note)
-{
-	const struct wv_service_note refused = {
-	    .word = WV_SERVICE_REFUSED, .error = ENOBUFS, .number = note->from};
-	struct wv_service_note *copy = malloc(sizeof(*copy));
-	struct wv_service_conn *conn =
-	    copy && wv_service_has_room(s, process) ? wv_conn_add(&s->conns) : NULL;
-
-	if (!conn) {
-		free(copy);
-		wv_service_tell(process, &refused);
-		return 0;
-	}
-	*copy = *note;
-	conn->ask = copy;
-	conn->client_number = note->from;
-	wv_conn_join_client(conn, process);
-	wv_conn_pass_on(s, conn);
-	return 0;
-}
-
-/* The connection that @process says something of. Clients call it by a number of their own. */
-static struct wv_service_conn *find(const struct wv_services *s,
-				    const struct wv_service_process *process,
-				    const struct wv_service_note *note)
+/* What a service says of its end of a connection; nothing if the other end is gone already. */
+static void take_word(struct wv_services *s, struct wv_service_process *process,
+		      const struct wv_service_note *note)
 {
 	struct wv_service_conn *conn = wv_conn_find(&s->conns, note->number);
 
-	if (conn && conn->service == process)
-		return conn;
-	LIST_FOREACH (conn, &process->as_client, client_link)
-		if (note->word == WV_SERVICE_GONE && conn->client_number == note->from)
-			return conn;
-	return NULL;
+	if (!conn || conn->service != process)
+		return;
+	if (note->word == WV_SERVICE_GONE)
+		wv_conn_leave(s, conn, process);
+	else if (conn->is_made || conn->unsaid == WV_SERVICE_GONE)
+		return;
+	else if (note->word == WV_SERVICE_MADE)
+		wv_conn_made(s, conn, note);
+	else
+		wv_conn_refuse(s, conn, note->error ? -note->error : -EIO);
 }
 
-static void answer(struct wv_services *s, struct wv_service_conn *conn,
-		   const struct wv_service_note *note)
+/* A client's end is gone; clients call connections by numbers of their own. */
+static void leave(struct wv_services *s, struct wv_service_process *client, uint64_t number)
 {
-	if (conn->is_made || conn->is_untold)
-		return;
-	if (note->word == WV_SERVICE_REFUSED) {
-		wv_conn_refuse(s, conn, note->error ? -note->error : -EIO);
-		return;
-	}
-	conn->is_made = true;
-	wv_conn_answer(s, conn, note);
+	struct wv_service_conn *conn;
+
+	LIST_FOREACH (conn, &client->as_client, client_link)
+		if (conn->client_number == number) {
+			wv_conn_leave(s, conn, client);
+			return;
+		}
 }
 
 int wv_service_process_says(struct wv_services *s, struct wv_service_process *process,
 			    const struct wv_service_note *note)
 {
-	struct wv_service_conn *conn;
-
 	if (!wv_service_note_is_sound(note))
 		return -EPROTO;
-	if (note->word == WV_SERVICE_OFFER)
+	switch (note->word) {
+	case WV_SERVICE_OFFER:
 		return offer(s, process, note);
-	if (note->word == WV_SERVICE_ASK)
-		return ask(s, process, note);
-	if (note->word != WV_SERVICE_MADE && note->word != WV_SERVICE_REFUSED &&
-	    note->word != WV_SERVICE_GONE)
+	case WV_SERVICE_ASK:
+		wv_ask_begin(s, process, note);
+		return 0;
+	case WV_SERVICE_GONE:
+		if (!note->number) {
+			leave(s, process, note->from);
+			return 0;
+		}
+		/* fall through */
+	case WV_SERVICE_MADE:
+	case WV_SERVICE_REFUSED:
+		take_word(s, process, note);
+		return 0;
+	default:
 		return -EPROTO;
-	conn = find(s, process, note);
-	if (!conn)
-		return 0; /* the other end has gone at the same time */
-	if (note->word == WV_SERVICE_GONE)
-		wv_conn_leave(s, conn, process);
-	else if (conn->service == process)
-		answer(s, conn, note);
-	return 0;
+	}
 }
 
 void wv_service_process_remove(struct wv_services *s, struct wv_service_process *process)

@@ -18,5 +18,5 @@ int wv_service_process_says(struct wv_services *s, struct wv_service_process *pr
 /* The process has ended, or has closed its connection to the daemon. */
 void wv_service_process_remove(struct wv_services *s, struct wv_service_process *process);
 
-/* The name of @uid was found, or that it has none. */
-void wv_service_user_known(void *services, uid_t uid);
+/* Answers offers that waited for the name of a user. Whether any still waits. */
+bool wv_service_offers_confirm(struct wv_services *s);
