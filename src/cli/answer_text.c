@@ -52,16 +52,12 @@ static void print_divergence(json_t *recipe, json_t *divergence, FILE *out)
 	    .write_cmd = json_is_integer(write_cmd) ? (uint32_t)json_integer_value(write_cmd)
 						    : WV_NO_WRITE_CMD,
 	};
-	uint16_t attr = (uint16_t)wv_json_number_at(divergence, "attr");
-	const char *why = wv_json_text_at(divergence, "why");
 
-	fprintf(out, "%s: last divergence: %s: %s", wv_json_text_at(recipe, "id"),
-		wv_json_text_at(divergence, "command"), wv_reason(&command, why));
-	if (attr) {
-		fputs(": ", out);
-		wv_print_value_name(out, &command, attr,
-				    (uint32_t)wv_json_number_at(divergence, "offset"));
-	}
+	fprintf(out, "%s: last divergence: %s: ", wv_json_text_at(recipe, "id"),
+		wv_json_text_at(divergence, "command"));
+	wv_print_reason(out, &command, wv_json_text_at(divergence, "why"),
+			(uint16_t)wv_json_number_at(divergence, "attr"),
+			(uint32_t)wv_json_number_at(divergence, "offset"));
 	fputc('\n', out);
 }
 

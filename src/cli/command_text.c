@@ -32,15 +32,6 @@ bool wv_command_moves_qp(const struct wv_command_id *command)
 	return row && row->class_ == WV_MODIFY;
 }
 
-const char *wv_reason(const struct wv_command_id *command, const char *why)
-{
-	const struct wv_command_row *row = wv_command_row(command);
-
-	if (row && row->class_ == WV_PRIVILEGED && !strcmp(why, wv_why_name(WV_WHY_UNKNOWN)))
-		return "privileged command";
-	return why;
-}
-
 void wv_print_value_name(FILE *out, const struct wv_command_id *command, uint16_t attr,
 			 uint32_t offset)
 {
@@ -58,6 +49,25 @@ void wv_print_value_name(FILE *out, const struct wv_command_id *command, uint16_
 		return;
 	}
 	fprintf(out, "byte %u of attribute %#x", offset, attr);
+}
+
+static bool is_reason(const char *why, enum wv_why reason)
+{
+	return !strcmp(why, wv_why_name(reason));
+}
+
+/* A lease ends at a privileged command as at an unknown one, but the ABI table knows it. */
+void wv_print_reason(FILE *out, const struct wv_command_id *command, const char *why, uint16_t attr,
+		     uint32_t offset)
+{
+	const struct wv_command_row *row = wv_command_row(command);
+	bool is_privileged = row && row->class_ == WV_PRIVILEGED && is_reason(why, WV_WHY_UNKNOWN);
+
+	fputs(is_privileged ? "privileged command" : why, out);
+	if (!is_reason(why, WV_WHY_VALUE) && !(is_reason(why, WV_WHY_SHAPE) && attr))
+		return;
+	fputs(": ", out);
+	wv_print_value_name(out, command, attr, offset);
 }
 
 static void print_value(FILE *out, enum wv_format format, uint64_t value)

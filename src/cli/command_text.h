@@ -34,15 +34,16 @@ const char *wv_command_name(const struct wv_command_id *command, char *buffer, s
 /* Whether it moves a queue pair. */
 bool wv_command_moves_qp(const struct wv_command_id *command);
 
-/*
- * Returns @why (wv_why_name()), or "privileged command" where @why is that the command is unknown
- * and the ABI table knows it: a lease ends at a privileged command as at an unknown one.
- */
-const char *wv_reason(const struct wv_command_id *command, const char *why);
-
 /* Prints the name of the value at byte @offset of attribute @attr. */
 void wv_print_value_name(FILE *out, const struct wv_command_id *command, uint16_t attr,
 			 uint32_t offset);
+
+/*
+ * Prints why the command was not adopted: @why (wv_why_name()), and the value at byte @offset of
+ * attribute @attr if it was that.
+ */
+void wv_print_reason(FILE *out, const struct wv_command_id *command, const char *why, uint16_t attr,
+		     uint32_t offset);
 
 /* Prints what a step of a recipe for @driver_id asks for: "cqe 256, comp_vector 0". */
 void wv_print_step_values(FILE *out, uint32_t driver_id, struct wv_step *step);

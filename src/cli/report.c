@@ -93,7 +93,7 @@ int wv_report_text(const struct wv_run *run, FILE *out)
 		fprintf(out,
 			"warm: %s (done ahead: %u of %u commands that create an object or move a "
 			"QP to INIT)\n",
-			s.ahead == s.creating ? "yes" : "no", s.ahead, s.creating);
+			s.ahead == s.creating && !s.diverged ? "yes" : "no", s.ahead, s.creating);
 	if (s.repairs)
 		fprintf(out, "repairs: %u (steps of the lease that were undone)\n", s.repairs);
 	if (s.copied)

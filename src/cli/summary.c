@@ -39,7 +39,7 @@ static bool is_divergence(const struct wv_trace *event, const struct wv_summary 
 	case WV_WHY_UNKNOWN: /* also given where there is no lease */
 		return s->leased > 0;
 	default:
-		return true;
+		return !event->error; /* src/preload/core/passage.c */
 	}
 }
 
@@ -74,7 +74,7 @@ static bool creates(const struct wv_trace *event)
 
 static void count_creating(const struct wv_trace *event, struct wv_summary *s)
 {
-	if (event->error || !creates(event))
+	if (event->error || event->why.why == WV_WHY_PASS || !creates(event))
 		return;
 	s->creating++;
 	s->ahead += event->how == WV_HOW_ADOPTED || event->how == WV_HOW_PREFORKED ||

@@ -78,11 +78,7 @@ static void print_difference(FILE *out, const struct wv_trace *event)
 		return;
 	if (why->why == WV_WHY_NONE)
 		return;
-	fputs(wv_reason(&command, wv_why_name(why->why)), out);
-	if (why->why != WV_WHY_VALUE && (why->why != WV_WHY_SHAPE || !why->attr))
-		return;
-	fputs(": ", out);
-	wv_print_value_name(out, &command, why->attr, why->offset);
+	wv_print_reason(out, &command, wv_why_name(why->why), why->attr, why->offset);
 }
 
 const char *wv_event_why(const struct wv_trace *event, char text[static WV_EVENT_TEXT])

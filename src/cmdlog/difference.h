@@ -10,7 +10,7 @@
 enum wv_why {
 	WV_WHY_NONE,	 /* adopted */
 	WV_WHY_PASS,	 /* such a command always goes to the kernel */
-	WV_WHY_NO_LEASE, /* the descriptor was opened plainly */
+	WV_WHY_NO_LEASE, /* it was opened plainly, or the lease is the parent's */
 	WV_WHY_STOPPED,	 /* an unknown command came before: the lease is no longer used */
 	WV_WHY_UNKNOWN,	 /* warmverbs does not know the command */
 	WV_WHY_NO_STEP,	 /* the recipe has no such step left */

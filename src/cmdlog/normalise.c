@@ -155,18 +155,11 @@ static int qp_step_allowed(struct normaliser *n, struct wv_step *step)
 	return !qp->lost;
 }
 
-/* Programs learn from a refusal how large a queue pair can be, as libfabric does at each open. */
-static bool is_probe(struct normaliser *n, struct wv_step *step)
-{
-	return step->error == EINVAL && wv_step_ahead(n->out.cmdlog, step) &&
-	       wv_step_is_within_bounds(step);
-}
-
 static int wanted(struct normaliser *n, struct wv_step *step)
 {
 	switch (step->class_) {
 	case WV_CREATE:
-		return step->error == 0 || is_probe(n, step);
+		return step->error == 0 || wv_step_is_probe(n->out.cmdlog, step);
 	case WV_MEMORY:
 	case WV_OPENING:
 		return step->error == 0;

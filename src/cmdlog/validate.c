@@ -52,9 +52,11 @@ static const char *check_bounds(struct wv_step *step)
 	return NULL;
 }
 
-bool wv_step_is_within_bounds(struct wv_step *step)
+bool wv_step_is_probe(const struct wv_cmdlog *cmdlog, struct wv_step *step)
 {
-	return !check_bounds(step);
+	return step->error == EINVAL && !check_bounds(step) &&
+	       (creates(step, UVERBS_OBJECT_CQ) || creates(step, UVERBS_OBJECT_SRQ) ||
+		wv_step_ahead(cmdlog, step));
 }
 
 static uint64_t power_of_two(uint64_t at_least)
@@ -137,12 +139,11 @@ static const char *check_memory(struct wv_step *step)
 static const char *check_create(const struct wv_cmdlog *recipe, struct wv_step *step,
 				struct wv_cost *cost)
 {
-	bool is_qp = creates(step, UVERBS_OBJECT_QP);
 	const char *why = NULL;
 
-	if (step->error && !(is_qp && step->error == EINVAL))
+	if (step->error && !wv_step_is_probe(recipe, step))
 		return "a step that failed cannot make an object";
-	if (is_qp)
+	if (creates(step, UVERBS_OBJECT_QP))
 		why = check_qp(recipe, step);
 	if (!why)
 		why = check_bounds(step);

@@ -19,8 +19,11 @@ struct wv_cost {
 	uint64_t bytes; /* kernel and queue memory */
 };
 
-/* Whether all sizes and flags in @step, which was checked or written by a writer, are in bounds. */
-bool wv_step_is_within_bounds(struct wv_step *step);
+/*
+ * Whether @step of @cmdlog, which was checked or written by a writer, is a create that the kernel
+ * refuses every time, and that a recipe may hold: programs learn from that what a device can do.
+ */
+bool wv_step_is_probe(const struct wv_cmdlog *cmdlog, struct wv_step *step);
 
 /*
  * Checks a recipe that passed wv_cmdlog_check() against the whitelist: known driver, commands and

@@ -2,7 +2,9 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """When the daemon is told what a program did, and how a lease served it: not on the way to RTS, and yet never lost."""
 
-from support import bed, cases
+import errno
+
+from support import bed, cases, trace
 
 CONNECT = "open pd cq qp:rc move:init move:rtr,rts"
 
@@ -50,6 +52,19 @@ class Reports(bed.Case):
         program, before = self.start_leased(CONNECT.replace("cq", "cq:depth=1000") + " at:connected")
         program.process.kill()
         self.assertGreater(self.await_report(before)["diverged"], before["diverged"])
+
+    def test_refused(self):
+        """What the kernel refuses each time: a lease can hold the first refusal, but not the second, of a vector beyond
+        all bounds. Neither diverges, and the program is not recorded again."""
+        words = "open pd cq:vector=1000 cq:vector=5000 cq qp:rc move:init exit"
+        self.compare(words, failures=2)
+        for _ in range(3):
+            result = self.run_leased(words)
+            self.assertEqual(result.done(trace.KERNEL), [])
+            self.assertEqual([e.error for e in result.adopted].count(errno.EINVAL), 1)
+        bed.until(lambda: self.counters()["reports"] >= 4, "the reports")
+        after = self.counters()
+        self.assertEqual((after["diverged"], after["warm"], after["records"]), (0, after["reports"], 1))
 
     def test_recording_of_a_killed_program(self):
         program = self.start_answered(CONNECT + " at:connected", "connected")

@@ -13,6 +13,7 @@
 #include "fake_kernel.h"
 #include "fixture.h"
 #include "preload.h"
+#include "preload/core/context.h"
 #include "program.h"
 
 #define BASE 0x7f00dead0000
@@ -630,6 +631,34 @@ static void test_after_an_unknown_command_nothing_is_adopted(void **state)
 	end(s);
 }
 
+/*
+ * Neither is what the kernel refuses, nor a PD that librdmacm allocates for one more connection.
+ * The same PD of the program itself is one.
+ */
+static void test_what_is_no_divergence(void **state)
+{
+	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
+	struct session *s = begin("rc_pingpong");
+	const struct wv_msg_report *report = &wv_context_of(PRELOAD_UFILE)->report;
+
+	(void)state;
+	program_run_part(&s->program, record, 0, 4);
+	assert_int_equal(report->kernel, 1); /* a memory region */
+	++*number(record, "CQ_CREATE", UVERBS_ATTR_CREATE_CQ_CQE);
+	s->kernel.fail_at = (int)s->kernel.issued;
+	s->kernel.fail_errno = EINVAL;
+	assert_int_equal(program_step(&s->program, tape_find(record, "CQ_CREATE", 0)), EINVAL);
+	wv_scope.why = WV_WHY_PASS; /* as in rdma_get_cm_event() */
+	assert_int_equal(program_step(&s->program, tape_find(record, "alloc_pd", 0)), 0);
+	assert_int_equal(s->preload.why, WV_WHY_PASS);
+	wv_scope.why = WV_WHY_NONE;
+	assert_int_equal(report->diverged, 0);
+	assert_int_equal(report->kernel, 4);
+	assert_int_equal(program_step(&s->program, tape_find(record, "alloc_pd", 0)), 0);
+	assert_int_equal(report->diverged, 1);
+	end(s);
+}
+
 static void test_another_driver_s_commands(void **state)
 {
 	struct session *s = begin("devinfo");
@@ -1016,6 +1045,7 @@ int main(void)
 	    cmocka_unit_test(test_queue_pairs_are_moved_in_any_order),
 	    cmocka_unit_test(test_a_step_is_given_once),
 	    cmocka_unit_test(test_after_an_unknown_command_nothing_is_adopted),
+	    cmocka_unit_test(test_what_is_no_divergence),
 	    cmocka_unit_test(test_another_driver_s_commands),
 	    cmocka_unit_test(test_one_memory_for_question_and_answer),
 	    cmocka_unit_test(test_only_descriptors_that_were_given_are_known),

@@ -260,8 +260,9 @@ static const char status_text[] =
     "              'counters': {'hits': 3, 'warm': 2, 'misses': 1, 'records': 1, 'adopted': 16,"
     "                           'diverged': 6, 'spares': 4},"
     "              'unfit': null, 'error': 'no memory',"
-    "              'divergence': {'command': 'CQ_CREATE', 'why': 'another value', 'object': 3,"
-    "                             'method': 0, 'write_cmd': null, 'attr': 1, 'offset': 0}}]}";
+    "              'divergence': {'command': 'CQ_CREATE', 'object': 3, 'method': 0,"
+    "                             'why': 'another value than in the recipe',"
+    "                             'write_cmd': null, 'attr': 1, 'offset': 0}}]}";
 
 static json_t *load_json(const char *text)
 {
@@ -306,7 +307,8 @@ static void test_status_text(void **state)
 			   "  2       1        1  "
 			   "     16         6       4  1.44 ms\n"
 			   "00000000000000ab: no lease could be made: no memory\n"
-			   "00000000000000ab: last divergence: CQ_CREATE: another value: cqe\n");
+			   "00000000000000ab: last divergence: CQ_CREATE: another value "
+			   "than in the recipe: cqe\n");
 	json_decref(status);
 }
 
@@ -371,6 +373,29 @@ static void test_recipe_list(void **state)
 		       "   0    1  1.00 KiB\n"
 		       "no recipes: nothing was recorded yet\n");
 	json_decref(nothing);
+	json_decref(status);
+}
+
+/* Attribute 0, which most commands have their values in, is named as well as others. */
+static void test_divergence_of_a_move(void **state)
+{
+	json_t *divergence =
+	    load_json("{'command': 'modify_qp', 'object': 0, 'method': 0, 'attr': 0,"
+		      " 'why': 'another value than in the recipe'}");
+	json_t *status =
+	    json_pack("{s:[{s:s, s:o}]}", "recipes", "id", "ab", "divergence", divergence);
+	struct capture c;
+
+	(void)state;
+	json_object_set_new(divergence, "write_cmd", json_integer(IB_USER_VERBS_CMD_MODIFY_QP));
+	json_object_set_new(divergence, "offset",
+			    json_integer(offsetof(struct ib_uverbs_modify_qp, qp_access_flags)));
+	capture_begin(&c);
+	assert_int_equal(wv_print_status(status, c.out), 0);
+	fclose(c.out);
+	assert_non_null(
+	    strstr(c.text, "modify_qp: another value than in the recipe: qp_access_flags\n"));
+	free(c.text);
 	json_decref(status);
 }
 
@@ -468,6 +493,7 @@ int main(void)
 	    cmocka_unit_test(test_find_program),
 	    cmocka_unit_test(test_status_text),
 	    cmocka_unit_test(test_metrics),
+	    cmocka_unit_test(test_divergence_of_a_move),
 	    cmocka_unit_test(test_privileged_divergence),
 	    cmocka_unit_test(test_recipe_list),
 	    cmocka_unit_test(test_strange_documents),

@@ -126,6 +126,58 @@ static void test_summary(void **state)
 	assert_int_equal(s.to_rts, 0); /* it failed */
 }
 
+/*
+ * A lease can contain neither what the kernel refuses nor what it always answers. A constant that
+ * it answered diverged, though it is no object.
+ */
+static void test_warm(void **state)
+{
+	struct wv_trace events[] = {
+	    {.kind = WV_TRACE_OPEN, .how = WV_HOW_ADOPTED, .pid = 7},
+	    {.kind = WV_TRACE_COMMAND,
+	     .how = WV_HOW_ADOPTED,
+	     .pid = 7,
+	     .method = UVERBS_METHOD_INVOKE_WRITE,
+	     .write_cmd = IB_USER_VERBS_CMD_ALLOC_PD},
+	    {.kind = WV_TRACE_COMMAND,
+	     .how = WV_HOW_KERNEL,
+	     .pid = 7,
+	     .object = UVERBS_OBJECT_CQ,
+	     .method = UVERBS_METHOD_CQ_CREATE,
+	     .write_cmd = WV_NO_WRITE_CMD,
+	     .error = EINVAL,
+	     .why = {.why = WV_WHY_VALUE, .attr = UVERBS_ATTR_CREATE_CQ_COMP_VECTOR}},
+	    {.kind = WV_TRACE_COMMAND,
+	     .how = WV_HOW_KERNEL,
+	     .pid = 7,
+	     .method = UVERBS_METHOD_INVOKE_WRITE,
+	     .write_cmd = IB_USER_VERBS_CMD_ALLOC_PD,
+	     .why = {.why = WV_WHY_PASS}},
+	    {.kind = WV_TRACE_COMMAND,
+	     .how = WV_HOW_KERNEL,
+	     .pid = 7,
+	     .method = UVERBS_METHOD_INVOKE_WRITE,
+	     .write_cmd = IB_USER_VERBS_CMD_QUERY_DEVICE,
+	     .why = {.why = WV_WHY_NO_STEP}},
+	};
+	struct wv_run of = {events, WV_ARRAY_SIZE(events) - 1, true};
+	struct capture c;
+
+	(void)state;
+	for (; of.n <= WV_ARRAY_SIZE(events); of.n++) {
+		capture_begin(&c);
+		assert_int_equal(wv_report_text(&of, c.out), 0);
+		fclose(c.out);
+		assert_non_null(strstr(c.text, of.n < WV_ARRAY_SIZE(events)
+						   ? "(0 of them diverged"
+						   : "(1 of them diverged"));
+		assert_non_null(strstr(c.text, of.n < WV_ARRAY_SIZE(events)
+						   ? "warm: yes (done ahead: 1 of 1 "
+						   : "warm: no (done ahead: 1 of 1 "));
+		free(c.text);
+	}
+}
+
 /* The start of a time is that of the same process. */
 static void test_summary_of_two_processes(void **state)
 {
@@ -411,6 +463,7 @@ int main(void)
 	    cmocka_unit_test(test_a_command_is_named_by_its_driver),
 	    cmocka_unit_test(test_a_value_is_named_by_its_driver),
 	    cmocka_unit_test(test_summary),
+	    cmocka_unit_test(test_warm),
 	    cmocka_unit_test(test_summary_of_two_processes),
 	    cmocka_unit_test(test_report_text),
 	    cmocka_unit_test(test_a_table_is_written_at_once),

@@ -281,6 +281,47 @@ static void test_a_refused_queue_pair_is_kept(void **state)
 	}
 }
 
+/* So are refused CQs and SRQs, within the same bounds. */
+static void test_other_refused_queues_are_kept(void **state)
+{
+	static const struct {
+		const char *name, *steps;
+		uint16_t size;
+		int error;
+		uint32_t number;
+		bool kept;
+	} cases[] = {
+	    {"CQ_CREATE", OPEN "alloc_pd CQ_CREATE", UVERBS_ATTR_CREATE_CQ_CQE, EINVAL, 1 << 20,
+	     true},
+	    {"CQ_CREATE", OPEN "alloc_pd", UVERBS_ATTR_CREATE_CQ_CQE, EINVAL, 1 << 23, false},
+	    {"CQ_CREATE", OPEN "alloc_pd", UVERBS_ATTR_CREATE_CQ_CQE, ENOMEM, 100, false},
+	    {"SRQ_CREATE", OPEN "alloc_pd CQ_CREATE SRQ_CREATE", UVERBS_ATTR_CREATE_SRQ_MAX_SGE,
+	     EINVAL, 200, true},
+	    {"SRQ_CREATE", OPEN "alloc_pd CQ_CREATE", UVERBS_ATTR_CREATE_SRQ_MAX_SGE, EINVAL, 300,
+	     false},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < WV_ARRAY_SIZE(cases); i++) {
+		wv_auto_free struct wv_cmdlog *record = fixture_load("srq_pingpong");
+		wv_auto_free struct wv_cmdlog *recipe = NULL;
+		struct wv_step *probe = tape_find(record, cases[i].name, 0);
+		static struct cut c;
+
+		probe->error = cases[i].error;
+		probe->new_handle = probe->new_number = WV_NONE;
+		memcpy(step_input(probe, cases[i].size), &cases[i].number, sizeof(uint32_t));
+		cut_begin(&c);
+		wv_each_step (record, step) {
+			cut_add(&c, step);
+			if (step->object == UVERBS_OBJECT_SRQ || step == probe)
+				break;
+		}
+		recipe = cut_recipe(&c);
+		assert_steps(recipe, cases[i].steps);
+	}
+}
+
 static void test_a_constant_keeps_its_error(void **state)
 {
 	wv_auto_free struct wv_cmdlog *recipe = fixture_recipe("rc_pingpong");
@@ -530,6 +571,7 @@ int main(void)
 	    cmocka_unit_test(test_what_depends_on_a_failed_step_is_left_out),
 	    cmocka_unit_test(test_a_failed_open_leaves_its_event_users_out),
 	    cmocka_unit_test(test_a_refused_queue_pair_is_kept),
+	    cmocka_unit_test(test_other_refused_queues_are_kept),
 	    cmocka_unit_test(test_a_constant_keeps_its_error),
 	    cmocka_unit_test(test_a_queue_pair_is_read_only_as_created),
 	    cmocka_unit_test(test_a_queue_pair_is_moved_to_init_and_no_further),

@@ -45,12 +45,14 @@ static bool is_moved(const struct wv_context *c, uint32_t handle)
 
 /*
  * Whether a lease could have held this command. If so, a command that reaches the kernel is a
- * divergence. A lease follows a QP up to the first move that it does not have.
+ * divergence. A lease follows a QP up to the first move that it does not have. How many PDs of its
+ * own librdmacm needs depends on when connections come and go.
  */
 static bool is_divergence(const struct wv_passage *p)
 {
 	switch (p->row->class_) {
 	case WV_CREATE:
+		return p->why != WV_WHY_PASS || !wv_abi_creates(p->row, UVERBS_OBJECT_PD);
 	case WV_CONSTANT:
 		return true;
 	case WV_OPENING:
@@ -69,9 +71,9 @@ struct wv_difference wv_passage_why_not(const struct wv_passage *p)
 
 	if (!p->row)
 		return d;
-	if (p->why)
+	if (p->why && p->why != WV_WHY_PASS)
 		d.why = p->why;
-	else if (c->mode != WV_LEASED)
+	else if (c->mode != WV_LEASED || wv_context_is_inherited(c)) /* the lease is the parent's */
 		d.why = WV_WHY_NO_LEASE;
 	else if (!is_divergence(p))
 		d.why = WV_WHY_PASS;
@@ -82,15 +84,11 @@ struct wv_difference wv_passage_why_not(const struct wv_passage *p)
 	return d;
 }
 
-void wv_passage_count(const struct wv_passage *p, struct wv_difference why)
+static void count_divergence(const struct wv_passage *p, struct wv_difference why)
 {
 	struct wv_context *c = p->context;
 	struct wv_msg_report *r = &c->report;
 
-	if (c->removed || (p->row && !is_divergence(p))) { /* other programs do not end here */
-		r->kernel++;
-		return;
-	}
 	wv_count(&wv_counters.commands_diverged);
 	if (r->diverged++)
 		return;
@@ -103,6 +101,28 @@ void wv_passage_count(const struct wv_passage *p, struct wv_difference why)
 	r->why = why.why;
 	r->attr = why.attr;
 	r->offset = why.offset;
+}
+
+/* A context is never refused; if it is not that of the lease, the lease ends before the answer. */
+void wv_passage_count(struct wv_passage *p, struct wv_difference why)
+{
+	struct wv_context *c = p->context;
+
+	if (c->removed || (p->row && !is_divergence(p))) /* other programs do not end here */
+		c->report.kernel++;
+	else if (p->row && !wv_abi_creates(p->row, UVERBS_OBJECT_DEVICE))
+		p->undecided = true;
+	else
+		count_divergence(p, why);
+}
+
+/* What the kernel refuses does nothing that a lease could have done ahead. */
+void wv_passage_decide(const struct wv_passage *p, struct wv_difference why, int error)
+{
+	if (error)
+		p->context->report.kernel++;
+	else
+		count_divergence(p, why);
 }
 
 static bool adopted_all_moves(const struct wv_context *c, uint32_t qp_handle)

@@ -39,8 +39,12 @@ struct wv_scope {
 	const struct wv_maker *maker; /* NULL: the program makes objects for itself */
 	/* This library makes objects for the program that the program has not asked for yet. */
 	bool aside;
-	uint16_t why; /* enum wv_why: why a command is needed that a pair could have spared, or 0 */
-	bool data;    /* The provider allocates or frees memory for data, not for a queue. */
+	/*
+	 * enum wv_why: why a command is needed that a pair could have spared; or WV_WHY_PASS: a PD
+	 * that is allocated is librdmacm's; or 0
+	 */
+	uint16_t why;
+	bool data; /* The provider allocates or frees memory for data, not for a queue. */
 	/* The provider is about to map this ring (core/provider.h). NULL: none that is wanted. */
 	struct wv_ring *ring;
 	/*

@@ -2,10 +2,13 @@
 /*
  * Two functions of librdmacm, interposed for the server's ends of pairs: one that reports the
  * requests of clients, and one that creates a queue pair for such a request. librdmacm itself calls
- * them in rdma_get_request(), rdma_create_qp() and rdma_create_ep().
+ * them in rdma_get_request(), rdma_create_qp() and rdma_create_ep(). In the first it also allocates
+ * a PD for a connection if it has no other.
  */
 #include "base/base.h"
+#include "cmdlog/difference.h"
 #include "preload/core/real.h"
+#include "preload/core/scope.h"
 #include "preload/pairs/requests.h"
 
 #include <errno.h>
@@ -34,8 +37,11 @@ static void *look_up(void **bound, const char *name)
 WV_PUBLIC int rdma_get_cm_event(struct rdma_event_channel *channel, struct rdma_cm_event **event)
 {
 	__typeof__(get_cm_event) real = BOUND(get_cm_event, "rdma_get_cm_event");
-	int result = real ? real(channel, event) : -1;
+	int result;
 
+	wv_scope.why = WV_WHY_PASS; /* of a PD: librdmacm allocates one while it has connections */
+	result = real ? real(channel, event) : -1;
+	wv_scope.why = WV_WHY_NONE;
 	if (!result)
 		wv_requests_note(*event);
 	return result;

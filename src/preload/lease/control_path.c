@@ -140,7 +140,7 @@ static bool is_awaited(const struct wv_passage *p)
 {
 	struct wv_context *c = p->context;
 
-	if (c->pair.id || (wv_passage_makes_ready(p) && wv_news_awaits_ready(c)))
+	if (p->undecided || c->pair.id || (wv_passage_makes_ready(p) && wv_news_awaits_ready(c)))
 		return true;
 	return c->mode == WV_LEASED &&
 	       (is_put_back(c, p->target) || (p->state >= 0 && wv_connections_are_awaited(c)));
@@ -186,10 +186,10 @@ static void note_done(const struct wv_passage *p)
 }
 
 /*
- * The kernel has executed the command, or refused it with @error. What a lease still has could be
- * adopted, but nothing works on a device that is gone.
+ * The kernel has executed the command, which was not adopted for the reason @d, or refused it with
+ * @error. What a lease still has could be adopted, but nothing works on a device that is gone.
  */
-static void after_kernel(const struct wv_passage *p, int error)
+static void after_kernel(const struct wv_passage *p, struct wv_difference d, int error)
 {
 	struct wv_context *c = p->context;
 	int saved = errno;
@@ -197,6 +197,8 @@ static void after_kernel(const struct wv_passage *p, int error)
 	if (!p->awaited && error != EIO)
 		return;
 	wv_lock();
+	if (p->undecided && c->mode == WV_LEASED)
+		wv_passage_decide(p, d, error);
 	if (error == EIO)
 		c->stopped = c->removed = true;
 	else if (!error && c->mode == WV_LEASED && p->target != WV_NONE)
@@ -226,7 +228,7 @@ static int ask_kernel(struct wv_passage *p, struct wv_difference d)
 		result = issue(p->fd, p->cmd);
 	}
 	error = result < 0 ? errno : 0;
-	after_kernel(p, error);
+	after_kernel(p, d, error);
 	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_KERNEL, error, d);
 	return result;
 }
