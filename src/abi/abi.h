@@ -34,6 +34,7 @@ enum wv_kind {
 	WV_BUFFER,     /* user address of a queue: the start of memory that the program allocated */
 	WV_DOORBELL,   /* user address of a doorbell record, in memory that objects share */
 	WV_VOLATILE,   /* differs from run to run (PSNs, librdmacm's flow labels) */
+	WV_VECTOR,     /* completion vector: any of the device, where the program cannot tell */
 	WV_KINDS
 };
 

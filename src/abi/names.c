@@ -77,7 +77,7 @@ const char *wv_kind_name(enum wv_kind kind)
 	    [WV_NEW_HANDLE] = "new handle", [WV_FD] = "fd",	      [WV_NEW_FD] = "new fd",
 	    [WV_TOKEN] = "token",	    [WV_POINTER] = "pointer", [WV_NUMBER] = "number",
 	    [WV_NEW_NUMBER] = "new number", [WV_BUFFER] = "buffer",   [WV_DOORBELL] = "doorbell",
-	    [WV_VOLATILE] = "volatile",
+	    [WV_VOLATILE] = "volatile",	    [WV_VECTOR] = "vector",
 	};
 
 	return (unsigned int)kind < WV_KINDS ? names[kind] : "?";

@@ -76,8 +76,10 @@
 #define CQ_CREATE_ATTRS                                                                            \
 	ATTR(CREATE_CQ_HANDLE, NEW_HANDLE), ATTR(CREATE_CQ_CQE, EQUAL),                            \
 	    ATTR(CREATE_CQ_USER_HANDLE, TOKEN), ATTR(CREATE_CQ_COMP_CHANNEL, FD),                  \
-	    ATTR(CREATE_CQ_COMP_VECTOR, EQUAL), ATTR(CREATE_CQ_FLAGS, EQUAL),                      \
-	    ATTR(CREATE_CQ_RESP_CQE, OUT), ATTR(CREATE_CQ_EVENT_FD, FD)
+	    {UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, WV_EQUAL,                                          \
+	     FIELDS({0, sizeof(uint32_t), WV_VECTOR})},                                            \
+	    ATTR(CREATE_CQ_FLAGS, EQUAL), ATTR(CREATE_CQ_RESP_CQE, OUT),                           \
+	    ATTR(CREATE_CQ_EVENT_FD, FD)
 #define QP_CREATE_ATTRS                                                                            \
 	ATTR(CREATE_QP_HANDLE, NEW_HANDLE), ATTR(CREATE_QP_XRCD_HANDLE, HANDLE),                   \
 	    ATTR(CREATE_QP_PD_HANDLE, HANDLE), ATTR(CREATE_QP_SRQ_HANDLE, HANDLE),                 \

@@ -11,7 +11,7 @@ void wv_lease_init(struct wv_lease *lease, struct wv_cmdlog *cmdlog)
 	lease->first = wv_cmdlog_first(cmdlog);
 	lease->n_recipe = cmdlog->n_steps;
 	lease->given = 0;
-	lease->opening = false;
+	lease->opening = lease->any_vector = false;
 	lease->memory = NULL;
 	for (unsigned int i = 0; i < WV_CMDLOG_MAX_FDS; i++)
 		lease->fds[i] = -1;
@@ -49,34 +49,73 @@ static uint32_t first_difference(const uint8_t *a, const uint8_t *b, uint32_t fr
 	return from;
 }
 
-/* Fields that may differ between two equal commands. */
-static int is_free(const struct wv_field *f)
+/* The completion vectors of the lease's device, as the kernel has counted them for its context. */
+static uint32_t count_vectors(const struct wv_lease *lease)
 {
-	return f->kind == WV_POINTER || f->kind == WV_VOLATILE;
+	uint32_t n = 0;
+
+	wv_each_step (lease->cmdlog, step) {
+		struct wv_attr *attr = wv_step_attr(step, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS);
+
+		if (!wv_abi_creates(wv_step_row(step), UVERBS_OBJECT_DEVICE))
+			continue;
+		if (attr && attr->payload && attr->len == sizeof(n))
+			memcpy(&n, wv_step_at(step, attr->payload), sizeof(n));
+		break; /* there is only one context, near the beginning */
+	}
+	return n;
 }
 
 /*
- * Offset of the first difference outside the free fields (the table lists fields by offset), or
- * @len.
+ * Whether the CQ of @step does for a program that asks for @vector. The vector says which processor
+ * is interrupted, and without a completion channel there are no interrupts.
  */
-static uint32_t compare_payload(const uint8_t *a, const uint8_t *b, uint32_t len,
-				const struct wv_attr_row *known)
+static bool may_have_another_vector(const struct wv_lease *lease, struct wv_step *step,
+				    uint64_t vector)
 {
-	uint32_t at = 0;
+	return !step->error && vector < count_vectors(lease) &&
+	       (lease->any_vector || !wv_step_attr(step, UVERBS_ATTR_CREATE_CQ_COMP_CHANNEL));
+}
+
+/* Whether the field, of the command @asked, may differ between two equal commands. */
+static bool is_free(const struct wv_lease *lease, struct wv_step *step, const struct wv_field *f,
+		    const uint8_t *asked)
+{
+	switch (f->kind) {
+	case WV_POINTER:
+	case WV_VOLATILE:
+		return true;
+	case WV_VECTOR:
+		return may_have_another_vector(lease, step, wv_field_get(f, asked));
+	default:
+		return false;
+	}
+}
+
+/*
+ * Offset of the first difference between the command @asked and @step outside the free fields (the
+ * table lists fields by offset), or the length of the attribute.
+ */
+static uint32_t compare_payload(const struct wv_lease *lease, struct wv_step *step,
+				const struct wv_attr *attr, const uint8_t *asked)
+{
+	const struct wv_attr_row *known = wv_abi_attr(wv_step_row(step), attr->id);
+	const uint8_t *have = wv_step_at(step, attr->payload);
+	uint32_t at = 0, len = attr->len;
 
 	for (unsigned int i = 0; i < known->n_fields; i++) {
 		const struct wv_field *f = &known->fields[i];
 		uint32_t end = f->offset < len ? f->offset : len;
 		uint32_t differs;
 
-		if (!is_free(f))
+		if (!wv_field_fits(f, len) || !is_free(lease, step, f, asked))
 			continue;
-		differs = first_difference(a, b, at, end);
+		differs = first_difference(asked, have, at, end);
 		if (differs < end)
 			return differs;
 		at = end + f->size;
 	}
-	return at < len ? first_difference(a, b, at, len) : len;
+	return at < len ? first_difference(asked, have, at, len) : len;
 }
 
 static int slot_is(const struct wv_lease *lease, uint64_t slot, int64_t fd)
@@ -94,8 +133,7 @@ static enum wv_why compare_attr(const struct wv_lease *lease, struct wv_step *st
 		return WV_WHY_SHAPE;
 	switch (attr->kind) {
 	case WV_EQUAL:
-		*offset = compare_payload(wv_attr_input(have), wv_step_at(step, attr->payload),
-					  attr->len, wv_abi_attr(wv_step_row(step), attr->id));
+		*offset = compare_payload(lease, step, attr, wv_attr_input(have));
 		return *offset == attr->len ? WV_WHY_NONE : WV_WHY_VALUE;
 	case WV_HANDLE:
 		return have->data == attr->data ? WV_WHY_NONE : WV_WHY_VALUE;

@@ -15,6 +15,7 @@ struct wv_lease {
 	int fds[WV_CMDLOG_MAX_FDS]; /* the slots' descriptor numbers in this process */
 	uint32_t given;		    /* bit per slot: the program has it */
 	bool opening;		    /* the program is inside ibv_open_device() */
+	bool any_vector;	    /* CQs with a completion channel may have another vector, too */
 	uint8_t *memory;	    /* where the lease's memory is mapped, or NULL */
 };
 

@@ -116,10 +116,11 @@ class InTheProgram(Faults):
 
     def test_destroying_a_rival(self):
         """If an unadopted object can't be destroyed, the program's command fails: two objects never share memory."""
-        words = "open pd at:pd cq:vector=1 cq:depth=300 qp:rc move:init,rtr,rts traffic destroy:qps destroy:cqs"
-        warm = self.run_failing(words, "open pd cq:vector=0", "destroy_cq")
+        words = ("open channel pd at:pd cq:channel,vector=1 cq:depth=300 qp:rc move:init,rtr,rts traffic destroy:qps"
+                 " destroy:cqs")
+        warm = self.run_failing(words, "open channel pd cq:channel,vector=0", "destroy_cq")
         self.assertEqual(len(warm.failures), 1, warm.lines)
-        self.assertIn("cq:vector=1 failed", warm.failures[0])
+        self.assertIn("cq:channel,vector=1 failed", warm.failures[0])
 
     def test_moving_back(self):
         """If a queue pair can't be rolled back, the program's command fails."""

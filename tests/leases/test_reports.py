@@ -66,6 +66,25 @@ class Reports(bed.Case):
         after = self.counters()
         self.assertEqual((after["diverged"], after["warm"], after["records"]), (0, after["reports"], 1))
 
+    def check_vectors(self, cq, kernel, env=None):
+        """A program that asks for another completion vector than when it was recorded."""
+        words = f"open pd channel {cq}=%d qp:rc move:init exit"
+        name = f"{self.name}{len(kernel)}"
+        self.learn(words % 1, name=name)
+        for vector in (2, 0, 3):
+            result = self.run_leased(words % vector, name=name, env=env)
+            self.assertEqual((result.failures, result.done(trace.KERNEL)), ([], kernel))
+        beyond = self.run_leased(words % 1000, name=name, env=env)
+        self.assertEqual(beyond.lines, self.run_plain(words % 1000).lines)
+        self.assertTrue(beyond.failures)
+
+    def test_vector_without_a_channel(self):
+        self.check_vectors("cq:vector", [])
+
+    def test_vector_with_a_channel(self):
+        self.check_vectors("cq:channel,vector", ["create_cq", "create_qp", "init"])
+        self.check_vectors("cq:channel,vector", [], env={"WARMVERBS_ANY_VECTOR": "1"})
+
     def test_recording_of_a_killed_program(self):
         program = self.start_answered(CONNECT + " at:connected", "connected")
         program.process.kill()

@@ -48,7 +48,8 @@ COURSES = {
     "wrapped_dc": (f"open pd cq:depth=10,ex srq:depth=8 {DCT} qp:dci,send=4 move:init,rtr,rts traffic:dc,rounds=300"
                    f" {END}", None),
     # Equal sizes: the new queue is in the memory of an unadopted object, which must be destroyed first.
-    "second_pin_cq": (f"open pd cq:vector=1 qp:rc {RC} {END}", "open pd cq:vector=0 qp:rc move:init"),
+    "second_pin_cq": (f"open channel pd cq:channel,vector=1 qp:rc {RC} {END}",
+                      "open channel pd cq:channel,vector=0 qp:rc move:init"),
     "second_pin_qp": (f"open pd cq qp:uc {RC} {END}", "open pd cq qp:rc move:init"),
     "second_pin_qps": (f"open pd cq qp:uc qp:rc qp:rc {RC} {END}", "open pd cq qp:rc,n=3 move:init,all"),
     "second_pin_srq": (f"open pd cq srq:depth=60 srq qp:rc,srq {RC} {END}",

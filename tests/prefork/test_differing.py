@@ -17,6 +17,7 @@ BIG = "open channel pd cq:channel cq srq qp:rc,n=4,cq=0 qp:rc,srq qp:ud move:ini
 OTHERWISE = {
     "cq_depth": (INIT, f"open pd cq:depth=1000 qp:rc move:init {WORK} {END}", 0),
     "cq_vector": (INIT, f"open pd cq:vector=1 qp:rc move:init {WORK} {END}", 0),
+    "cq_vector_channel": (CHANNEL, f"open channel pd cq:channel,vector=1 qp:rc move:init {WORK} {END}", 0),
     "cq_two": (INIT, f"open pd cq cq:depth=500 qp:rc,cq=1 move:init {WORK} {END}", 0),
     "cq_ex": (INIT, f"open pd cq:ex qp:rc move:init {WORK} {END}", 0),
     "cq_not_ex": ("open pd cq:ex qp:rc move:init", f"{INIT} {WORK} {END}", 0),

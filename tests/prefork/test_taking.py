@@ -63,6 +63,16 @@ class Taking(zygotes.Case):
         self.program = zygotes.LOADED
         self.check_silent(*SHAPES["rc"], END)
 
+    def test_another_vector(self):
+        """A queue without a channel: nobody can tell that its vector is not the one that the child asked for."""
+        words = f"silent open pd cq:vector=%d qp:rc move:init spoken {WORK} {END}"
+        plain = self.plain(words % 2)[0]
+        started = self.taught(words % 1, sets=1, WARMVERBS_TRACE="")
+        child = started.run(words % 2)
+        self.assertEqual(child.shape, plain, started.errors())
+        self.assert_silent(child)
+        self.finish(started)
+
     def test_one_after_another(self):
         plain = self.plain(PLAIN)[0]
         started = self.taught(PLAIN)

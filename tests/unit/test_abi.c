@@ -247,7 +247,7 @@ static void check_field(const struct wv_attr_row *attr, const struct wv_field *f
 		assert_int_equal(f->size, 8);
 		break;
 	default:
-		assert_int_equal(f->kind, WV_VOLATILE);
+		assert_true(f->kind == WV_VOLATILE || f->kind == WV_VECTOR);
 		assert_int_equal(attr->kind, WV_EQUAL);
 	}
 }
@@ -311,6 +311,7 @@ static const struct {
 	uint16_t object, attr;
 	size_t size;
 } ioctl_structs[] = {
+    {UVERBS_OBJECT_CQ, UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, sizeof(uint32_t)},
     {UVERBS_OBJECT_CQ, UVERBS_ATTR_DESTROY_CQ_RESP, sizeof(struct ib_uverbs_destroy_cq_resp)},
     {UVERBS_OBJECT_QP, UVERBS_ATTR_DESTROY_QP_RESP, sizeof(struct ib_uverbs_destroy_qp_resp)},
     {UVERBS_OBJECT_SRQ, UVERBS_ATTR_DESTROY_SRQ_RESP, sizeof(struct ib_uverbs_destroy_srq_resp)},
@@ -321,6 +322,7 @@ static const struct {
 	uint16_t object, attr;
 	size_t size;
 } mlx5_structs[] = {
+    {UVERBS_OBJECT_CQ, UVERBS_ATTR_CREATE_CQ_COMP_VECTOR, sizeof(uint32_t)},
     {UVERBS_OBJECT_CQ, UVERBS_ATTR_UHW_IN, sizeof(struct mlx5_ib_create_cq)},
     {UVERBS_OBJECT_QP, UVERBS_ATTR_UHW_IN, sizeof(struct mlx5_ib_create_qp)},
     {UVERBS_OBJECT_SRQ, UVERBS_ATTR_UHW_IN, sizeof(struct mlx5_ib_create_srq)},

@@ -269,6 +269,41 @@ static void test_another_depth_of_completion_queue(void **state)
 	end(s);
 }
 
+/* The vector matters only if the queue has a completion channel, and must be one of the device. */
+static void test_another_vector(void **state)
+{
+	static const struct {
+		const char *name, *trail;
+		uint32_t plus;
+		bool any_vector;
+	} cases[] = {
+	    {"rc_pingpong", "aaaakaaaa", 1, false},
+	    {"rc_pingpong_events", "aaaaakaaaa", 0, false},
+	    {"rc_pingpong_events", "aaaaakkkkk", 1, false},
+	    {"rc_pingpong_events", "aaaaakaaaa", 1, true},
+	    {"rc_pingpong", "aaaakkkkk", 255, false},
+	    {"rc_pingpong_events", "aaaaakkkkk", 255, true},
+	};
+
+	(void)state;
+	for (size_t i = 0; i < WV_ARRAY_SIZE(cases); i++) {
+		wv_auto_free struct wv_cmdlog *record = fixture_load(cases[i].name);
+		struct session *s = begin(cases[i].name);
+		uint32_t vectors = 255;
+		struct wv_step *open = tape_find(s->cmdlog, "GET_CONTEXT", 0);
+
+		memcpy(wv_step_at(
+			   open,
+			   wv_step_attr(open, UVERBS_ATTR_GET_CONTEXT_NUM_COMP_VECTORS)->payload),
+		       &vectors, sizeof(vectors));
+		s->preload.lease->any_vector = cases[i].any_vector;
+		*number(record, "CQ_CREATE", UVERBS_ATTR_CREATE_CQ_COMP_VECTOR) += cases[i].plus;
+		run(s, record, cases[i].trail);
+		tear_down(&s->program, record);
+		end(s);
+	}
+}
+
 static void test_another_depth_of_queue_pair(void **state)
 {
 	wv_auto_free struct wv_cmdlog *record = fixture_load("rc_pingpong");
@@ -1023,6 +1058,7 @@ int main(void)
 	    cmocka_unit_test(test_a_refused_queue_pair_is_refused_again),
 	    cmocka_unit_test(test_any_program_on_any_lease),
 	    cmocka_unit_test(test_another_depth_of_completion_queue),
+	    cmocka_unit_test(test_another_vector),
 	    cmocka_unit_test(test_another_depth_of_queue_pair),
 	    cmocka_unit_test(test_one_queue_pair_of_four_is_other),
 	    cmocka_unit_test(test_other_access_at_init),

@@ -75,6 +75,7 @@ static void read_environment(void)
 	settings.spares = settings.lease && !(spares && !strcmp(spares, "0"));
 	settings.wants_spares = settings.spares && is_set("WARMVERBS_SPARES");
 	settings.share_mr = settings.enabled && is_set("WARMVERBS_SHARE_MR");
+	settings.any_vector = is_set("WARMVERBS_ANY_VECTOR");
 	settings.providers = settings.enabled && !user_chose_providers();
 	settings.socket = copy_path(socket_path, sizeof(socket_path),
 				    socket && *socket ? socket : WV_SOCKET_DEFAULT);

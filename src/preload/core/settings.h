@@ -15,6 +15,7 @@ struct wv_settings {
 	bool spares;	      /* WARMVERBS_SPARES is not 0 */
 	bool wants_spares;    /* it is set, so a process with one thread has them, too */
 	bool share_mr;	      /* WARMVERBS_SHARE_MR */
+	bool any_vector;      /* WARMVERBS_ANY_VECTOR */
 	unsigned int prefork; /* WARMVERBS_PREFORK: sets to keep ready for children, or 0 */
 	const char *socket;   /* path of the daemon's socket, or "" if it is too long */
 	const char *name;     /* WARMVERBS_NAME, or "" */

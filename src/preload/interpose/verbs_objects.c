@@ -41,6 +41,16 @@ static struct wv_context_ops behind(struct ibv_context *context)
 	return ops;
 }
 
+/*
+ * The completion vector that a script has. A CQ without a completion channel may have any, as in a
+ * lease (cmdlog/adopt.c).
+ */
+static uint32_t vector_of(const struct ibv_context *context, const struct ibv_comp_channel *channel,
+			  uint32_t vector)
+{
+	return !channel && vector < (uint32_t)context->num_comp_vectors ? 0 : vector;
+}
+
 static bool is_plain_cq(const struct ibv_cq_init_attr_ex *attr)
 {
 	return !(attr->comp_mask & ~CQ_MASK);
@@ -130,10 +140,10 @@ VERB(ibv_cq, create_cq,
 	(context, cqe, own, channel, vector),
 	GENUINE(context, create_cq(context, cqe, own, channel, vector)), context, WV_VERB_CQ,
 	([WV_ON_CHANNEL] = channel),
-	(verb.cq.cqe = (uint32_t)cqe, verb.cq.vector = (uint32_t)vector), object->cq_context = own)
+	(verb.cq.cqe = (uint32_t)cqe, verb.cq.vector = vector_of(context, channel, (uint32_t)vector)), object->cq_context = own)
 static VERB_EX(ibv_cq_ex, create_cq_ex, ibv_cq_init_attr_ex, is_plain_cq(attr), WV_VERB_CQ,
 	([WV_ON_CHANNEL] = attr->channel),
-	(verb.cq.cqe = attr->cqe, verb.cq.vector = attr->comp_vector,
+	(verb.cq.cqe = attr->cqe, verb.cq.vector = vector_of(context, attr->channel, attr->comp_vector),
 	 verb.cq.wc_flags = attr->wc_flags, verb.cq.comp_mask = attr->comp_mask,
 	 verb.cq.flags = attr->comp_mask & CQ_MASK ? attr->flags : 0),
 	object->cq_context = attr->cq_context)

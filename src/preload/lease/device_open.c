@@ -6,6 +6,7 @@
 #include "preload/client/lease_request.h"
 #include "preload/client/provider_list.h"
 #include "preload/core/context.h"
+#include "preload/core/settings.h"
 #include "preload/core/trace.h"
 #include "preload/lease/lease_end.h"
 #include "preload/lease/open_outcome.h"
@@ -101,6 +102,7 @@ static bool take_lease(struct wv_context *c, const struct wv_scope *scope, struc
 		return false;
 	wv_lease_init(&c->lease, cmdlog);
 	c->lease.opening = c->opening;
+	c->lease.any_vector = wv_settings()->any_vector;
 	if (cmdlog->memory && !place_memory(c, scope, fds->all[1 + cmdlog->n_fds]))
 		return false;
 	track_lease(c, fds->all);
