@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 
+#include <fnmatch.h>
 #include <rdma/ib_user_ioctl_verbs.h>
 #include <stdio.h>
 #include <string.h>
@@ -48,6 +49,15 @@ static const struct wv_driver_need needs[] = {
      "Linux 5.15 and later do, set --trust-kernel=yes"},
 };
 
+/* Patterns of fnmatch(3), extended. */
+static const struct {
+	uint32_t driver_id;
+	const char *pattern;
+} queue_variables[] = {
+    {RDMA_DRIVER_MLX5, "MLX_@(CQ|QP|SRQ|RWQ|MR)_ALLOC_TYPE"},
+    {RDMA_DRIVER_MLX5, "HUGE_@(CQ|QP|SRQ|RWQ)"},
+};
+
 const char *wv_provider_name(uint32_t driver_id)
 {
 	for (unsigned int i = 0; i < WV_ARRAY_SIZE(drivers); i++)
@@ -62,6 +72,14 @@ uint32_t wv_driver_of_parent(const char *name)
 		if (drivers[i].parent && !strcmp(drivers[i].parent, name))
 			return drivers[i].driver_id;
 	return WV_NO_DRIVER;
+}
+
+const char *wv_provider_of_variable(const char *name)
+{
+	for (unsigned int i = 0; i < WV_ARRAY_SIZE(queue_variables); i++)
+		if (!fnmatch(queue_variables[i].pattern, name, FNM_EXTMATCH))
+			return wv_provider_name(queue_variables[i].driver_id);
+	return NULL;
 }
 
 const struct wv_driver_need *wv_driver_need(uint32_t driver_id)

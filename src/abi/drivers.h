@@ -19,6 +19,12 @@ const char *wv_provider_name(uint32_t driver_id);
 uint32_t wv_driver_of_parent(const char *name);
 
 /*
+ * The provider whose queues the environment variable @name puts into other memory than usual; NULL:
+ * none reads it.
+ */
+const char *wv_provider_of_variable(const char *name);
+
+/*
  * Something that only some kernels do, without which a process cannot use what another one made in
  * the same ufile. It shows in the kernel's types: the structure has the member where the kernel
  * does it.

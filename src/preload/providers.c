@@ -1,9 +1,12 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/providers.h"
 
+#include "abi/drivers.h"
 #include "base/base.h"
 #include "preload/mlx5/mlx5.h"
 #include "preload/rxe/rxe.h"
+
+#include <string.h>
 
 static const struct wv_provider *const providers[] = {
     &wv_mlx5,
@@ -20,9 +23,19 @@ const struct wv_provider *wv_provider_find(uint32_t driver_id)
 	return NULL;
 }
 
-bool wv_provider_queues_are_chosen(void)
+/* As rdma-core names the file: "libNAME-rdmavABI.so". */
+static bool is_in(const struct wv_provider *p, const char *file)
 {
-	each_provider(p) if (p->queues_are_chosen && p->queues_are_chosen()) return true;
+	const char *name = wv_provider_name(p->driver_id);
+	size_t length = strlen(name);
+
+	return !strncmp(file, "lib", 3) && !strncmp(file + 3, name, length) &&
+	       file[3 + length] == '-';
+}
+
+bool wv_provider_queues_are_chosen(const char *file)
+{
+	each_provider(p) if (is_in(p, file)) return p->queues_are_chosen && p->queues_are_chosen();
 	return false;
 }
 

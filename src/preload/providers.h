@@ -7,8 +7,11 @@
 /* The module of the driver. NULL: its provider needs nothing special. */
 const struct wv_provider *wv_provider_find(uint32_t driver_id);
 
-/* Whether environment variables choose the memory of queues, for any provider (core/provider.h). */
-bool wv_provider_queues_are_chosen(void);
+/*
+ * Whether environment variables choose the memory of queues (core/provider.h), for the provider in
+ * the file of this name, as rdma-core gives it.
+ */
+bool wv_provider_queues_are_chosen(const char *file);
 
 /* Whether the file at @path should be unreadable for providers while they open a device. */
 bool wv_provider_hides_file(const char *path);

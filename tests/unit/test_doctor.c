@@ -440,8 +440,8 @@ static void test_environment(void **state)
 	    {"WARMVERBS_LEASE", "1", WV_MARK_OK, ""},
 	    {"WARMVERBS_LEASE", "0", WV_MARK_FAIL, "no lease"},
 	    {"IBV_DRIVERS", "", WV_MARK_FAIL, "no lease"},
-	    {"MLX_QP_ALLOC_TYPE", "ANON", WV_MARK_FAIL, "no lease"},
-	    {"HUGE_CQ", "1", WV_MARK_FAIL, "no lease"},
+	    {"MLX_QP_ALLOC_TYPE", "ANON", WV_MARK_OK, ""},
+	    {"HUGE_CQ", "1", WV_MARK_OK, ""},
 	    {"HUGE_PAGES", "1", WV_MARK_OK, ""},
 	    {"WARMVERBS_PREFORK", "16", WV_MARK_OK, ""},
 	    {"WARMVERBS_PREFORK", "lots", WV_MARK_NOTE, "a number"},
@@ -461,6 +461,21 @@ static void test_environment(void **state)
 		expect(b, cases[i].mark, cases[i].found, cases[i].mark ? cases[i].name : "");
 		unsetenv(cases[i].name);
 	}
+}
+
+/* What libmlx5 alone reads matters where there is a device for it. */
+static void test_environment_of_a_provider(void **state)
+{
+	struct bench *b = *state;
+
+	put_device(b, "uverbs0", "mlx5_0");
+	setenv("MLX_QP_ALLOC_TYPE", "ANON", 1);
+	setenv("HUGE_CQ", "1", 1);
+	check(b, wv_check_environment);
+	unsetenv("MLX_QP_ALLOC_TYPE");
+	unsetenv("HUGE_CQ");
+	expect(b, WV_MARK_FAIL, "no lease of mlx5", "unset MLX_QP_ALLOC_TYPE");
+	expect(b, WV_MARK_FAIL, "no lease of mlx5", "unset HUGE_CQ");
 }
 
 static void test_library(void **state)
@@ -555,9 +570,9 @@ int main(void)
 	    case_of(test_recipes),	 case_of(test_answer),
 	    case_of(test_peers),	 case_of(test_strange_answers),
 	    case_of(test_socket),	 case_of(test_provider_list),
-	    case_of(test_environment),	 case_of(test_library),
-	    case_of(test_memlock),	 case_of(test_container),
-	    case_of(test_report),
+	    case_of(test_environment),	 case_of(test_environment_of_a_provider),
+	    case_of(test_library),	 case_of(test_memlock),
+	    case_of(test_container),	 case_of(test_report),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

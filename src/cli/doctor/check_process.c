@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "cli/doctor/check_process.h"
 
+#include "abi/drivers.h"
 #include "cli/doctor/small_file.h"
 
 #include <fnmatch.h>
@@ -66,8 +67,6 @@ static const struct {
     {"WARMVERBS_LEASE", is_zero, WV_MARK_FAIL, "programs take no lease"},
     {"IBV_DRIVERS", is_there, WV_MARK_FAIL, "programs take no lease"},
     {"RDMAV_DRIVERS", is_there, WV_MARK_FAIL, "programs take no lease"},
-    {"MLX_@(CQ|QP|SRQ|RWQ|MR)_ALLOC_TYPE", is_there, WV_MARK_FAIL, "programs take no lease"},
-    {"HUGE_@(CQ|QP|SRQ|RWQ)", is_there, WV_MARK_FAIL, "programs take no lease"},
     {"WARMVERBS_SOCKET", is_too_long_a_path, WV_MARK_FAIL,
      "it is too long for a socket, so programs ask no daemon"},
     {"WARMVERBS_NAME", is_too_long_a_name, WV_MARK_NOTE, "only its first 31 bytes count"},
@@ -75,6 +74,30 @@ static const struct {
      "it should be a number from 0 to 64; what is no number counts as 0"},
     {"WARMVERBS_TRACE", is_on, WV_MARK_NOTE, "programs are slower: they write a trace"},
 };
+
+/* Whether a device of the node has the provider. */
+static bool is_used(const struct wv_doctor *d, const char *provider)
+{
+	for (unsigned int i = 0; i < d->n_devices; i++) {
+		const char *driver = wv_seen_device_driver(d->status, &d->devices[i]);
+
+		if (driver && !strcmp(driver, provider))
+			return true;
+	}
+	return false;
+}
+
+/* The preload asks for no lease if the variable decides where a provider has its queues. */
+static void check_queue_variable(struct wv_doctor *d, const char *name, const char *value)
+{
+	const char *provider = wv_provider_of_variable(name);
+
+	if (!provider || !is_used(d, provider))
+		return;
+	wv_found(d, WV_MARK_FAIL, "%s=%.64s: programs take no lease of %s devices", name, value,
+		 provider);
+	wv_remedy(d, "unset %s", name);
+}
 
 static void check_variable(struct wv_doctor *d, const char *name, const char *value)
 {
@@ -84,6 +107,7 @@ static void check_variable(struct wv_doctor *d, const char *name, const char *va
 		wv_found(d, variables[i].mark, "%s=%.64s: %s", name, value, variables[i].effect);
 		wv_remedy(d, "unset %s", name);
 	}
+	check_queue_variable(d, name, value);
 }
 
 void wv_check_environment(struct wv_doctor *d)

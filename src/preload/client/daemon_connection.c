@@ -55,7 +55,7 @@ bool wv_client_is_shut_out(void)
 	return __atomic_load_n(&closed, __ATOMIC_RELAXED);
 }
 
-enum wv_reason wv_client_why_unasked(void)
+enum wv_reason wv_client_why_unasked(const char *path)
 {
 	const struct wv_settings *settings = wv_settings();
 
@@ -69,7 +69,8 @@ enum wv_reason wv_client_why_unasked(void)
 		return WV_REASON_DRIVERS;
 	if (!wv_provider_list_known())
 		return WV_REASON_NO_DAEMON;
-	return wv_provider_queues_are_chosen() ? WV_REASON_QUEUES : WV_REASON_NONE;
+	return path && wv_provider_list_says(path, wv_provider_queues_are_chosen) ? WV_REASON_QUEUES
+										  : WV_REASON_NONE;
 }
 
 void wv_client_describe(struct wv_msg_request *request, uint32_t open_number, uint32_t flags)

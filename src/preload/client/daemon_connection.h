@@ -9,10 +9,11 @@
 #include "wire/pair.h"
 
 /*
- * Why this process does not ask the daemon for leases; WV_REASON_NONE: it may ask. Can be called
- * from any thread.
+ * Why this process does not ask the daemon for leases of the device node @path; WV_REASON_NONE: it
+ * may ask. Without @path, what goes for some devices only is left out; with it, call with the lock
+ * held.
  */
-enum wv_reason wv_client_why_unasked(void);
+enum wv_reason wv_client_why_unasked(const char *path);
 
 /* Connects to the daemon, without waiting. Returns the socket, which is the caller's, or -errno. */
 int wv_client_connect(void);

@@ -50,9 +50,9 @@ static dev_t rdev_of(int fd)
 	return !fstat(fd, &st) && S_ISCHR(st.st_mode) ? st.st_rdev : 0;
 }
 
-static bool should_ask(void)
+static bool should_ask(const char *path)
 {
-	return wv_client_why_unasked() == WV_REASON_NONE;
+	return wv_client_why_unasked(path) == WV_REASON_NONE;
 }
 
 /* Returns the socket, or -1. A socket that could not be tracked is of no use. */
@@ -81,7 +81,7 @@ static struct wv_lease_request make(const char *path, bool ask, uint32_t open_nu
 
 static struct wv_lease_request make_if_possible(const char *path, bool ask, uint32_t open_number)
 {
-	bool wanted = ask && should_ask();
+	bool wanted = ask && should_ask(path);
 	struct wv_lease_request r = make(path, wanted && wv_fds_are_plenty(), open_number,
 					 lists_in_vain ? WV_REQUEST_LISTED : 0);
 
@@ -137,7 +137,7 @@ static void begin(const char *path)
 	static const struct wv_fd_owner owner = {.closed = closed};
 	struct wv_lease_request *r = &pending.request;
 
-	if (lists_in_vain || r->sock >= 0 || !should_ask() || !wv_fds_are_plenty() ||
+	if (lists_in_vain || r->sock >= 0 || !should_ask(path) || !wv_fds_are_plenty() ||
 	    !wv_copy_string(pending.path, sizeof(pending.path), path))
 		return;
 	*r = make(path, true, n_opens, WV_REQUEST_AHEAD);
@@ -239,7 +239,8 @@ int wv_lease_request_answer(struct wv_lease_request *r, void *message, size_t ca
 
 void wv_lease_request_retract(int ufile, uint32_t open_number)
 {
-	wv_auto_fd sock = should_ask() ? wv_client_ask(ufile, open_number, WV_REQUEST_UNFIT) : -1;
+	wv_auto_fd sock =
+	    should_ask(NULL) ? wv_client_ask(ufile, open_number, WV_REQUEST_UNFIT) : -1;
 
 	(void)sock; /* there is no answer */
 }

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "preload/client/daemon_connection.h"
+#include "preload/client/provider_list.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/lock.h"
 #include "preload/providers.h"
@@ -78,10 +79,13 @@ static int ask_locked(struct wv_msg_pool *message, uint32_t leases)
 /* A pool is useless to a program that would not ask for leases. */
 static bool is_of_use(void)
 {
-	enum wv_reason reason = wv_client_why_unasked();
+	enum wv_reason reason = wv_client_why_unasked(NULL);
+	bool chosen;
 
-	return (reason == WV_REASON_NONE || reason == WV_REASON_NO_DAEMON) &&
-	       !wv_provider_queues_are_chosen();
+	wv_lock();
+	chosen = wv_provider_list_says(NULL, wv_provider_queues_are_chosen);
+	wv_unlock();
+	return !chosen && (reason == WV_REASON_NONE || reason == WV_REASON_NO_DAEMON);
 }
 
 int wv_client_request_pool(unsigned int leases)

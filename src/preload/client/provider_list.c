@@ -255,6 +255,14 @@ bool wv_provider_list_only(char *path, size_t capacity)
 	return only;
 }
 
+bool wv_provider_list_says(const char *path, bool (*holds)(const char *file))
+{
+	for (unsigned int i = 0; i < n_devices; i++)
+		if ((!path || !strcmp(devices[i].node, path)) && holds(devices[i].provider))
+			return true;
+	return false;
+}
+
 bool wv_provider_list_id(const char *path, struct wv_build_id *id)
 {
 	for (unsigned int i = 0; i < n_devices; i++) {

@@ -27,6 +27,12 @@ bool wv_provider_list_known(void);
 bool wv_provider_list_only(char *path, size_t capacity);
 
 /*
+ * Whether @holds is true of the name of the file of the provider for the device node @path, or, if
+ * that is NULL, of any listed provider. Call with the lock held.
+ */
+bool wv_provider_list_says(const char *path, bool (*holds)(const char *file));
+
+/*
  * The build-id of the provider that is loaded for the device node @path. False: it is not known.
  * Call with the lock held.
  */

@@ -221,7 +221,7 @@ static int open_locked(const char *path, const struct wv_scope *scope)
 		return r.node;
 	}
 	c->provider = provider;
-	if (!known && wv_client_why_unasked() == WV_REASON_NONE)
+	if (!known && wv_client_why_unasked(path) == WV_REASON_NONE)
 		c->no_lease = WV_NO_LEASE_PROVIDER;
 	return fill_context(c, scope, &r);
 }
@@ -238,7 +238,7 @@ int wv_device_open(const char *path, const struct wv_scope *scope)
 	wv_lock();
 	fd = open_locked(path, scope);
 	if (fd >= 0 && !scope->maker)
-		wv_open_outcome_note(fd, wv_client_why_unasked());
+		wv_open_outcome_note(fd, wv_client_why_unasked(path));
 	wv_unlock();
 	wv_trace_open(start, fd);
 	return fd;

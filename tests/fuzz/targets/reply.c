@@ -24,15 +24,16 @@ static int waiting = -1;
 static struct wv_cmdlog *programs[N_FIXTURES]; /* one more is on mlx5, and has no record */
 
 /* A daemon that is asked again and again, whatever it answered before. */
-enum wv_reason __wrap_wv_client_why_unasked(void);
+enum wv_reason __wrap_wv_client_why_unasked(const char *path);
 void __wrap_wv_client_note_silence(void);
 int __wrap_wv_client_connect(void);
 int __wrap_wv_client_ask(int fd, uint32_t open_number, uint32_t flags);
 bool __wrap_wv_provider_list_known(void);
 bool __wrap_wv_provider_list_id(const char *path, struct wv_build_id *id);
 
-enum wv_reason __wrap_wv_client_why_unasked(void)
+enum wv_reason __wrap_wv_client_why_unasked(const char *path)
 {
+	(void)path;
 	return WV_REASON_NONE;
 }
 
