@@ -13,7 +13,7 @@
 
 #include "store/recipe.h"
 
-#define WV_MAX_VARIANTS 8
+#define WV_MAX_VARIANTS 64
 #define WV_KEY_BUCKETS	128
 
 TAILQ_HEAD(wv_recipes, wv_recipe);

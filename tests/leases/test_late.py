@@ -93,6 +93,19 @@ class Late(bed.Case):
         self.assertGreaterEqual(warm.leased, OPENS)
         self.assertEqual(len(self.daemon.recipes(self.name)), OPENS)
 
+    def test_differing_opens(self):
+        """A test runner: the opens from the sixteenth on do different things, some the same. Each thing gets a recipe."""
+        kinds = [f"open pd cq:depth={100 << i} destroy:cqs destroy:pd close" for i in range(4)]
+        words = " ".join(["open pd destroy:pd close"] * (OPENS - 1) + kinds * 2)
+        n = OPENS - 1 + 2 * len(kinds)
+        for _ in cases.attempts(free=4):  # one is recorded, one diverges, the others are recorded
+            warm = self.run_warm(words)
+            if warm.leased == n and not warm.done(trace.KERNEL):
+                break
+            self.await_leases()
+        self.assertEqual((warm.leased, warm.done(trace.KERNEL)), (n, []))
+        self.assertEqual(len(self.daemon.recipes(self.name)), OPENS - 1 + len(kinds))
+
     def test_twice_to_init(self):
         """As librdmacm does, with other access flags: that is no divergence in any run."""
         words = f"{OPEN} cq qp:rc move:init,access=0 move:init,access=3 query move:rtr,rts query"

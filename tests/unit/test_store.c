@@ -909,6 +909,7 @@ static void test_the_least_used_variant_goes(void **state)
 	struct wv_recipe *recipe;
 	uint64_t least = 0;
 
+	shelf->catalog.limits.recipes_of_one = 2 * WV_MAX_VARIANTS;
 	for (uint32_t i = 0; i < WV_MAX_VARIANTS; i++) {
 		recipe = wv_catalog_add(&shelf->catalog, make_variant(100 + i));
 		wv_catalog_recorded(&shelf->catalog, recipe, i);

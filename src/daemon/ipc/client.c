@@ -32,6 +32,21 @@ static void copy_printable(char *to, const char *from, size_t capacity)
 	to[i] = '\0';
 }
 
+/*
+ * From the last key on, opens that do the same share a recipe. Those that do not have variants of
+ * it: the first of these opens are told apart as if each had arguments of its own.
+ */
+static uint64_t argv_of(const struct wv_msg_request *request)
+{
+	uint32_t open = request->open_number;
+
+	if (open < WV_KEY_OPENS)
+		return request->argv;
+	if (open >= WV_MAX_VARIANTS)
+		open = WV_MAX_VARIANTS - 1;
+	return wv_hash(request->argv, &open, sizeof(open));
+}
+
 void wv_client_remember(struct wv_client *c, const struct wv_msg_request *request)
 {
 	struct wv_key *key = &c->key;
@@ -43,7 +58,7 @@ void wv_client_remember(struct wv_client *c, const struct wv_msg_request *reques
 	strcpy(key->kernel, c->service->planner->kernel);
 	copy_printable(key->name, request->name, sizeof(request->name));
 	copy_printable(c->comm, request->comm, sizeof(request->comm));
-	c->argv = request->argv;
+	c->argv = argv_of(request);
 	c->flags = request->flags;
 }
 
