@@ -89,6 +89,9 @@ int wv_report_text(const struct wv_run *run, FILE *out)
 	if (s.spares)
 		fprintf(out, "spares: %u commands answered by QPs that were created ahead\n",
 			s.spares);
+	if (s.paired)
+		fprintf(out, "pairs: %u moves to RTR and RTS of QPs that were connected ahead\n",
+			s.paired);
 	if (s.creating)
 		fprintf(out,
 			"warm: %s (done ahead: %u of %u commands that create an object or move a "
@@ -154,14 +157,14 @@ json_t *wv_report_json(const struct wv_run *run)
 
 	wv_summarise(run, &s);
 	return json_pack("{s:o, s:{s:b, s:i, s:i, s:i, s:o, s:i, s:i, s:i, s:i, s:i, s:i, "
-			 "s:i, s:i, s:i, s:o, s:o}}",
+			 "s:i, s:i, s:i, s:i, s:o, s:o}}",
 			 "events", events_json(run), "summary", "lease_wanted", run->lease_wanted,
 			 "opens", s.opens, "leased", s.leased, "ready", s.ready, "without_lease",
 			 without_lease_json(&s), "adopted", s.adopted, "kernel", s.kernel,
 			 "diverged", s.diverged, "recorded", s.recorded, "spares", s.spares,
-			 "creating", s.creating, "ahead", s.ahead, "repairs", s.repairs, "copied",
-			 s.copied, "to_init_ns", time_json(s.to_init), "to_rts_ns",
-			 time_json(s.to_rts));
+			 "paired", s.paired, "creating", s.creating, "ahead", s.ahead, "repairs",
+			 s.repairs, "copied", s.copied, "to_init_ns", time_json(s.to_init),
+			 "to_rts_ns", time_json(s.to_rts));
 }
 
 /* The reason that most opens without a lease have. */
@@ -193,7 +196,7 @@ static void print_unleased(const struct wv_run *run, const struct wv_summary *s,
  */
 static void print_leased(const struct wv_summary *s, FILE *out)
 {
-	unsigned int before = s->adopted + s->spares;
+	unsigned int before = s->adopted + s->spares + s->paired;
 	unsigned int all = before + s->kernel + s->recorded;
 	char text[WV_QUANTITY_MAX];
 
@@ -203,6 +206,8 @@ static void print_leased(const struct wv_summary *s, FILE *out)
 		fprintf(out, ", prefork: %u", s->ready);
 	if (s->spares)
 		fprintf(out, ", spares: %u commands", s->spares);
+	if (s->paired)
+		fprintf(out, ", pairs: %u commands", s->paired);
 	fputs(")", out);
 	if (s->to_init)
 		fprintf(out, ", first QP in INIT after %s", wv_format_ns(s->to_init, text));

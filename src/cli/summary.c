@@ -55,6 +55,9 @@ static void count_command(const struct wv_trace *event, struct wv_summary *s)
 	case WV_HOW_SPARE:
 		s->spares++;
 		break;
+	case WV_HOW_PAIR:
+		s->paired++;
+		break;
 	default:
 		s->kernel++;
 		s->diverged += is_divergence(event, s);

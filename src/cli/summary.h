@@ -19,7 +19,7 @@ struct wv_run {
 
 struct wv_summary {
 	unsigned int adopted, kernel, recorded; /* commands, by who answered them */
-	unsigned int spares;
+	unsigned int spares, paired;
 	unsigned int diverged; /* those of `kernel` that differ from the recipe */
 	unsigned int creating; /* that create an object or move a QP to INIT, and succeeded */
 	unsigned int ahead;    /* those of `creating` that had been done before */

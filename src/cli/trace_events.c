@@ -60,6 +60,7 @@ const char *wv_event_by(const struct wv_trace *event)
 	    [WV_HOW_RECORDED] = "kernel, recorded",
 	    [WV_HOW_PREFORKED] = "parent",
 	    [WV_HOW_SPARE] = "spare",
+	    [WV_HOW_PAIR] = "pair",
 	};
 
 	if (event->kind == WV_TRACE_LIST)

@@ -25,6 +25,7 @@ enum wv_trace_how {
 	WV_HOW_RECORDED,  /* answered by the kernel, and recorded */
 	WV_HOW_PREFORKED, /* made by the parent before the fork */
 	WV_HOW_SPARE,	  /* made ahead, because this process makes one after another */
+	WV_HOW_PAIR,	  /* a move of a queue pair that came connected, from the lease */
 };
 
 struct wv_trace {

@@ -332,11 +332,11 @@ static void save_status(void)
 /* One event of each kind, answered in each way. */
 static void save_trace(void)
 {
-	struct wv_trace events[(WV_TRACE_COPIED + 1) * (WV_HOW_PREFORKED + 1)];
+	struct wv_trace events[(WV_TRACE_COPIED + 1) * (WV_HOW_PAIR + 1)];
 	unsigned int n = 0;
 
 	for (uint16_t kind = 0; kind <= WV_TRACE_COPIED; kind++)
-		for (uint16_t how = 0; how <= WV_HOW_PREFORKED; how++, n++)
+		for (uint16_t how = 0; how <= WV_HOW_PAIR; how++, n++)
 			events[n] = (struct wv_trace){
 			    .magic = WV_TRACE_MAGIC,
 			    .kind = kind,

@@ -133,7 +133,12 @@ class Connected(unittest.TestCase):
         self.exchange(program)
         result = self.finish(program)
         self.assertEqual(self.rollbacks(result), 0)
+        self.check_paired(result, [trace.RTR, trace.RTS])
         self.check_untold()
+
+    def check_paired(self, result, states):
+        """The moves to these states are shown as those of the pair."""
+        self.assertEqual([e.qp_state for e in result.events if e.kind == trace.COMMAND and e.how == trace.PAIR], states)
 
     def test_other_peer(self):
         program = self.start_paired()
@@ -143,19 +148,19 @@ class Connected(unittest.TestCase):
         self.assertEqual(self.rollbacks(self.finish(program)), 1)
         self.check_told(OTHER_PEER, 2)
 
-    def check_differing(self, option, moves, steps):
+    def check_differing(self, option, moves, steps, paired=()):
         """The server's end is as the pair is, so only the pair's numbers let a message pass."""
         program = self.start_paired(option)
         self.assertEqual(self.connect(program), moves)
         self.exchange(program)
-        self.finish(program)
+        self.check_paired(self.finish(program), [*paired])
         self.check_told(ATTRIBUTES, steps)
 
     def test_other_attributes(self):
         self.check_differing("mtu", MOVES, 2)
 
     def test_other_attributes_at_the_end(self):
-        self.check_differing("timeout", MOVES, 0)
+        self.check_differing("timeout", MOVES, 0, paired=[trace.RTR])
 
     def test_looked_at(self):
         """The program sees its queue pair as it has made it, each time."""

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 RECORD = struct.Struct("<IHHIIQQIHHIiHHHHII")
 MAGIC = 0x43525457
 LIST, OPEN, COMMAND, ROLLBACK, PURGE, COPIED = range(6)
-KERNEL, ADOPTED, RECORDED, PREFORKED, SPARE = range(5)
+KERNEL, ADOPTED, RECORDED, PREFORKED, SPARE, PAIR = range(6)
 NO_WRITE_CMD = 0xffffffff
 INIT, RTR, RTS = 1, 2, 3
 SILENT = 7  # enum wv_no_lease

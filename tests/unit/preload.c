@@ -60,7 +60,7 @@ static void read_trace(struct preload *p)
 		if (record.kind == WV_TRACE_COMMAND) {
 			assert_true(p->n_trail < sizeof(p->trail) - 1);
 			p->why = record.why.why;
-			p->trail[p->n_trail++] = record.how == WV_HOW_ADOPTED ? 'a' : 'k';
+			p->trail[p->n_trail++] = record.how == WV_HOW_KERNEL ? 'k' : 'a';
 			continue;
 		}
 		assert_int_equal(record.error, 0);

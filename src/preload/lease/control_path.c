@@ -61,11 +61,19 @@ static void take(const struct wv_passage *p, struct wv_step *step)
 		connected_as_it_was(c);
 }
 
+/* Whether @step moves the queue pair of a pair to RTR or RTS. */
+static bool is_of_pair(const struct wv_context *c, struct wv_step *step)
+{
+	return c->pair.came && step->class_ == WV_MODIFY && step->target == c->pair.qp &&
+	       wv_step_qp_state(step) > IBV_QPS_INIT;
+}
+
 /* The result of ioctl(), as @step of the lease has it. */
-static int result_of(const struct wv_passage *p, const struct wv_step *step)
+static int result_of(const struct wv_passage *p, struct wv_step *step)
 {
 	wv_count(&wv_counters.commands_adopted);
-	wv_trace_command(p->start, p->cmd, p->write_cmd, WV_HOW_ADOPTED, step->error,
+	wv_trace_command(p->start, p->cmd, p->write_cmd,
+			 is_of_pair(p->context, step) ? WV_HOW_PAIR : WV_HOW_ADOPTED, step->error,
 			 (struct wv_difference){.why = WV_WHY_NONE});
 	if (step->error)
 		errno = step->error;

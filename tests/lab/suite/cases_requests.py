@@ -73,7 +73,7 @@ class Server:
 
 def from_pairs(events):
     """How many queue pairs got to RTS because they were connected ahead."""
-    return sum(e.kind == trace.COMMAND and e.how == trace.ADOPTED and e.qp_state == trace.RTS for e in events)
+    return sum(e.kind == trace.COMMAND and e.how == trace.PAIR and e.qp_state == trace.RTS for e in events)
 
 
 def pairs(lab):
