@@ -94,7 +94,7 @@ class Late(bed.Case):
         self.assertEqual(len(self.daemon.recipes(self.name)), OPENS)
 
     def test_differing_opens(self):
-        """A test runner: the opens from the sixteenth on do different things, some the same. Each thing gets a recipe."""
+        """A test runner: the opens from the sixteenth on do different things, some the same. Each gets a recipe."""
         kinds = [f"open pd cq:depth={100 << i} destroy:cqs destroy:pd close" for i in range(4)]
         words = " ".join(["open pd destroy:pd close"] * (OPENS - 1) + kinds * 2)
         n = OPENS - 1 + 2 * len(kinds)

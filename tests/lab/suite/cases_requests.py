@@ -213,6 +213,23 @@ def killed_clients(lab):
     server.finish()
 
 
+def own_pds(lab):
+    """librdmacm has a PD of its own while it has connections, so a server's clients that come one after the other need
+    one each. Those that its recipe has not are no divergence."""
+    lab.start_daemon()
+    Server((lab, lab)).finish()
+    for _ in attempts():
+        server = Server((lab, lab))
+        for _ in range(4):
+            server.serve()
+        events = server.finish().events
+        if trace.opens(events, trace.ADOPTED):
+            break
+    own = [e for e in events if e.makes == "alloc_pd" and e.how == trace.KERNEL]
+    require(own, "librdmacm allocated no PD but those of the recipe")
+    require_equal({e.why for e in own}, {"pass"}, "why the kernel was asked for a PD")
+
+
 ADDRESS = "10.79.0.1"
 
 
@@ -259,4 +276,5 @@ def cases():
         yield Case(TOPIC, "a node that loses its power", killed_node, nodes=2)
         yield Case(TOPIC, "a node that stands still", paused_node, nodes=2)
     yield Case(TOPIC, "clients that are killed", killed_clients)
+    yield Case(TOPIC, "a PD for each client", own_pds)
     yield Case(TOPIC, "an address that is removed and added again", address_returns)
