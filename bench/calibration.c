@@ -42,15 +42,6 @@ static int checked(int result, const char *what)
 	return result;
 }
 
-static void *mapped(size_t bytes)
-{
-	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-
-	if (at == MAP_FAILED)
-		give_up(errno, "mmap");
-	return at;
-}
-
 /* Each proxy returns the nanoseconds of one operation. */
 
 static uint64_t system_call(void)
@@ -91,7 +82,7 @@ static uint64_t open_device(void)
 
 static uint64_t page_fault(void)
 {
-	volatile char *memory = mapped(PAGES * PAGE);
+	volatile char *memory = private_memory(PAGES * PAGE);
 	uint64_t start = clock_ns(), time;
 
 	for (size_t i = 0; i < PAGES; i++)
@@ -105,7 +96,7 @@ static uint64_t map(void)
 {
 	uint64_t start = clock_ns();
 
-	munmap(mapped(MAP_SIZE), MAP_SIZE);
+	munmap(private_memory(MAP_SIZE), MAP_SIZE);
 	return clock_ns() - start;
 }
 
@@ -136,7 +127,7 @@ static uint64_t netlink_send(void)
 /* Into fresh memory, like libnl. */
 static uint64_t netlink_recv(void)
 {
-	void *memory = mapped(RECV_SIZE);
+	void *memory = private_memory(RECV_SIZE);
 	uint64_t start = clock_ns(), time;
 
 	checked((int)recv(netlink, memory, RECV_SIZE, 0), "recv");

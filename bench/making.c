@@ -3,6 +3,7 @@
 
 #include "loopback.h"
 #include "measure.h"
+#include "start.h"
 
 #include <dlfcn.h>
 #include <infiniband/mlx5dv.h>
@@ -13,7 +14,6 @@
 #define DEPTH	   64
 #define INLINE	   64
 #define PORT	   1
-#define GID_INDEX  1
 #define QKEY	   0x11111111
 
 /*
@@ -132,11 +132,9 @@ const struct making_kind *making_find(const char *name)
 	return NULL;
 }
 
-void making_open(struct making *m, struct ibv_device **list)
+void making_open(struct making *m, struct ibv_device **list, const char *name)
 {
-	if (!list[0])
-		give_up(0, "no RDMA device here; tests/standin/run makes one");
-	m->context = made(ibv_open_device(list[0]), "ibv_open_device");
+	m->context = made(ibv_open_device(start_device(list, name)), "ibv_open_device");
 }
 
 struct ibv_cq *making_cq(const struct making *m)
@@ -161,7 +159,7 @@ void making_move(const struct making *m, const struct making_move *move)
 	    .path_mtu = IBV_MTU_1024,
 	    .ah_attr = {.port_num = PORT,
 			.is_global = 1,
-			.grh = {.sgid_index = GID_INDEX, .hop_limit = 1}},
+			.grh = {.sgid_index = (uint8_t)m->gid_index, .hop_limit = 1}},
 	    .min_rnr_timer = 12,
 	    .timeout = 14,
 	    .retry_cnt = 7,

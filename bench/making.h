@@ -16,6 +16,7 @@ struct making {
 	struct ibv_cq *cq;
 	struct ibv_cq *recv_cq; /* NULL: the same */
 	struct ibv_srq *srq;	/* NULL if the kind has none */
+	int gid_index;		/* of a DC target */
 	struct ibv_qp *qp;
 };
 
@@ -37,7 +38,8 @@ const struct making_kind *making_find(const char *name);
 #define MAKING_NAMES "rc | ud | dci | dct"
 
 /* Each ends the program if it fails. */
-void making_open(struct making *m, struct ibv_device **list);
+/* The device of that name; NULL: the first. */
+void making_open(struct making *m, struct ibv_device **list, const char *name);
 struct ibv_cq *making_cq(const struct making *m);
 struct ibv_srq *making_srq(const struct making *m);
 void making_move(const struct making *m, const struct making_move *move);

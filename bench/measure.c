@@ -28,13 +28,23 @@ void *made(void *object, const char *what)
 	return object;
 }
 
-void *shared_memory(size_t bytes)
+static void *memory_of(size_t bytes, int sharing)
 {
-	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, sharing | MAP_ANONYMOUS, -1, 0);
 
 	if (memory == MAP_FAILED)
 		give_up(errno, "memory");
 	return memory;
+}
+
+void *shared_memory(size_t bytes)
+{
+	return memory_of(bytes, MAP_SHARED);
+}
+
+void *private_memory(size_t bytes)
+{
+	return memory_of(bytes, MAP_PRIVATE);
 }
 
 unsigned long number(const char *text, unsigned long least)

@@ -26,6 +26,9 @@ void *made(void *object, const char *what);
 /* Zeroed memory, which forked children share. Never freed; gives up if there is none. */
 void *shared_memory(size_t bytes);
 
+/* Zeroed memory that was never touched; gives up if there is none. */
+void *private_memory(size_t bytes);
+
 /* The value of an option as a whole number, at least @least; gives up if it is not. */
 unsigned long number(const char *text, unsigned long least);
 

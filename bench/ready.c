@@ -7,6 +7,7 @@
 #include "loopback.h"
 #include "making.h"
 #include "measure.h"
+#include "start.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,14 +64,14 @@ static void end(enum verb verb)
 
 static void run(const struct making_kind *kind)
 {
-	struct making m = {0};
+	struct making m = {.gid_index = START_GID_INDEX};
 	struct ibv_device **list;
 	enum verb verb = CREATE_QP;
 
 	last = clock_ns();
 	list = made(ibv_get_device_list(NULL), "ibv_get_device_list");
 	end(GET_DEVICE_LIST);
-	making_open(&m, list);
+	making_open(&m, list, NULL);
 	end(OPEN_DEVICE);
 	m.pd = made(ibv_alloc_pd(m.context), "ibv_alloc_pd");
 	end(ALLOC_PD);

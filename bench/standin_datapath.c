@@ -238,6 +238,7 @@ static void make(struct bed *b, struct making *m, const char *name)
 	m->pd = b->rc.pd;
 	m->cq = b->sent.cq;
 	m->recv_cq = b->received.cq;
+	m->gid_index = GID_INDEX;
 	if (kind->has_srq)
 		m->srq = making_srq(m);
 	m->qp = kind->create(m);
@@ -269,7 +270,7 @@ static int run(int argc, char **argv)
 	(void)argv;
 	if (argc != 1)
 		give_up(0, "usage: standin_datapath");
-	making_open(&b.rc, made(ibv_get_device_list(NULL), "ibv_get_device_list"));
+	making_open(&b.rc, made(ibv_get_device_list(NULL), "ibv_get_device_list"), NULL);
 	b.rc.pd = made(ibv_alloc_pd(b.rc.context), "ibv_alloc_pd");
 	b.sent.cq = making_cq(&b.rc);
 	b.received.cq = making_cq(&b.rc);

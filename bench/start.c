@@ -35,7 +35,7 @@ static void end(struct start *s, enum start_verb verb, uint64_t *last)
 	*last = now;
 }
 
-static struct ibv_device *choose(struct ibv_device **list, const char *name)
+struct ibv_device *start_device(struct ibv_device **list, const char *name)
 {
 	if (!list[0])
 		give_up(0, "no RDMA device here; tools/lab run makes a software one");
@@ -52,7 +52,7 @@ void start_to_cq(struct start *s)
 	struct ibv_device **list = made(ibv_get_device_list(NULL), "ibv_get_device_list");
 
 	end(s, START_LIST, &last);
-	s->context = made(ibv_open_device(choose(list, s->device)), "ibv_open_device");
+	s->context = made(ibv_open_device(start_device(list, s->device)), "ibv_open_device");
 	end(s, START_OPEN, &last);
 	s->pd = made(ibv_alloc_pd(s->context), "ibv_alloc_pd");
 	end(s, START_PD, &last);

@@ -32,6 +32,8 @@ struct start_remote {
 };
 
 /* All end the program if something fails. No object is ever destroyed. */
+/* The device of that name; NULL: the first. */
+struct ibv_device *start_device(struct ibv_device **list, const char *name);
 /* To the completion queue, for programs that make queue pairs when they have peers. */
 void start_to_cq(struct start *s);
 void start_to_init(struct start *s);

@@ -27,12 +27,16 @@ from . import (
     storm,
     template,
     transfer,
+    verbs,
 )
 from .places import HERE, lab, on_standin
+from .results import table
+from .run import build
 
 LAB = "soft-RoCE"
 NATIVE = "native"
 MODELLED = "stand-in, modelled"
+ANY = "the device that is here"
 
 # Where a part of a benchmark is measured.
 COUNTING = lab("--count-instructions")
@@ -45,7 +49,8 @@ MODEL_ZERO = on_standin("zero")
 @dataclasses.dataclass(frozen=True)
 class Bench:
     """Each part is a place (see places.py) and a function that measures there: it takes the built programs and the
-    number of runs, and returns rows. verdict() makes an exit status of all rows."""
+    number of runs, and returns rows. verdict() makes an exit status of all rows, show() a text of the result, to which
+    facts() of all rows are added."""
 
     name: str
     summary: str
@@ -54,6 +59,9 @@ class Bench:
     parts: tuple
     runs: int = 20
     verdict: Callable = lambda rows: 0
+    build: Callable = build
+    facts: Callable = lambda rows: {}
+    show: Callable = table
 
 
 ALL = (
@@ -305,6 +313,17 @@ ALL = (
         ((MODEL_ZERO, siege.measure),),
         runs=3,
         verdict=siege.verdict,
+    ),
+    Bench(
+        "verbs",
+        "what each verb costs, without warmverbs; to send in",
+        "us",
+        ANY,
+        ((HERE, verbs.measure),),
+        runs=5,
+        build=verbs.build,
+        facts=verbs.facts,
+        show=verbs.show,
     ),
 )
 

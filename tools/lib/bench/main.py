@@ -3,13 +3,14 @@
 
 import argparse
 import json
+import os
 import subprocess
 
 import products
 import session
 from lab.report import LabError
 
-from . import plot, ratchet, results, run
+from . import plot, ratchet, run
 from .catalogue import BENCHES
 from .say import say
 
@@ -35,6 +36,9 @@ beds:
   stand-in   on this machine, which nothing else may use meanwhile: the real mlx5 provider on a modelled device. The
              times of its commands are published figures or assumptions; see tests/standin/models and
              docs/benchmarks.md.
+  the device that is here
+             Only `verbs` measures there. It needs a C compiler and libibverbs, no other part of warmverbs, and no
+             right but that to use the device.
 
 Progress goes to stderr. Exit status: 0; 1 if something could not be built, run or measured, if check found a figure
 above the record, or if siege found an attack that takes leases from others; 77 if check was skipped, or if the machine
@@ -42,6 +46,7 @@ was too busy for siege to tell.
 """
 
 PLOT = "plot"
+VERBS = "verbs"
 ERRORS = (
     products.BuildError,
     session.SessionError,
@@ -65,9 +70,12 @@ def parse(arguments):
     parser.add_argument("results", nargs="*", metavar="RESULT", help="files to plot")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
     parser.add_argument("--runs", type=positive, metavar="N", help="runs in each mode (default: the benchmark's own)")
+    parser.add_argument("--device", metavar="NAME", help="what verbs measures (default: the first device)")
     options = parser.parse_args(arguments)
     if options.json and options.name not in BENCHES:
         parser.error("--json needs the NAME of a benchmark")
+    if options.device and options.name != VERBS:
+        parser.error("only verbs takes a --device")
     if bool(options.results) != (options.name == PLOT):
         parser.error("plot, and nothing else, takes RESULTs")
     return options
@@ -98,9 +106,11 @@ def main(arguments=None):
         if options.name in RATCHET:
             return RATCHET[options.name](options.runs)
         bench = BENCHES[options.name]
-        result = run.measure(bench, run.build(), options.runs or bench.runs)
+        if options.device:
+            os.environ["LAB_DEVICE"] = options.device
+        result = run.measure(bench, bench.build(), options.runs or bench.runs)
     except ERRORS as error:
         say(error)
         return 1
-    print(json.dumps(result, indent=2) if options.json else results.table(result))
+    print(json.dumps(result, indent=2) if options.json else bench.show(result))
     return bench.verdict(result["rows"])

@@ -24,10 +24,14 @@ def median(samples):
 
 def table(result):
     """A result as aligned text."""
-    lines = [("", *COLUMNS, "")] + [cells(each, result) for each in result["rows"]]
-    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     heading = f"{result['bench']}: {result['unit']}, medians of {result['runs']}, {result['bed']}"
-    return "\n".join([heading, *("  ".join(align(line, widths)).rstrip() for line in lines)])
+    return "\n".join([heading, *aligned([("", *COLUMNS, ""), *(cells(each, result) for each in result["rows"])])])
+
+
+def aligned(lines):
+    """Lines of cells as text: names, right-aligned values, and a note."""
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    return ["  ".join(align(line, widths)).rstrip() for line in lines]
 
 
 def align(line, widths):

@@ -25,7 +25,7 @@ def measure(bench, built, runs):
     rows = []
     for number, (place, function) in enumerate(bench.parts):
         rows += function(built, runs) if place is HERE else elsewhere(place, bench, number, built, runs)
-    return {"bench": bench.name, "unit": bench.unit, "runs": runs, "bed": bench.bed, "rows": rows}
+    return {"bench": bench.name, "unit": bench.unit, "runs": runs, "bed": bench.bed, "rows": rows, **bench.facts(rows)}
 
 
 def elsewhere(place, bench, number, built, runs):

@@ -10,11 +10,16 @@ import session
 from .say import say
 
 
+def hold(programs):
+    """In the lab's virtual machine, take every file that they read into memory."""
+    if os.environ.get("LAB") == "vm":
+        memory.hold(programs)
+
+
 @contextlib.contextmanager
 def node(products, programs, *options):
     """A node that has every file that `programs` read in memory; `options` are the daemon's."""
-    if os.environ.get("LAB") == "vm":
-        memory.hold([*products.all(), *programs])
+    hold([*products.all(), *programs])
     with session.Node(products, *options) as ready:
         yield ready
 
