@@ -25,6 +25,7 @@ from . import (
     siege,
     standin,
     storm,
+    teardown,
     template,
     transfer,
     verbs,
@@ -191,6 +192,14 @@ ALL = (
             (COUNTING, template.starts),
         ),
     ),
+    Bench(
+        "teardown",
+        "the end of a program: destroy calls, exit, and a rolling restart",
+        "us",
+        LAB,
+        ((COUNTING, teardown.counting),),
+        runs=5,
+    ),
     Bench("daemon", "what a lease costs warmverbsd", "us", LAB, ((COUNTING, daemon.measure),)),
     Bench(
         "standin",
@@ -304,6 +313,14 @@ ALL = (
         "us",
         MODELLED,
         ((MODEL_A, template.on_model_a), (MODEL_A, template.python_on_model_a)),
+    ),
+    Bench(
+        "standin-teardown",
+        "mlx5: the end of a program: destroy calls, and a rolling restart",
+        "us",
+        MODELLED,
+        ((MODEL_A, teardown.on_model_a), (MODEL_B, teardown.on_model_b)),
+        runs=5,
     ),
     Bench(
         "siege",
