@@ -144,14 +144,17 @@ def generator_hash():
 def fetch_kernel(version):
     Progress.say(f"downloading linux-image-{version}")
     with cache.new_entry(kernel_folder(version).name) as building:
-        # As root, apt would switch to a user who cannot enter this folder, and would warn.
-        options = ("-o", "APT::Sandbox::User=")
-        output(["apt-get", *options, "download", *kernel_packages(version)], cwd=building)
+        download(kernel_packages(version), building)
         packages = list(building.glob("*.deb"))
         Progress.say(f"unpacking linux-image-{version}")
         unpack_kernel(packages, version, building)
         for package in packages:
             package.unlink()
+
+
+def download(packages, folder):
+    # As root, apt would switch to a user who cannot enter this folder, and would warn.
+    output(["apt-get", "-o", "APT::Sandbox::User=", "download", *packages], cwd=folder)
 
 
 def kernel_packages(version):

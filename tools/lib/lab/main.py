@@ -9,7 +9,7 @@ import pathlib
 import signal
 import sys
 
-from . import accelerator, cache, image, machine, native
+from . import accelerator, cache, image, machine, native, siw
 from .job import Job
 from .report import EXIT_LAB_FAILED, EXIT_SIGNAL_BASE, Ended, GuestError, LabError, NotReady, Progress, warn
 from .session import STDERR
@@ -100,6 +100,11 @@ def parse(arguments):
     prepare = commands.add_parser(
         "prepare",
         help="get the kernel that apt offers and build the guest's image, so that runs need no network",
+    )
+    prepare.add_argument(
+        "--siw",
+        action="store_true",
+        help="also build the kernel's driver for software iWARP, which Debian leaves out; in the guest: modprobe siw",
     )
     clean = commands.add_parser("clean", help="remove everything that prepare or a run cached")
     for each in (prepare, clean):
@@ -192,9 +197,11 @@ def out_folder(wanted, stack):
     return wanted.resolve()
 
 
-def prepare(_):
+def prepare(options):
     with cache.locked():
         ready = image.prepare()
+        if options.siw:
+            siw.add(ready)
     Progress.say(f"ready: Linux {ready.version} in {cache.folder()}")
     return 0
 
