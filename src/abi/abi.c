@@ -16,6 +16,8 @@
 static const struct wv_command_row rows[] = {
 #include "abi/mlx5_rows.h"
 
+#include "abi/siw_rows.h"
+
 #include "abi/core_rows.h"
 };
 
@@ -25,6 +27,7 @@ static const struct wv_command_row rows[] = {
  */
 static const struct wv_driver_row drivers[] = {
     {RDMA_DRIVER_RXE, "rxe"},
+    {RDMA_DRIVER_SIW, "siw", true},
     {RDMA_DRIVER_MLX5, "mlx5", true, true},
 };
 
@@ -137,6 +140,14 @@ const struct wv_command_row *wv_abi_destroyer(uint32_t driver_id,
 		    rows[i].write_cmd == WV_NO_WRITE_CMD && is_of(rows[i].driver_id, driver_id))
 			return &rows[i];
 	return NULL;
+}
+
+bool wv_abi_prepares_qps(uint32_t driver_id)
+{
+	const struct wv_command_row *create =
+	    wv_abi_find(driver_id, UVERBS_OBJECT_QP, UVERBS_METHOD_QP_CREATE, WV_NO_WRITE_CMD);
+
+	return create->class_ == WV_CREATE;
 }
 
 const struct wv_attr_row *wv_abi_attr(const struct wv_command_row *row, uint16_t id)

@@ -161,6 +161,9 @@ static inline bool wv_abi_creates(const struct wv_command_row *row, uint16_t abo
 	return row->class_ == WV_CREATE && row->about == about;
 }
 
+/* Whether queue pairs of the driver may be made before the program asks for them. */
+bool wv_abi_prepares_qps(uint32_t driver_id);
+
 /* The driver's row, or NULL if its private payloads are unknown: such a device is never leased. */
 const struct wv_driver_row *wv_abi_driver(uint32_t driver_id);
 

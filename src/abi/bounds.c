@@ -4,6 +4,7 @@
 #include "base/base.h"
 
 #include <rdma/rdma_user_rxe.h>
+#include <rdma/siw-abi.h>
 
 /* Above every device's own limit that is published; they keep the estimate of the cost sound. */
 #define MAX_CQE	   (1u << 22)
@@ -12,9 +13,7 @@
 #define MAX_INLINE 4096u
 
 /* Of the kernel's struct rxe_cqe, which no header for users has. */
-#define CQE_BYTES      128u
-#define SEND_WQE_BYTES sizeof(struct rxe_send_wqe)
-#define RECV_WQE_BYTES sizeof(struct rxe_recv_wqe)
+#define RXE_CQE_BYTES 128u
 
 #define WHOLE(id)                                                                                  \
 	{                                                                                          \
@@ -59,11 +58,19 @@ static const struct wv_bound_row bounds[] = {
     MOST_CAP(max_inline_data, MAX_INLINE),
 };
 
+#define COST(driver, object, bytes, ...)                                                           \
+	{                                                                                          \
+		RDMA_DRIVER_##driver, UVERBS_OBJECT_##object, bytes, __VA_ARGS__                   \
+	}
+
 static const struct wv_cost_row costs[] = {
-    {UVERBS_OBJECT_CQ, CQE_BYTES, WHOLE(CQ_CQE), NONE, NONE},
-    {UVERBS_OBJECT_SRQ, RECV_WQE_BYTES, WHOLE(SRQ_MAX_WR), WHOLE(SRQ_MAX_SGE), NONE},
-    {UVERBS_OBJECT_QP, SEND_WQE_BYTES, CAP(max_send_wr), CAP(max_send_sge), CAP(max_inline_data)},
-    {UVERBS_OBJECT_QP, RECV_WQE_BYTES, CAP(max_recv_wr), CAP(max_recv_sge), NONE},
+    COST(RXE, CQ, RXE_CQE_BYTES, WHOLE(CQ_CQE), NONE, NONE),
+    COST(RXE, SRQ, sizeof(struct rxe_recv_wqe), WHOLE(SRQ_MAX_WR), WHOLE(SRQ_MAX_SGE), NONE),
+    COST(RXE, QP, sizeof(struct rxe_send_wqe), CAP(max_send_wr), CAP(max_send_sge),
+	 CAP(max_inline_data)),
+    COST(RXE, QP, sizeof(struct rxe_recv_wqe), CAP(max_recv_wr), CAP(max_recv_sge), NONE),
+    COST(SIW, CQ, sizeof(struct siw_cqe), WHOLE(CQ_CQE), NONE, NONE),
+    COST(SIW, SRQ, sizeof(struct siw_rqe), WHOLE(SRQ_MAX_WR), NONE, NONE),
 };
 
 const struct wv_bound_row *wv_abi_bounds(unsigned int *n)

@@ -22,13 +22,14 @@ struct wv_bound_row {
 };
 
 /*
- * Kernel memory of a queue that a WV_CREATE command asks for, where the kernel keeps it, that is,
- * on soft-RoCE (rxe_queue_init() and its callers, drivers/infiniband/sw/rxe): a page, and entries
- * of equal size. One entry is always free. An entry has a head of @bytes and then room for @sges
- * structs or for @inline_bytes, whichever is more. The number of entries and their size are rounded
- * up to a power of two.
+ * Kernel memory of a queue that a WV_CREATE command asks for, where the kernel keeps it: a page,
+ * and entries of equal size. One entry is always free. An entry has a head of @bytes and then room
+ * for @sges structs or for @inline_bytes, whichever is more. The number of entries and their size
+ * are rounded up to a power of two. soft-RoCE does so (rxe_queue_init() and its callers,
+ * drivers/infiniband/sw/rxe); siw needs less (drivers/infiniband/sw/siw/siw_verbs.c).
  */
 struct wv_cost_row {
+	uint32_t driver_id;
 	uint16_t about;
 	uint32_t bytes;
 	struct wv_place number, sges, inline_bytes;

@@ -82,14 +82,14 @@ static uint64_t bytes_of_queue(struct wv_step *step, const struct wv_cost_row *c
 }
 
 /* The queues that the kernel keeps. */
-static uint64_t queue_bytes(struct wv_step *step)
+static uint64_t queue_bytes(struct wv_step *step, uint32_t driver_id)
 {
 	unsigned int n;
 	const struct wv_cost_row *rows = wv_abi_costs(&n);
 	uint64_t bytes = 0;
 
 	for (const struct wv_cost_row *c = rows; c < rows + n; c++)
-		if (creates(step, c->about))
+		if (c->driver_id == driver_id && creates(step, c->about))
 			bytes += bytes_of_queue(step, c);
 	return bytes;
 }
@@ -105,8 +105,7 @@ static void add_cost(const struct wv_cmdlog *recipe, struct wv_step *step, struc
 	cost->fds += creates(step, UVERBS_OBJECT_ASYNC_EVENT);
 	if (!creates(step, UVERBS_OBJECT_ASYNC_EVENT))
 		cost->bytes += WV_OBJECT_BYTES;
-	if (!wv_abi_driver(recipe->driver_id)->user_queues)
-		cost->bytes += queue_bytes(step);
+	cost->bytes += queue_bytes(step, recipe->driver_id);
 }
 
 /* Types that are not moved ahead are not prepared: raw packets, for example, need capabilities. */

@@ -60,8 +60,8 @@ static const struct wv_command_row *first_row(uint32_t id, const struct wv_comma
 /* Whatever was looked for before: rows that were found lately are remembered. */
 static void test_rows_are_found_again(void **state)
 {
-	static const uint32_t drivers[] = {WV_ANY_DRIVER, RDMA_DRIVER_RXE, RDMA_DRIVER_MLX5,
-					   RDMA_DRIVER_EFA};
+	static const uint32_t drivers[] = {WV_ANY_DRIVER, RDMA_DRIVER_RXE, RDMA_DRIVER_SIW,
+					   RDMA_DRIVER_MLX5, RDMA_DRIVER_EFA};
 	unsigned int n;
 	const struct wv_command_row *rows = wv_abi_rows(&n);
 
@@ -763,7 +763,7 @@ static void test_every_row_of_mlx5_is_issued(void **state)
 		assert_int_equal(row->class_, issued_by_mlx5[i].class_);
 	}
 	for (unsigned int i = 0; i < n; i++)
-		own += !is_core(&rows[i]);
+		own += rows[i].driver_id == RDMA_DRIVER_MLX5;
 	assert_int_equal(own, WV_ARRAY_SIZE(issued_by_mlx5));
 }
 
@@ -869,7 +869,7 @@ static void test_private_answers_are_answers(void **state)
 				assert_int_equal(rows[i].attrs[k].kind, WV_OUT);
 }
 
-/* A driver's row says more of the private payload, and of all else the same. */
+/* A driver's row says more of the private payload, or more carefully what may be done ahead. */
 static void test_a_driver_s_create_rows_say_all_that_the_core_s_do(void **state)
 {
 	unsigned int n;
@@ -882,7 +882,7 @@ static void test_a_driver_s_create_rows_say_all_that_the_core_s_do(void **state)
 
 		if (is_core(&rows[i]) || !core)
 			continue;
-		assert_int_equal(rows[i].class_, core->class_);
+		assert_true(rows[i].class_ == core->class_ || rows[i].class_ == WV_PASS);
 		assert_int_equal(rows[i].about, core->about);
 		assert_string_equal(rows[i].name, core->name);
 		assert_int_equal(rows[i].n_attrs, core->n_attrs);
@@ -908,6 +908,11 @@ static void test_unknown_things_are_not_found(void **state)
 	assert_null(wv_abi_driver(RDMA_DRIVER_HNS));
 	assert_string_equal(wv_abi_driver(RDMA_DRIVER_RXE)->provider, "rxe");
 	assert_false(wv_abi_driver(RDMA_DRIVER_RXE)->user_queues);
+	assert_string_equal(wv_abi_driver(RDMA_DRIVER_SIW)->provider, "siw");
+	assert_false(wv_abi_driver(RDMA_DRIVER_SIW)->user_queues);
+	assert_false(wv_abi_prepares_qps(RDMA_DRIVER_SIW));
+	assert_true(wv_abi_prepares_qps(RDMA_DRIVER_RXE) && wv_abi_prepares_qps(RDMA_DRIVER_MLX5) &&
+		    wv_abi_prepares_qps(WV_ANY_DRIVER));
 	assert_string_equal(wv_abi_driver(RDMA_DRIVER_MLX5)->provider, "mlx5");
 	assert_true(wv_abi_driver(RDMA_DRIVER_MLX5)->user_queues);
 }
@@ -977,7 +982,7 @@ static int ahead_of(uint32_t driver_id, uint32_t type, const uint32_t *flags)
 
 static void test_how_far_queue_pairs_go(void **state)
 {
-	static const uint32_t drivers[] = {RDMA_DRIVER_RXE, RDMA_DRIVER_MLX5};
+	static const uint32_t drivers[] = {RDMA_DRIVER_RXE, RDMA_DRIVER_SIW, RDMA_DRIVER_MLX5};
 
 	(void)state;
 	for (size_t i = 0; i < WV_ARRAY_SIZE(drivers); i++) {

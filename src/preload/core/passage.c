@@ -58,7 +58,8 @@ static bool is_divergence(const struct wv_passage *p)
 	case WV_OPENING:
 		return p->context->opening;
 	case WV_MODIFY:
-		return !is_moved(p->context, p->target) && p->state >= IBV_QPS_INIT && !p->connects;
+		return wv_abi_prepares_qps(p->cmd->driver_id) && !is_moved(p->context, p->target) &&
+		       p->state >= IBV_QPS_INIT && !p->connects;
 	default:
 		return false;
 	}

@@ -13,15 +13,6 @@
 
 struct wv_context;
 
-/* The kinds of mappings of a set. They are bits, so that several can be named at once. */
-enum wv_range_kind {
-	WV_RANGE_KERNEL = 1, /* memory of the kernel */
-	WV_RANGE_IO = 2,     /* pages of the adapter, or all for which MADV_DOFORK is refused */
-	WV_RANGE_QUEUES = 4, /* not of a ufile: shared memory of queues */
-	WV_RANGE_UFILE = WV_RANGE_KERNEL | WV_RANGE_IO,
-	WV_RANGE_ALL = WV_RANGE_UFILE | WV_RANGE_QUEUES,
-};
-
 /* A library with functions that this library interposes: its name, and how theirs begin. */
 struct wv_library {
 	char name[16];
@@ -58,7 +49,6 @@ struct wv_receives {
  */
 struct wv_provider {
 	uint32_t driver_id;		    /* enum rdma_driver_id */
-	enum wv_range_kind ufile_memory;    /* the kind of its mappings of a ufile */
 	const struct wv_library *direct;    /* its verbs that are not libibverbs'; may be NULL */
 	const struct wv_receives *receives; /* NULL: a queue pair keeps them in RESET */
 	/*

@@ -94,6 +94,19 @@ void wv_news_ready(struct wv_context *c)
 	errno = saved;
 }
 
+void wv_news_established(int fd)
+{
+	struct wv_context *c;
+
+	wv_lock();
+	c = wv_context_of(fd);
+	if (c) {
+		wv_news_gather(c);
+		wv_news_ready(c);
+	}
+	wv_unlock();
+}
+
 void wv_news_tell(struct wv_context *c)
 {
 	if (c->sock >= 0 && c->due)

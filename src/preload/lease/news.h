@@ -3,7 +3,7 @@
  * What the daemon is told of a context, and when: a recording or a report never delays the
  * connection to a peer, and yet most of it is sent before a signal can end the program. Each
  * message takes the place of the one before. Call all functions with the lock of the control path
- * held.
+ * held, unless they say otherwise.
  */
 #pragma once
 
@@ -17,6 +17,12 @@ void wv_news_gather(struct wv_context *c);
 
 /* A queue pair is connected, or is ready without a peer. Sends what changes the next run. */
 void wv_news_ready(struct wv_context *c);
+
+/*
+ * The connection manager says that a queue pair of the device file @fd is connected, where the
+ * kernel moves queue pairs by itself (iWARP). Takes the lock.
+ */
+void wv_news_established(int fd);
 
 /* Whether there may be something to send then. */
 bool wv_news_awaits_ready(const struct wv_context *c);

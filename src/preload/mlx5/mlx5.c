@@ -21,7 +21,6 @@ static const struct wv_library direct = {"libmlx5.so.1", "mlx5dv_"};
 
 const struct wv_provider wv_mlx5 = {
     .driver_id = RDMA_DRIVER_MLX5,
-    .ufile_memory = WV_RANGE_IO,
     .direct = &direct,
     .queues_are_chosen = wv_mlx5_queues_are_chosen,
     .place_queues = wv_mlx5_place_queues,

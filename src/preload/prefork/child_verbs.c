@@ -3,6 +3,7 @@
 
 #include "abi/qp.h"
 #include "base/bits.h"
+#include "preload/core/context.h"
 #include "preload/core/real.h"
 #include "preload/prefork/set_make.h"
 
@@ -50,6 +51,12 @@ void *wv_child_claim(struct ibv_context *context, struct wv_verb *verb, const vo
 	return taken ? made->object : NULL;
 }
 
+/* Whether a set may have what the verb makes. */
+static bool is_prepared(const struct ibv_context *context, const struct wv_verb *verb)
+{
+	return verb->kind != WV_VERB_QP || wv_abi_prepares_qps(wv_context_driver(context->cmd_fd));
+}
+
 void *wv_child_note(struct ibv_context *context, struct wv_verb *verb, const void *const on[WV_ON],
 		    void *object)
 {
@@ -63,7 +70,7 @@ void *wv_child_note(struct ibv_context *context, struct wv_verb *verb, const voi
 		name(t->set, verb, on);
 	if (t && t->role == WV_CLAIMED)
 		judge(t, false);
-	else if (t && !wv_set_append(t->set, verb, object))
+	else if (t && !(is_prepared(context, verb) && wv_set_append(t->set, verb, object)))
 		wv_tracked_finish(t);
 	wv_child_unlock();
 	return object;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/prefork/set_resources.h"
 
+#include "abi/abi.h"
 #include "preload/core/context.h"
-#include "preload/providers.h"
 
 #include <fcntl.h>
 #include <stdlib.h>
@@ -113,7 +113,10 @@ static void add_range(struct wv_resources *resources, void *at, size_t bytes,
 	append(resources, range);
 }
 
-/* Pages of the adapter need more care than others, so unknown mappings are treated as such. */
+/*
+ * A provider whose queues are the kernel's maps those. Pages of the adapter need more care, so
+ * unknown mappings are treated as such.
+ */
 static enum wv_range_kind kind_of(int fd)
 {
 	/*
@@ -121,11 +124,11 @@ static enum wv_range_kind kind_of(int fd)
 	 * context.
 	 */
 	const struct wv_context *c = wv_context_of(fd);
-	const struct wv_provider *provider = c ? wv_provider_find(c->driver_id) : NULL;
+	const struct wv_driver_row *driver = c ? wv_abi_driver(c->driver_id) : NULL;
 
 	if (!c)
 		return WV_RANGE_QUEUES;
-	return provider ? provider->ufile_memory : WV_RANGE_IO;
+	return driver && !driver->user_queues ? WV_RANGE_KERNEL : WV_RANGE_IO;
 }
 
 void wv_resources_mapped(void *resources, void *at, size_t bytes, int fd)

@@ -6,13 +6,21 @@
 #pragma once
 
 #include "preload/core/fd_table.h"
-#include "preload/core/provider.h"
 
 #include <stddef.h>
 #include <sys/types.h>
 
 #define WV_RESOURCES_FDS 16
 #define WV_LEFT_FILES	 128
+
+/* The kinds of mappings of a set. They are bits, so that several can be named at once. */
+enum wv_range_kind {
+	WV_RANGE_KERNEL = 1, /* memory of the kernel */
+	WV_RANGE_IO = 2,     /* pages of the adapter, or all for which MADV_DOFORK is refused */
+	WV_RANGE_QUEUES = 4, /* not of a ufile: shared memory of queues */
+	WV_RANGE_UFILE = WV_RANGE_KERNEL | WV_RANGE_IO,
+	WV_RANGE_ALL = WV_RANGE_UFILE | WV_RANGE_QUEUES,
+};
 
 struct wv_range {
 	uintptr_t start, end;

@@ -38,7 +38,8 @@ static bool may_have_spares(int fd, const struct ibv_qp_init_attr *attr)
 	return is_active() && wv_settings()->spares &&
 	       (!__libc_single_threaded || wv_settings()->wants_spares) &&
 	       wv_client_allows_spares() && wv_one_thread_is_not_told(fd) &&
-	       wv_context_facts(fd).is_own && wv_qp_is_ahead(attr->qp_type, IBV_QPS_INIT);
+	       wv_context_facts(fd).is_own && wv_abi_prepares_qps(wv_context_driver(fd)) &&
+	       wv_qp_is_ahead(attr->qp_type, IBV_QPS_INIT);
 }
 
 /* The spare for the next queue pair of @shape, which is young from then on. NULL: there is none. */

@@ -60,7 +60,7 @@ ODD = {
 def contexts(lab):
     """How many device files are open, without the daemon's."""
     held = lab.daemon.ufiles() if lab.daemon else 0
-    return resources.counts().get("ctx", 0) - lab.base.get("ctx", 0) - held
+    return lab.objects().get("ctx", 0) - lab.base.get("ctx", 0) - held
 
 
 def await_sets(started, n):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """What a case works with: a daemon, programs, and the check that they leave nothing behind."""
 
+import contextlib
 import os
 import pathlib
 import re
@@ -26,6 +27,14 @@ class Lab:
         self.daemon = None
         self._socket_folder = daemon.socket_folder(self.folder)
         self._running = []
+        self._host = None
+        self._at_end = contextlib.ExitStack()
+
+    def use(self, device, host, delete):
+        """Has the programs use another device than soft-RoCE's. delete() is called when all have ended."""
+        self._at_end.callback(delete)
+        self.devices, self._host = (device, device), host
+        self.base = self.objects()
 
     def start_daemon(self, options=(), prefix=()):
         """Starts it for the first time, or again."""
@@ -36,11 +45,11 @@ class Lab:
     @property
     def host(self):
         """The address where programs meet their server."""
-        return places.address()
+        return self._host or places.address()
 
     def objects(self):
         """The RDMA objects that exist."""
-        return resources.counts()
+        return resources.counts(self.devices[0])
 
     @property
     def socket(self):
@@ -135,6 +144,7 @@ class Lab:
                 f"RDMA objects are left: {self.objects()}, at first {self.base}")
 
     def remove(self):
+        self._at_end.close()
         shutil.rmtree(self.folder)
 
     def transcript(self):

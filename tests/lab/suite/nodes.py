@@ -40,11 +40,10 @@ class Nodes(Lab):
     def __init__(self, build, folder, base):
         super().__init__(build, folder, base)
         self.sides = ()
-        self._joined = contextlib.ExitStack()
 
     def join(self):
         """Makes the devices; call it first."""
-        a, b = self._joined.enter_context(joined.joined())
+        a, b = self._at_end.enter_context(joined.joined())
         self.devices = (a.device, b.device)
         self.sides = (Side(self.build, self.folder / "a", a, b), Side(self.build, self.folder / "b", b, a))
         return self.sides
@@ -75,10 +74,6 @@ class Nodes(Lab):
     def check_nothing_left(self):
         for side in self.sides:
             side.check_nothing_left()
-
-    def remove(self):
-        self._joined.close()
-        super().remove()
 
     def transcript(self):
         for side in self.sides:

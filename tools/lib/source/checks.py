@@ -11,7 +11,7 @@ MAX_FILE_LINES = 400
 TABLES = "_rows.h"  # what the name of a file of rows ends with: as long as its subject
 
 # Words of single providers, and where they may stand.
-PROVIDERS = ("mlx5", "rxe")
+PROVIDERS = ("mlx5", "rxe", "siw")
 PROVIDER_FOLDERS = ("abi", "preload/mlx5", "preload/rxe")
 PROVIDER_EXCEPTIONS = {
     "meson.build": "lists the files of the providers' folders",
