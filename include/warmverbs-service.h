@@ -6,8 +6,9 @@
  *
  * The functions are in libwarmverbs-service.so.0 (pkg-config: warmverbs-service), need a warmverbsd
  * on each node, and call nothing but verbs. Functions that can fail return 0 or, as verbs do, a
- * positive errno value. All functions may be called from any thread, but those about one offer or
- * one connection not while another thread ends it.
+ * positive errno value. All functions may be called from any thread; but wv_service_withdraw() not
+ * while another thread uses the offer or disconnects one of its connections, and
+ * wv_service_disconnect() not while another thread uses the connection.
  *
  * Structures may grow at their end. The argument `size` is the sizeof() of the structure that the
  * caller was compiled with.
@@ -31,22 +32,22 @@ struct wv_region {
 	uint64_t addr;	 /* for remote_addr of a work request */
 	uint64_t length; /* bytes */
 	uint32_t rkey;
-	uint32_t reserved;
 };
 
 /* One end of a connection, and what a client knows of the service. Read-only but for @context. */
 struct wv_service_connection {
-	struct ibv_qp *qp;		 /* RC, in RTS */
-	const struct wv_region *regions; /* those of the service; of a client: none */
+	struct ibv_qp *qp; /* RC, in RTS */
+	/* At a client's end what the service tells of itself; at the service's end NULL and 0: */
+	const struct wv_region *regions;
 	unsigned int n_regions;
-	const void *data; /* the same */
+	const void *data;
 	size_t data_bytes;
 	void *context; /* the program's own; NULL at first */
 };
 
 /* What a process offers. Members may be 0 or NULL where that is said. */
 struct wv_service_attr {
-	const char *name; /* 1 to 31 bytes; one of each user on a node */
+	const char *name; /* 1 to 31 bytes; unique among the user's services on the node */
 	const char
 	    *users; /* names of other users who may use it, with commas between; NULL: none */
 	struct ibv_pd *pd;
@@ -76,10 +77,11 @@ struct wv_offer;
  *
  * Waits for the daemon, at most 1 s.
  *
- * Returns 0, or an errno value: EINVAL for a member that cannot be; EEXIST if a service of this
- * user on this node has the name; EOPNOTSUPP if WARMVERBS_DISABLE is set; ETIMEDOUT, ECONNRESET
- * (the daemon is of another version, or has no services), or that of connect(2) if the daemon
- * cannot be reached; or that of ibv_create_qp(3) or ibv_modify_qp(3).
+ * Returns 0, or an errno value: EINVAL for an invalid member; EEXIST if the user has a service of
+ * that name on this node; EOPNOTSUPP if WARMVERBS_DISABLE is set; ECONNREFUSED if there is no
+ * daemon, EACCES if its socket is not for this user, ECONNRESET if it is of another version or has
+ * no services; ETIMEDOUT; ENOMEM, EMFILE or EAGAIN for memory, descriptors and the thread; or that
+ * of ibv_create_qp(3) or ibv_modify_qp(3).
  */
 int wv_service_offer(const struct wv_service_attr *attr, size_t size, struct wv_offer **offer);
 
@@ -119,11 +121,12 @@ int wv_service_next(struct wv_offer *offer, struct wv_service_event *event);
  * wv_service_withdraw - end an offer
  *
  * Waits for the library's thread, and destroys the queue pairs that no client has. Connections that
- * came stay with the caller. In a child after fork(2) only frees memory.
+ * came stay with the caller, and no event tells any more that their clients have left. In a child
+ * after fork(2) only frees memory.
  */
 void wv_service_withdraw(struct wv_offer *offer);
 
-/* To what a process is to be connected. Members may be 0 or NULL where that is said. */
+/* What to connect to. Members may be 0 or NULL where that is said. */
 struct wv_connect_attr {
 	/*
 	 * Where the service is: an address, a host name, or a GID. NULL: on this node. A name is
@@ -155,14 +158,13 @@ struct wv_connect_attr {
  * The queue pair is ready to post when the call returns, and the other end to receive. Waits at
  * most @attr->timeout_ms, and as long as the verbs take; not at all if one was connected ahead.
  *
- * Returns 0, or an errno value, and then nothing is left: EINVAL for a member that cannot be, or an
+ * Returns 0, or an errno value, and then nothing is left: EINVAL for an invalid member, or an
  * unknown host name; ENOENT if there is no such service, or not for this user; EHOSTUNREACH if the
  * daemon of the other node is not this daemon's peer, or down; EADDRNOTAVAIL if the port has no
- * address of the kind of @attr->node, or one that the other node does not know; EACCES if the user
- * has no name; EBUSY if the service does not keep up; ENOBUFS if there are too many connections;
- * ETIMEDOUT; EOPNOTSUPP if WARMVERBS_DISABLE is set; ECONNRESET (the daemon is of another version,
- * or has no services), or that of connect(2) if the daemon cannot be reached; or that of
- * ibv_create_qp(3) or ibv_modify_qp(3), here or in the service.
+ * address of the kind of @attr->node, or one by which the other node does not know this one; EPERM
+ * if the user has no name; EBUSY if the service does not keep up; ENOBUFS if there are too many
+ * connections; ETIMEDOUT; ECONNRESET if the service ended meanwhile; those of wv_service_offer()
+ * about the daemon; or that of ibv_create_qp(3) or ibv_modify_qp(3), here or in the service.
  */
 int wv_service_connect(const struct wv_connect_attr *attr, size_t size,
 		       struct wv_service_connection **connection);

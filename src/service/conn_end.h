@@ -7,6 +7,9 @@
 
 #include <sys/queue.h>
 
+_Static_assert(WV_SERVICE_MOST_REGIONS == WV_SERVICE_REGIONS, "as the header says");
+_Static_assert(WV_SERVICE_MOST_DATA == WV_SERVICE_DATA, "as the header says");
+
 struct wv_offer;
 struct wv_service_route;
 

@@ -53,7 +53,7 @@ static int prepare(struct wv_offer *offer, const struct wv_service_attr *attr)
 {
 	int err = attr->ready > WV_OFFER_MOST_READY ? -EINVAL : name(&offer->note, attr);
 
-	offer->ready = attr->ready;
+	offer->ready = attr->ready ? attr->ready : 1;
 	if (!err)
 		err = describe(&offer->made, attr);
 	if (!err)

@@ -7,6 +7,7 @@ import signal
 from support import bed, cases
 import talking
 
+EXAMPLE = str(bed.BUILD / "docs/examples/example_service")
 CONNECTED = ["connect", "regions 1 data "]
 DONE = "completion: success"
 
@@ -35,6 +36,17 @@ class Calls(talking.Case):
                 self.assertEqual(client.say(f"connect store {node}"), CONNECTED)
                 self.assertEqual(server.next(), [f"came {i}"])
         self.check_traffic(server, client, 2)
+
+    def test_example(self):
+        """docs/examples/service.c: its own service, from the other node."""
+        env = {"WARMVERBS_SOCKET": str(self.b.daemon.socket)}
+        server = self.b.start("", False, program=EXAMPLE, env=env)
+        self.assertEqual(server.process.stdout.readline(), "offered\n")
+        env = {"WARMVERBS_SOCKET": str(self.a.daemon.socket)}
+        client = self.a.start(self.b.address, False, program=EXAMPLE, env=env).finish()
+        self.assertEqual((client.status, client.lines), (0, ["good morning"]), client.errors)
+        server.process.stdin.close()
+        self.assertEqual(server.process.wait(bed.LIMIT_S), 0)
 
     def test_messages(self):
         """A message waits for the receive that the service posts once it knows of the client."""
