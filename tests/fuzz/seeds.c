@@ -15,7 +15,7 @@
 #include "template/start.h"
 #include "through.h"
 #include "turns.h"
-#include "wire/pair.h"
+#include "wire/service_note.h"
 #include "wire/trace_record.h"
 
 #include <fcntl.h>
@@ -294,6 +294,40 @@ static void save_pairs(struct wv_cmdlog *record)
 	}
 	add(&t, TURN_TALK, 0, &used, sizeof(used));
 	save("daemon", "pairs", t.data, t.bytes);
+}
+
+/* Services of this node and of the peer, and their clients, one after another. */
+static void save_services(void)
+{
+	enum { SERVICE, CLIENT, PEER = N_CLIENTS };
+	static const struct served
+	    here[] = {{WV_SERVICE_OFFER, SERVICE, .from = 1},
+		      {WV_SERVICE_ASK, CLIENT, .from = 1},
+		      {WV_SERVICE_MADE, SERVICE, SERVED_AS_HEARD, .qp_num = 7},
+		      {WV_SERVICE_GONE, CLIENT, .from = 1},
+		      {WV_SERVICE_ASK, CLIENT, .from = 2},
+		      {WV_SERVICE_REFUSED, SERVICE, SERVED_AS_HEARD, .error = 12}},
+	    asked[] = {{WV_SERVICE_OFFER, SERVICE, SERVED_FOR_OTHERS, .from = 1},
+		       {WV_SERVICE_ASK, PEER, .from = 5},
+		       {WV_SERVICE_MADE, SERVICE, SERVED_AS_HEARD, .qp_num = 7},
+		       {WV_SERVICE_GONE, PEER, SERVED_AS_HEARD | SERVED_LOST},
+		       {WV_SERVICE_ASK, PEER, .from = 6},
+		       {WV_SERVICE_MADE, SERVICE, SERVED_AS_HEARD | SERVED_SLOWLY}},
+	    asking[] = {{WV_SERVICE_ASK, CLIENT, SERVED_ELSEWHERE, .from = 1},
+			{WV_SERVICE_MADE, PEER, SERVED_AS_HEARD, .qp_num = 7},
+			{WV_SERVICE_STILL, PEER, SERVED_AS_HEARD},
+			{WV_SERVICE_GONE, CLIENT, SERVED_SLOWLY, .from = 1}};
+	static struct turns t;
+
+	t.bytes = 0;
+	add(&t, TURN_SERVE, 0, here, sizeof(here));
+	save("daemon", "served_here", t.data, t.bytes);
+	t.bytes = 0;
+	add(&t, TURN_SERVE, 0, asked, sizeof(asked));
+	save("daemon", "served_peer", t.data, t.bytes);
+	t.bytes = 0;
+	add(&t, TURN_SERVE, 0, asking, sizeof(asking));
+	save("daemon", "served_by_peer", t.data, t.bytes);
 }
 
 static void save_questions(void)
@@ -592,6 +626,7 @@ int main(int argc, char **argv)
 	save_connected();
 	save_other_replies();
 	save_notes();
+	save_services();
 	save_questions();
 	save_status();
 	save_trace();
