@@ -225,7 +225,8 @@ class Liars(Case):
         self.ask()
         self.service.hear()
         self.service.close()
-        self.expect_refused(1, errno.ENOENT)
+        heard = self.hear()
+        self.assertEqual((heard.word, heard.number), (GONE, 1))
 
     def test_clients_that_do_not_wait(self):
         """Nothing is left of them once the peer has answered, however late."""

@@ -7,7 +7,8 @@ import struct
 from . import peering, wire
 
 OFFER, OFFERED, ASK, MADE, REFUSED, GONE, STILL = range(1, 8)
-FRAME = peering.FIRST_MESSAGE + 1  # src/daemon/services/notes.h
+FRAME = peering.FIRST_MESSAGE + 1  # src/daemon/peers/frame.h
+SHORT = 24  # bytes of notes between daemons whose word needs no more
 OWN, PEERS = (struct.Struct(order + "HHIQQ32s32s32s16s16sIIHBBI96s196s4x") for order in "<>")
 WAIT_S = 60
 SILENCE_S = 0.3  # in which nothing comes
@@ -36,7 +37,8 @@ class Note:
 
     def frame(self):
         """As a peer says it."""
-        return peering.frame(FRAME, PEERS.pack(*dataclasses.astuple(self)))
+        body = PEERS.pack(*dataclasses.astuple(self))
+        return peering.frame(FRAME, body if self.word in (ASK, MADE) else body[:SHORT])
 
     def packed(self):
         """As a process says it."""
@@ -44,7 +46,7 @@ class Note:
 
 
 def of_peer(body):
-    return Note(*PEERS.unpack(body))
+    return Note(*PEERS.unpack(body.ljust(PEERS.size, b"\0")))
 
 
 def unsound():

@@ -26,7 +26,7 @@ static int ask_here(struct wv_services *s, struct wv_service_conn *conn,
 	int err = *ask->user ? name_client(s, conn->client, ask) : 0;
 	struct wv_service_process *service;
 
-	if (err)
+	if (err == -EINPROGRESS)
 		return err;
 	service = wv_service_find(s, ask, &conn->client->uid);
 	return service ? wv_service_ask(s, service, conn, ask) : -ENOENT;

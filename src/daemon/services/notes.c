@@ -34,12 +34,15 @@ void wv_service_note_swap(struct wv_service_note *note)
 	}
 }
 
+static bool is_long(const struct wv_service_note *note)
+{
+	return note->word == WV_SERVICE_ASK || note->word == WV_SERVICE_MADE;
+}
+
 /* How much of @note is sent: where one node has thousands of connections, most end at once. */
 static size_t bytes_of(const struct wv_service_note *note)
 {
-	bool is_long = note->word == WV_SERVICE_ASK || note->word == WV_SERVICE_MADE;
-
-	return is_long ? sizeof(*note) : offsetof(struct wv_service_note, name);
+	return is_long(note) ? sizeof(*note) : offsetof(struct wv_service_note, name);
 }
 
 int wv_service_send(struct wv_peer *peer, const struct wv_service_note *note)
@@ -57,5 +60,8 @@ int wv_service_note_read(const void *body, size_t length, struct wv_service_note
 	*note = (struct wv_service_note){.word = 0};
 	memcpy(note, body, length);
 	wv_service_note_swap(note);
-	return length == bytes_of(note) && wv_service_note_is_sound(note) ? 0 : -EPROTO;
+	if (length != bytes_of(note) || !wv_service_note_is_sound(note))
+		return -EPROTO;
+	/* What has no number there could never be spoken of again. */
+	return is_long(note) && !note->from ? -EPROTO : 0;
 }

@@ -13,8 +13,10 @@ static const struct wv_allowance_rate ask_rate = {.share_us = 5000, .most_us = 1
 /* Whether @user is one of @list, which has commas between its items. */
 static bool is_listed(const char *list, const char *user)
 {
-	size_t bytes = strlen(user);
+	size_t bytes = strcspn(user, ",");
 
+	if (user[bytes])
+		return false;
 	for (const char *at = list; at && *at; at = strchr(at, ',')) {
 		at += *at == ',';
 		if (!strncmp(at, user, bytes) && (at[bytes] == ',' || !at[bytes]))
