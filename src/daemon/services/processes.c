@@ -11,11 +11,8 @@
 struct wv_service_process *wv_service_process_add(struct wv_services *s, int sock, uid_t uid,
 						  const struct wv_tenant *tenant)
 {
-	struct wv_service_process *process;
+	struct wv_service_process *process = calloc(1, sizeof(*process));
 
-	if (wv_user_names_start(s->names, s->workers))
-		return NULL;
-	process = calloc(1, sizeof(*process));
 	if (!process)
 		return NULL;
 	process->sock = sock;
