@@ -208,7 +208,9 @@ static const char *beside(const struct bed *b)
 {
 	static char text[24];
 
-	snprintf(text, sizeof(text), b->qps > 1 ? ", %u QPs" : "", b->qps);
+	*text = '\0';
+	if (b->qps > 1)
+		snprintf(text, sizeof(text), ", %u QPs", b->qps);
 	return text;
 }
 

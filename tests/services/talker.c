@@ -131,17 +131,17 @@ static void do_connect(const struct line *line)
 }
 
 /* Posts to a connection, and prints what becomes of it. */
-static void work(struct ibv_qp *qp, struct ibv_send_wr *wr)
+static void work(struct ibv_qp *qp, struct ibv_send_wr wr)
 {
 	struct ibv_sge sge = {(uintptr_t)memory.bytes, TEXT_BYTES, memory.mr->lkey};
 	struct ibv_send_wr *bad;
 	struct ibv_wc wc;
 	int n = 0;
 
-	wr->sg_list = &sge;
-	wr->num_sge = 1;
-	wr->send_flags = IBV_SEND_SIGNALED;
-	OK(ibv_post_send(qp, wr, &bad));
+	wr.sg_list = &sge;
+	wr.num_sge = 1;
+	wr.send_flags = IBV_SEND_SIGNALED;
+	OK(ibv_post_send(qp, &wr, &bad));
 	for (int ms = 0; !n && ms < PATIENCE_MS; ms++) {
 		n = DONE(ibv_poll_cq(cq, 1, &wc));
 		if (!n)
@@ -164,7 +164,7 @@ static void do_write(const struct line *line)
 	struct ibv_send_wr wr = one_sided(line, IBV_WR_RDMA_WRITE);
 
 	strncpy(memory.bytes, option(line, "text"), TEXT_BYTES);
-	work(connection(line)->qp, &wr);
+	work(connection(line)->qp, wr);
 }
 
 static void do_read(const struct line *line)
@@ -172,7 +172,7 @@ static void do_read(const struct line *line)
 	struct ibv_send_wr wr = one_sided(line, IBV_WR_RDMA_READ);
 
 	memset(memory.bytes, 0, TEXT_BYTES);
-	work(connection(line)->qp, &wr);
+	work(connection(line)->qp, wr);
 	printf("read %s\n", memory.bytes);
 }
 
@@ -181,7 +181,7 @@ static void do_send(const struct line *line)
 	struct ibv_send_wr wr = {.opcode = IBV_WR_SEND};
 
 	strncpy(memory.bytes, option(line, "text"), TEXT_BYTES);
-	work(connection(line)->qp, &wr);
+	work(connection(line)->qp, wr);
 }
 
 /* What others have written, or sent. */
