@@ -39,8 +39,8 @@ static bool is_long(const struct wv_service_note *note)
 	return note->word == WV_SERVICE_ASK || note->word == WV_SERVICE_MADE;
 }
 
-/* How much of @note is sent: where one node has thousands of connections, most end at once. */
-static size_t bytes_of(const struct wv_service_note *note)
+/* Where one node has thousands of connections, most end at once. */
+size_t wv_service_note_bytes(const struct wv_service_note *note)
 {
 	return is_long(note) ? sizeof(*note) : offsetof(struct wv_service_note, name);
 }
@@ -50,7 +50,7 @@ int wv_service_send(struct wv_peer *peer, const struct wv_service_note *note)
 	struct wv_service_note swapped = *note;
 
 	wv_service_note_swap(&swapped);
-	return wv_peer_send(peer, WV_FRAME_SERVICE, &swapped, bytes_of(note));
+	return wv_peer_send(peer, WV_FRAME_SERVICE, &swapped, wv_service_note_bytes(note));
 }
 
 int wv_service_note_read(const void *body, size_t length, struct wv_service_note *note)
@@ -60,7 +60,7 @@ int wv_service_note_read(const void *body, size_t length, struct wv_service_note
 	*note = (struct wv_service_note){.word = 0};
 	memcpy(note, body, length);
 	wv_service_note_swap(note);
-	if (length != bytes_of(note) || !wv_service_note_is_sound(note))
+	if (length != wv_service_note_bytes(note) || !wv_service_note_is_sound(note))
 		return -EPROTO;
 	/* What has no number there could never be spoken of again. */
 	return is_long(note) && !note->from ? -EPROTO : 0;

@@ -12,6 +12,9 @@ int wv_service_tell(const struct wv_service_process *process, const struct wv_se
  */
 int wv_service_send(struct wv_peer *peer, const struct wv_service_note *note);
 
+/* How many bytes of @note, which is in host order, daemons send to each other. */
+size_t wv_service_note_bytes(const struct wv_service_note *note);
+
 /* From host order to that of peers, or back. */
 void wv_service_note_swap(struct wv_service_note *note);
 

@@ -63,7 +63,7 @@ int __wrap_wv_link_send(struct wv_link *link, uint16_t type, const void *body, s
 int __wrap_wv_link_send(struct wv_link *link, uint16_t type, const void *body, size_t length)
 {
 	(void)link;
-	if (type == WV_SERVICE_FRAME)
+	if (type == WV_FRAME_SERVICE)
 		assert_int_equal(wv_service_note_read(body, length, &service_heard), 0);
 	return 0;
 }
@@ -274,6 +274,7 @@ static void say_of_service(const struct served *said)
 	struct turn as_message = {.what = WV_MSG_SERVICE, .bytes = sizeof(struct wv_service_note)};
 	struct wv_service_note note = service_note_of(said);
 	unsigned int client = said->client % (N_CLIENTS + 1);
+	size_t bytes = wv_service_note_bytes(&note);
 
 	link_of_peer.out.end = said->flags & SERVED_SLOWLY ? WV_OUTBOX_MOST : 0;
 	if (said->flags & SERVED_LOST)
@@ -283,7 +284,7 @@ static void say_of_service(const struct served *said)
 		return;
 	}
 	wv_service_note_swap(&note);
-	hear_peer(WV_SERVICE_FRAME, (const uint8_t *)&note, sizeof(note));
+	hear_peer(WV_FRAME_SERVICE, (const uint8_t *)&note, bytes);
 }
 
 static void serve(const uint8_t *data, size_t bytes)
@@ -313,7 +314,7 @@ static void take(const struct turn *turn, const uint8_t *data)
 		bench_fill(bench);
 		break;
 	case TURN_NOTE:
-		hear_peer(turn->client % 2 ? WV_SERVICE_FRAME : WV_FRAME_FIRST_MESSAGE, data,
+		hear_peer(turn->client % 2 ? WV_FRAME_SERVICE : WV_FRAME_FIRST_MESSAGE, data,
 			  turn->bytes);
 		break;
 	case TURN_TALK:
