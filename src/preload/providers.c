@@ -35,9 +35,7 @@ static bool is_in(const struct wv_provider *p, const char *file)
 
 bool wv_provider_queues_are_chosen(const char *file)
 {
-	/* The environment first: almost always nothing is chosen, and no name is looked at. */
-	each_provider(p) if (p->queues_are_chosen && p->queues_are_chosen() &&
-			     is_in(p, file)) return true;
+	each_provider(p) if (p->queues_are_chosen && is_in(p, file)) return p->queues_are_chosen();
 	return false;
 }
 

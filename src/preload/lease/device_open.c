@@ -238,7 +238,7 @@ int wv_device_open(const char *path, const struct wv_scope *scope)
 	wv_lock();
 	fd = open_locked(path, scope);
 	if (fd >= 0 && !scope->maker)
-		wv_open_outcome_note(fd, wv_client_why_unasked(path));
+		wv_open_outcome_note(fd, path);
 	wv_unlock();
 	wv_trace_open(start, fd);
 	return fd;

@@ -2,6 +2,7 @@
 #include "preload/lease/open_outcome.h"
 
 #include "base/base.h"
+#include "preload/client/daemon_connection.h"
 #include "preload/core/context.h"
 #include "preload/core/counters.h"
 
@@ -24,7 +25,7 @@ static void remember(enum wv_reason reason)
 	__atomic_store_n(&last, reason, __ATOMIC_RELAXED);
 }
 
-void wv_open_outcome_note(int fd, enum wv_reason unasked)
+void wv_open_outcome_note(int fd, const char *path)
 {
 	static uint64_t *const by_mode[] = {
 	    [WV_PLAIN] = &wv_counters.plain,
@@ -33,6 +34,7 @@ void wv_open_outcome_note(int fd, enum wv_reason unasked)
 	};
 	const struct wv_context *c = wv_context_of(fd);
 	enum wv_mode mode = c ? c->mode : WV_PLAIN;
+	enum wv_reason unasked = mode == WV_LEASED ? WV_REASON_NONE : wv_client_why_unasked(path);
 
 	wv_count(&wv_counters.opens);
 	wv_count(by_mode[mode]);

@@ -7,10 +7,10 @@
 #include <stdbool.h>
 
 /*
- * Counts the open that returned @fd, and remembers why it got no lease. @unasked is why the daemon
- * was not asked, or did not answer. Call with the lock held.
+ * Counts the open of the device node @path that returned @fd, and remembers why it got no lease.
+ * Call with the lock held.
  */
-void wv_open_outcome_note(int fd, enum wv_reason unasked);
+void wv_open_outcome_note(int fd, const char *path);
 
 /* The parent opened the device, before the fork. */
 void wv_open_outcome_note_preforked(void);
