@@ -5,10 +5,10 @@
  * socket. See warmverbs-service(3).
  *
  * The functions are in libwarmverbs-service.so.0 (pkg-config: warmverbs-service), need a warmverbsd
- * on each node, and call nothing but verbs. Functions that can fail return 0 or, as verbs do, a
- * positive errno value. All functions may be called from any thread; but wv_service_withdraw() not
- * while another thread uses the offer or disconnects one of its connections, and
- * wv_service_disconnect() not while another thread uses the connection.
+ * on each node, and reach RDMA devices by verbs alone. Functions that can fail return 0 or, as
+ * verbs do, a positive errno value. All functions may be called from any thread; but
+ * wv_service_withdraw() not while another thread uses the offer or disconnects one of its
+ * connections, and wv_service_disconnect() not while another thread uses the connection.
  *
  * Structures may grow at their end. The argument `size` is the sizeof() of the structure that the
  * caller was compiled with.

@@ -67,10 +67,7 @@ int wv_pairing_new(const struct wv_config *config, struct wv_service *service, w
 		      .names = &p->names,
 		      .with_peers = config->pairs_with_peers,
 		      .issue = issue},
-	    .services = {.event = service->event,
-			 .workers = service->workers,
-			 .peers = &p->peers,
-			 .names = &p->names},
+	    .services = {.event = service->event, .peers = &p->peers, .names = &p->names},
 	};
 	service->peers = &p->peers;
 	service->services = &p->services;
@@ -90,8 +87,10 @@ uint32_t wv_pairing_limit(struct wv_pairing *p, uint32_t n_fds)
 
 int wv_pairing_start(struct wv_pairing *p)
 {
-	int err = p->peers.config->pairs ? wv_pairs_start(&p->pairs) : 0;
+	int err = wv_user_names_start(&p->names, p->peers.workers);
 
+	if (!err && p->peers.config->pairs)
+		err = wv_pairs_start(&p->pairs);
 	if (!err)
 		err = wv_services_start(&p->services);
 	return err ?: wv_peers_start(&p->peers);

@@ -195,7 +195,7 @@ static int wait_ms(struct wv_offer *offer, bool more)
 	if (offer->sock < 0)
 		return (int)wv_backoff(FIRST_PAUSE_MS, LONGEST_PAUSE_MS, offer->failures + 1);
 	pthread_mutex_lock(&offer->lock);
-	is_told = wv_offer_say_left(offer);
+	is_told = wv_service_say_left(offer->sock, &offer->left);
 	pthread_mutex_unlock(&offer->lock);
 	return is_told ? -1 : FIRST_PAUSE_MS;
 }

@@ -2,18 +2,23 @@
 #include "service/conn_end.h"
 
 #include "base/base.h"
+#include "service/daemon_socket.h"
 
-void wv_service_conn_know(struct wv_service_conn_end *conn, const struct wv_service_note *made)
+#include <errno.h>
+
+bool wv_service_say_left(int sock, struct wv_service_ends *left)
 {
-	struct wv_service_connection *public = &conn->public;
+	struct wv_service_conn_end *end;
 
-	for (unsigned int i = 0; i < made->n_regions; i++)
-		conn->regions[i] = (struct wv_region){.addr = made->regions[i].addr,
-						      .length = made->regions[i].length,
-						      .rkey = made->regions[i].rkey};
-	memcpy(conn->data, made->data, made->data_bytes);
-	public->regions = made->n_regions ? conn->regions : NULL;
-	public->n_regions = made->n_regions;
-	public->data = made->data_bytes ? conn->data : NULL;
-	public->data_bytes = made->data_bytes;
+	while ((end = LIST_FIRST(left))) {
+		const struct wv_service_note gone = {.word = WV_SERVICE_GONE,
+						     .number = end->offer ? end->number : 0,
+						     .from = end->offer ? 0 : end->number};
+
+		if (sock >= 0 && wv_service_say(sock, &gone) == -EAGAIN)
+			return false;
+		LIST_REMOVE(end, link);
+		free(end);
+	}
+	return true;
 }

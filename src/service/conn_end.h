@@ -31,5 +31,10 @@ struct wv_service_conn_end {
 	TAILQ_ENTRY(wv_service_conn_end) ready_link; /* of a stock */
 };
 
-/* Takes over what the service tells by @made of its memory and itself. */
-void wv_service_conn_know(struct wv_service_conn_end *conn, const struct wv_service_note *made);
+LIST_HEAD(wv_service_ends, wv_service_conn_end);
+
+/*
+ * Tells the daemon at @sock that the connections of @left are no more, as long as it reads, and
+ * frees what it was told of; or all, if @sock is -1. Whether nothing is left.
+ */
+bool wv_service_say_left(int sock, struct wv_service_ends *left);

@@ -3,30 +3,15 @@
 
 #include "base/base.h"
 #include "base/clock.h"
+#include "base/own_fd.h"
 #include "wire/exchange.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 #define LONGEST_WAIT_MS 60000 /* at a time */
-
-/* A program that closes 0 to 2 before it opens files of its own expects to get these numbers. */
-static int off_standard(int fd)
-{
-	int other;
-
-	if (fd < 0 || fd > STDERR_FILENO)
-		return fd;
-	other = fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-	if (other < 0)
-		other = -errno;
-	close(fd);
-	return other;
-}
 
 static bool is_disabled;
 static char socket_path[sizeof(((struct sockaddr_un *)NULL)->sun_path)];
@@ -51,16 +36,8 @@ int wv_service_socket(void)
 	pthread_once(&once, read_settings);
 	if (is_disabled)
 		return -EOPNOTSUPP;
-	sock = off_standard(wv_connect(socket_path));
+	sock = wv_fd_off_standard(wv_connect(socket_path));
 	return sock == -ENOENT ? -ECONNREFUSED : sock;
-}
-
-uint64_t wv_service_cookie(int sock)
-{
-	uint64_t cookie = 0;
-	socklen_t bytes = sizeof(cookie);
-
-	return getsockopt(sock, SOL_SOCKET, SO_COOKIE, &cookie, &bytes) ? 0 : cookie;
 }
 
 int wv_service_say(int sock, const struct wv_service_note *note)

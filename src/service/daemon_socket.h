@@ -13,12 +13,6 @@
  */
 int wv_service_socket(void);
 
-/*
- * What tells the file @sock from all others. A program may close descriptors that it does not know,
- * and then the number may be that of another file. 0: it is no socket.
- */
-uint64_t wv_service_cookie(int sock);
-
 /* Sends @note, without waiting. 0 or -errno. */
 int wv_service_say(int sock, const struct wv_service_note *note);
 

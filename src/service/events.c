@@ -2,7 +2,6 @@
 #include "service/events.h"
 
 #include "base/base.h"
-#include "service/daemon_socket.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>
@@ -54,21 +53,6 @@ WV_PUBLIC int wv_service_next(struct wv_offer *offer, struct wv_service_event *e
 	return conn ? 0 : EAGAIN;
 }
 
-bool wv_offer_say_left(struct wv_offer *offer)
-{
-	struct wv_service_note gone = {.word = WV_SERVICE_GONE};
-	struct wv_service_conn_end *end;
-
-	while ((end = LIST_FIRST(&offer->left))) {
-		gone.number = end->number;
-		if (offer->sock >= 0 && wv_service_say(offer->sock, &gone) == -EAGAIN)
-			return false;
-		LIST_REMOVE(end, link);
-		free(end);
-	}
-	return true;
-}
-
 void wv_offer_leave(struct wv_service_conn_end *end)
 {
 	struct wv_offer *offer = end->offer;
@@ -81,6 +65,6 @@ void wv_offer_leave(struct wv_service_conn_end *end)
 	forget_event(offer, end);
 	LIST_REMOVE(end, link);
 	LIST_INSERT_HEAD(&offer->left, end, link);
-	wv_offer_say_left(offer);
+	wv_service_say_left(offer->sock, &offer->left);
 	pthread_mutex_unlock(&offer->lock);
 }

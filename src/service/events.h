@@ -13,6 +13,3 @@ void wv_offer_forget(struct wv_offer *offer, struct wv_service_conn_end *conn);
 
 /* Frees @end, which the program has ended; the daemon is told as soon as it reads. */
 void wv_offer_leave(struct wv_service_conn_end *end);
-
-/* Tells the daemon of those that have left. False: it does not read. With the lock. */
-bool wv_offer_say_left(struct wv_offer *offer);

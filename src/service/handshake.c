@@ -67,6 +67,22 @@ static int ask(struct handshake *h, struct wv_service_route **route)
 	return err;
 }
 
+/* Takes over what the service tells of its memory and itself. */
+static void know(struct wv_service_conn_end *end, const struct wv_service_note *made)
+{
+	struct wv_service_connection *public = &end->public;
+
+	for (unsigned int i = 0; i < made->n_regions; i++)
+		end->regions[i] = (struct wv_region){.addr = made->regions[i].addr,
+						     .length = made->regions[i].length,
+						     .rkey = made->regions[i].rkey};
+	memcpy(end->data, made->data, made->data_bytes);
+	public->regions = made->n_regions ? end->regions : NULL;
+	public->n_regions = made->n_regions;
+	public->data = made->data_bytes ? end->data : NULL;
+	public->data_bytes = made->data_bytes;
+}
+
 /* The service has connected its end; @end becomes the other. 0 or -errno. */
 static int finish(struct handshake *h, struct wv_service_conn_end *end)
 {
@@ -74,7 +90,7 @@ static int finish(struct handshake *h, struct wv_service_conn_end *end)
 
 	if (!err)
 		err = wv_service_qp_rts(end->public.qp, &h->shape, &h->own, &h->note.qp);
-	wv_service_conn_know(end, &h->note);
+	know(end, &h->note);
 	return err;
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /* The public functions that begin and end an offer. */
 #include "base/base.h"
+#include "base/library_thread.h"
 #include "service/answering.h"
 #include "service/daemon_socket.h"
 #include "service/events.h"
 #include "service/offer_state.h"
 
 #include <errno.h>
-#include <signal.h>
 #include <sys/eventfd.h>
 
 #define ANSWER_MS 1000
@@ -67,19 +67,6 @@ static int prepare(struct wv_offer *offer, const struct wv_service_attr *attr)
 	offer->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	offer->event_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
 	return offer->stop_fd < 0 || offer->event_fd < 0 ? -errno : 0;
-}
-
-/* Signals are the program's own. */
-static int start_thread(struct wv_offer *offer)
-{
-	sigset_t blocked, before;
-	int err;
-
-	sigfillset(&blocked);
-	pthread_sigmask(SIG_SETMASK, &blocked, &before);
-	err = pthread_create(&offer->thread, NULL, wv_offer_work, offer);
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
-	return -err;
 }
 
 static void free_offer(struct wv_offer *offer)
@@ -186,7 +173,7 @@ WV_PUBLIC int wv_service_offer(const struct wv_service_attr *attr, size_t size,
 	if (!err)
 		err = wv_offer_tell(offer, wv_service_deadline(ANSWER_MS));
 	if (!err)
-		err = start_thread(offer);
+		err = wv_library_thread(&offer->thread, wv_offer_work, offer);
 	if (err) {
 		delist(offer);
 		free_offer(offer);
@@ -202,7 +189,7 @@ static void let_go(struct wv_offer *offer)
 	struct wv_service_conn_end *conn;
 
 	wv_close_fd(&offer->sock);
-	wv_offer_say_left(offer);
+	wv_service_say_left(offer->sock, &offer->left);
 	while ((conn = LIST_FIRST(&offer->conns))) {
 		LIST_REMOVE(conn, link);
 		conn->offer = NULL;

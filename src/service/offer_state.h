@@ -30,7 +30,7 @@ struct wv_offer {
 
 	pthread_mutex_t lock; /* of the rest */
 	int sock;	      /* -1: there is no daemon now. Only the thread changes it */
-	LIST_HEAD(, wv_service_conn_end) conns;
-	LIST_HEAD(, wv_service_conn_end) left; /* ended, and the daemon was not reading */
+	struct wv_service_ends conns;
+	struct wv_service_ends left; /* ended, and the daemon was not reading */
 	TAILQ_HEAD(, wv_service_conn_end) events;
 };

@@ -2,13 +2,13 @@
 #include "service/prepared.h"
 
 #include "base/base.h"
+#include "base/library_thread.h"
 #include "service/handshake.h"
 #include "service/route.h"
 
 #include <errno.h>
 #include <netdb.h>
 #include <pthread.h>
-#include <signal.h>
 #include <time.h>
 
 #define MOST_STOCKS 64
@@ -110,7 +110,7 @@ static struct stock *find(const struct wv_connect_attr *attr)
 	struct stock *stock;
 
 	LIST_FOREACH (stock, &all, link)
-		if (!stock->is_over && is_for(stock, attr))
+		if (is_for(stock, attr))
 			return stock;
 	return add(attr);
 }
@@ -174,11 +174,9 @@ static void *work(void *data)
 	return NULL;
 }
 
-/* With the lock. Signals are the program's own. */
+/* With the lock. */
 static void put_to_work(struct stock *stock)
 {
-	sigset_t blocked, before;
-
 	stock->has_failed = false;
 	if (stock->is_at_work) {
 		pthread_cond_signal(&stock->wake);
@@ -186,11 +184,8 @@ static void put_to_work(struct stock *stock)
 	}
 	if (stock->has_thread)
 		pthread_join(stock->thread, NULL);
-	sigfillset(&blocked);
-	pthread_sigmask(SIG_SETMASK, &blocked, &before);
-	stock->has_thread = !pthread_create(&stock->thread, NULL, work, stock);
+	stock->has_thread = !wv_library_thread(&stock->thread, work, stock);
 	stock->is_at_work = stock->has_thread;
-	pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
 static void before_fork(void)

@@ -2,6 +2,7 @@
 #include "service/route.h"
 
 #include "base/base.h"
+#include "base/own_fd.h"
 #include "service/daemon_socket.h"
 
 #include <errno.h>
@@ -13,9 +14,9 @@ struct wv_service_route {
 	int sock; /* -1: of no use any more */
 	uint64_t cookie;
 	bool is_taken;
-	uint64_t count;				/* of questions */
-	LIST_HEAD(, wv_service_conn_end) conns; /* that were asked for here, and last */
-	LIST_HEAD(, wv_service_conn_end) left;	/* that do not, and the daemon was not reading */
+	uint64_t count;		      /* of questions */
+	struct wv_service_ends conns; /* that were asked for here, and last */
+	struct wv_service_ends left;  /* that do not, and the daemon was not reading */
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -25,7 +26,7 @@ static LIST_HEAD(, wv_service_route) all = LIST_HEAD_INITIALIZER(all);
 /* The program may have closed the socket, and then its number may be that of another file. */
 static bool is_ours(const struct wv_service_route *route)
 {
-	return route->sock >= 0 && wv_service_cookie(route->sock) == route->cookie;
+	return route->sock >= 0 && wv_socket_cookie(route->sock) == route->cookie;
 }
 
 static void close_route(struct wv_service_route *route)
@@ -35,19 +36,10 @@ static void close_route(struct wv_service_route *route)
 	route->sock = -1;
 }
 
-/* Tells the daemon of what has left, as far as it reads. With the lock. */
+/* With the lock. */
 static void say_left(struct wv_service_route *route)
 {
-	struct wv_service_note gone = {.word = WV_SERVICE_GONE};
-	struct wv_service_conn_end *end;
-
-	while ((end = LIST_FIRST(&route->left))) {
-		gone.from = end->number;
-		if (is_ours(route) && wv_service_say(route->sock, &gone) == -EAGAIN)
-			return;
-		LIST_REMOVE(end, link);
-		free(end);
-	}
+	wv_service_say_left(is_ours(route) ? route->sock : -1, &route->left);
 }
 
 /* With the lock. */
@@ -107,7 +99,7 @@ static int open_route(struct wv_service_route **route)
 	*route = calloc(1, sizeof(**route));
 	if (!*route)
 		return -ENOMEM;
-	(*route)->cookie = wv_service_cookie(sock);
+	(*route)->cookie = wv_socket_cookie(sock);
 	(*route)->sock = wv_steal_fd(&sock);
 	LIST_INSERT_HEAD(&all, *route, link);
 	return 0;

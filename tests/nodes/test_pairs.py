@@ -6,13 +6,11 @@ Whatever goes wrong with a pair, both programs get what they get plainly.
 """
 
 import os
-import shutil
 import signal
-import tempfile
 import time
 import unittest
 
-from support import authority, bed, cases, nodes, trace, users
+from support import bed, cases, nodes, trace, users
 
 SHOWING = 5  # connections after which the server has spares
 ENOUGH = 60  # connections of a server in a test
@@ -45,22 +43,12 @@ HALFWAY = client().replace(
     RTR_RTS, f"{RTR_RTS.replace('rtr,rts', 'rtr')} at:halfway {RTR_RTS.replace('rtr,rts', 'rts')}")
 
 
-@unittest.skipIf(os.geteuid(), "the nodes have no IP addresses: only root may make a network")
-class Case(nodes.Case):
-    """The server is on b, its clients are on a; the daemons are peers."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.certificates = tempfile.mkdtemp(prefix="pairs.")
-        cls.addClassCleanup(shutil.rmtree, cls.certificates)
-        cls.authority = authority.Authority(cls.certificates)
-        super().setUpClass()
+class Case(nodes.Peers):
+    """The server is on b, its clients are on a."""
 
     @classmethod
     def daemon_options(cls, node):
-        certificate, key = cls.authority.give(f"node{node.number}", f"IP:{node.address}")
-        return ["--pairs", "yes", "--peers", f"192.0.2.{3 - node.number}", "--peer-listen", node.address,
-                "--peer-ca", cls.authority.certificate, "--peer-certificate", certificate, "--peer-key", key]
+        return ["--pairs", "yes", *super().daemon_options(node)]
 
     def setUp(self):
         super().setUp()

@@ -1,12 +1,7 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """Programs that offer services and are connected to services (talker.c), on two nodes whose daemons are peers."""
 
-import os
-import shutil
-import tempfile
-import unittest
-
-from support import authority, bed, nodes
+from support import bed, nodes
 
 TALKER = str(bed.BUILD / "tests/services/talker")
 NOTICE_MS = 20000  # until an event that is certain to come has come
@@ -46,22 +41,8 @@ class Talker:
         self.program.process.wait(bed.LIMIT_S)
 
 
-@unittest.skipIf(os.geteuid(), "the nodes have no IP addresses: only root may make a network")
-class Case(nodes.Case):
-    """Services are on b; the daemons are peers."""
-
-    @classmethod
-    def setUpClass(cls):
-        cls.certificates = tempfile.mkdtemp(prefix="services.")
-        cls.addClassCleanup(shutil.rmtree, cls.certificates)
-        cls.authority = authority.Authority(cls.certificates)
-        super().setUpClass()
-
-    @classmethod
-    def daemon_options(cls, node):
-        certificate, key = cls.authority.give(f"node{node.number}", f"IP:{node.address}")
-        return ["--peers", f"192.0.2.{3 - node.number}", "--peer-listen", node.address,
-                "--peer-ca", cls.authority.certificate, "--peer-certificate", certificate, "--peer-key", key]
+class Case(nodes.Peers):
+    """Services are on b."""
 
     def setUp(self):
         super().setUp()

@@ -8,9 +8,10 @@ on, and asks the adapter of a node by a.ctl().
 import os
 import pathlib
 import shutil
+import tempfile
 import unittest
 
-from . import bed
+from . import authority, bed
 
 
 class Node(bed.Runs):
@@ -74,3 +75,21 @@ class Case(unittest.TestCase):
     def setUp(self):
         for node in self.nodes:
             node.begin(self)
+
+
+@unittest.skipIf(os.geteuid(), "the nodes have no IP addresses: only root may make a network")
+class Peers(Case):
+    """The daemons of the two nodes are peers."""
+
+    @classmethod
+    def setUpClass(cls):
+        cls.certificates = tempfile.mkdtemp(prefix="peers.")
+        cls.addClassCleanup(shutil.rmtree, cls.certificates)
+        cls.authority = authority.Authority(cls.certificates)
+        super().setUpClass()
+
+    @classmethod
+    def daemon_options(cls, node):
+        certificate, key = cls.authority.give(f"node{node.number}", f"IP:{node.address}")
+        return ["--peers", f"192.0.2.{3 - node.number}", "--peer-listen", node.address,
+                "--peer-ca", cls.authority.certificate, "--peer-certificate", certificate, "--peer-key", key]

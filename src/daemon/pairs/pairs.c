@@ -251,9 +251,7 @@ int wv_pairs_start(struct wv_pairs *p)
 	LIST_INIT(&p->all);
 	wv_edges_init(&p->edges);
 	p->number = (uint32_t)wv_random_number() | 1;
-	err = wv_user_names_start(p->names, p->workers);
-	if (!err)
-		err = wv_line_open(p->workers, &one, &p->line);
+	err = wv_line_open(p->workers, &one, &p->line);
 	if (!err)
 		err = start_own(p);
 	if (err >= 0)

@@ -86,7 +86,7 @@ int wv_user_names_start(struct wv_user_names *names, struct wv_workers *workers)
 	static const struct wv_line_options one = {
 	    .own = 1, .most = 1, .priority = WV_PRIORITY_PEERS};
 
-	return names->line ? 0 : wv_line_open(workers, &one, &names->line);
+	return wv_line_open(workers, &one, &names->line);
 }
 
 void wv_user_names_stop(struct wv_user_names *names)

@@ -23,7 +23,7 @@ struct wv_user_names {
 	unsigned int n;
 };
 
-/* Looks names up in a thread of @workers from now on. 0, also if it does already; or -errno. */
+/* Looks names up in a thread of @workers from now on. 0 or -errno. */
 int wv_user_names_start(struct wv_user_names *names, struct wv_workers *workers);
 
 /* Harmless if it was not started. */

@@ -3,7 +3,6 @@
 
 #include "base/base.h"
 #include "daemon/loop/loop.h"
-#include "daemon/services/asks.h"
 #include "daemon/services/conns.h"
 #include "daemon/services/notes.h"
 #include "daemon/services/offers.h"
@@ -110,8 +109,6 @@ void wv_services_peer_up(struct wv_services *s, struct wv_peer *peer)
 	wv_each_conn (&s->conns, conn)
 		if (conn->peer == WV_LOST_PEER)
 			find_again(s, conn, peer);
-	if (wv_asks_pass_on(s))
-		wv_services_try_again(s);
 }
 
 /* What is connected stays so, since two queue pairs need no daemon. */

@@ -41,7 +41,6 @@ struct wv_service_process {
 struct wv_services {
 	/* Set by the owner before wv_services_start(); all of it outlives the services. */
 	sd_event *event;
-	struct wv_workers *workers;
 	struct wv_peers *peers;
 	struct wv_user_names *names;
 

@@ -22,10 +22,8 @@ static int on_again(sd_event_source *timer, uint64_t now, void *data)
 
 int wv_services_start(struct wv_services *s)
 {
-	int err = wv_user_names_start(s->names, s->workers);
-
 	LIST_INIT(&s->processes);
-	return err ?: wv_timer_add(s->event, WV_PRIORITY_TIMERS, 1000, on_again, s, &s->again);
+	return wv_timer_add(s->event, WV_PRIORITY_TIMERS, 1000, on_again, s, &s->again);
 }
 
 void wv_services_stop(struct wv_services *s)

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "base/build_id.h"
+#include "base/own_fd.h"
 #include "preload/client/provider_list.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/settings.h"
@@ -93,14 +94,6 @@ int wv_client_connect(void)
 	if (sock < 0)
 		__atomic_store_n(&closed, sock == -EACCES, __ATOMIC_RELAXED);
 	return sock;
-}
-
-uint64_t wv_client_cookie(int sock)
-{
-	uint64_t cookie = 0;
-	socklen_t bytes = sizeof(cookie);
-
-	return getsockopt(sock, SOL_SOCKET, SO_COOKIE, &cookie, &bytes) ? 0 : cookie;
 }
 
 int wv_client_ask(int node, uint32_t open_number, uint32_t flags)

@@ -28,12 +28,6 @@ void wv_client_describe(struct wv_msg_request *request, uint32_t open_number, ui
 int wv_client_ask(int node, uint32_t open_number, uint32_t flags);
 
 /*
- * What tells the connection @sock from all other sockets; 0 if @sock is no socket. Its number is
- * another file if the program has closed it without libc, unseen.
- */
-uint64_t wv_client_cookie(int sock);
-
-/*
  * Sends the recording of a first run, or the report on a lease; the caller sets `more`. Failures
  * are ignored. The command log of the recording follows @record in memory.
  */

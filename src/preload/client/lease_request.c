@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "base/clock.h"
+#include "base/own_fd.h"
 #include "preload/client/daemon_connection.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/lock.h"
@@ -109,7 +110,7 @@ static void forget_lost(void)
 {
 	struct wv_lease_request *r = &pending.request;
 
-	if (r->sock >= 0 && wv_client_cookie(r->sock) != pending.cookie)
+	if (r->sock >= 0 && wv_socket_cookie(r->sock) != pending.cookie)
 		forget(&r->sock);
 	if (r->node >= 0 && rdev_of(r->node) != r->rdev)
 		forget(&r->node);
@@ -142,7 +143,7 @@ static void begin(const char *path)
 		return;
 	*r = make(path, true, n_opens, WV_REQUEST_AHEAD);
 	pending.user = geteuid();
-	pending.cookie = wv_client_cookie(r->sock);
+	pending.cookie = wv_socket_cookie(r->sock);
 	if (r->node < 0) {
 		r->node = -1;
 	} else if (r->sock < 0) {

@@ -98,17 +98,6 @@ const struct wv_fd_owner *wv_fd_owner(struct wv_fd_entry file)
 	return owners[file.slot];
 }
 
-int wv_fd_off_standard(int fd)
-{
-	int moved =
-	    fd < 0 || fd > STDERR_FILENO ? -1 : fcntl(fd, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
-
-	if (moved < 0)
-		return fd;
-	close(fd);
-	return moved;
-}
-
 void wv_fd_close_private(int *fd)
 {
 	if (*fd < 0)

@@ -98,13 +98,6 @@ bool wv_fd_hide(int fd, const struct wv_fd_owner *owner);
 /* The owner of a private descriptor. */
 const struct wv_fd_owner *wv_fd_owner(struct wv_fd_entry file);
 
-/*
- * Moves @fd away from the numbers of standard input, output and error, which libc puts other files
- * at, and closes, unseen by this library. Returns the new number: @fd itself if it is none of
- * these, or if there is no other.
- */
-int wv_fd_off_standard(int fd);
-
 /* Closes *@fd, which is private, and sets it to -1. Does nothing if it is -1. */
 void wv_fd_close_private(int *fd);
 

@@ -3,6 +3,7 @@
 
 #include "abi/qp.h"
 #include "base/base.h"
+#include "base/own_fd.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/guard.h"
 #include "preload/core/settings.h"

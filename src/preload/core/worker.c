@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "base/clock.h"
+#include "base/library_thread.h"
 #include "preload/core/guard.h"
 #include "preload/core/process.h"
 #include "preload/core/worker_lock.h"
@@ -16,7 +17,6 @@
 #include <time.h>
 #include <unistd.h>
 
-#define STACK	 (512 * 1024)
 #define NAME	 "warmverbs"
 #define BEGIN_MS 1000
 #define IDLE_MS	 2000 /* without anything to do, until the thread ends */
@@ -155,37 +155,6 @@ static void *run(void *arg)
 	return NULL;
 }
 
-/* The processors of the process are those of its first thread. */
-static void set_processors(pthread_attr_t *attr)
-{
-	cpu_set_t all_of_them;
-
-	if (!sched_getaffinity(getpid(), sizeof(all_of_them), &all_of_them))
-		pthread_attr_setaffinity_np(attr, sizeof(all_of_them), &all_of_them);
-}
-
-static int create(struct wv_worker *w)
-{
-	const struct sched_param none = {.sched_priority = 0};
-	pthread_attr_t attr;
-	sigset_t every, saved;
-	int error;
-
-	sigfillset(&every);
-	pthread_attr_init(&attr);
-	pthread_attr_setstacksize(&attr, STACK);
-	pthread_attr_setinheritsched(&attr, PTHREAD_EXPLICIT_SCHED);
-	pthread_attr_setschedpolicy(&attr, SCHED_OTHER);
-	pthread_attr_setschedparam(&attr, &none); /* otherwise the caller's, which may not fit */
-	set_processors(&attr);
-	/* The program's threads handle its signals. */
-	pthread_sigmask(SIG_SETMASK, &every, &saved);
-	error = pthread_create(&w->thread, &attr, run, w);
-	pthread_sigmask(SIG_SETMASK, &saved, NULL);
-	pthread_attr_destroy(&attr);
-	return -error;
-}
-
 /*
  * A thread that pthread_join() has seen end may still be in the kernel's list (release_task()). One
  * that does not end in time waits for a lock that its caller holds, who is in a signal handler: it
@@ -243,7 +212,7 @@ static int start(struct wv_worker *w)
 	set_called(w, false);
 	w->is_overdue = false;
 	set_mode(w, RUNS);
-	err = create(w);
+	err = wv_library_thread(&w->thread, run, w);
 	if (err) {
 		w->is_refused = true;
 		set_mode(w, OFF);

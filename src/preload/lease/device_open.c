@@ -2,6 +2,7 @@
 #include "preload/lease/device_open.h"
 
 #include "base/base.h"
+#include "base/own_fd.h"
 #include "preload/client/daemon_connection.h"
 #include "preload/client/lease_request.h"
 #include "preload/client/provider_list.h"

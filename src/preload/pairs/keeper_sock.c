@@ -2,6 +2,7 @@
 #include "preload/pairs/keeper_sock.h"
 
 #include "base/base.h"
+#include "base/own_fd.h"
 #include "preload/client/daemon_connection.h"
 #include "preload/core/fd_table.h"
 #include "preload/core/lock.h"
@@ -21,7 +22,7 @@ static struct {
 /* Whether the number is still our file: the program may have closed or replaced it. */
 static bool is_ours(void)
 {
-	return self.cookie && wv_client_cookie(self.sock) == self.cookie;
+	return self.cookie && wv_socket_cookie(self.sock) == self.cookie;
 }
 
 /* The thread wakes. */
@@ -60,7 +61,7 @@ static int begin(int sock)
 {
 	static const struct wv_fd_owner owner = {.closing = leave, .closed = closed};
 	struct wv_pair_note hello = {.word = WV_PAIR_KEEPER};
-	uint64_t cookie = wv_client_cookie(sock); /* 0: the kernel gives none */
+	uint64_t cookie = wv_socket_cookie(sock); /* 0: the kernel gives none */
 
 	if (!cookie || !wv_fd_hide(sock, &owner))
 		return -EMFILE;

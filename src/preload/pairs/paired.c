@@ -3,6 +3,7 @@
 
 #include "abi/compose.h"
 #include "abi/qp.h"
+#include "base/own_fd.h"
 #include "cmdlog/command.h"
 #include "cmdlog/qp_steps.h"
 #include "preload/client/daemon_connection.h"
@@ -61,7 +62,7 @@ static void closed(struct wv_context *c, int sock)
 {
 	struct wv_msg_pair message = {.note = {.word = WV_PAIR_STAYS}};
 
-	if (wv_context_is_inherited(c) || wv_client_cookie(sock) != c->pair.cookie)
+	if (wv_context_is_inherited(c) || wv_socket_cookie(sock) != c->pair.cookie)
 		return;
 	wv_msg_init(&message.msg, WV_MSG_PAIR, sizeof(message));
 	wv_send(sock, &message, sizeof(message), NULL, 0, NULL, 0);
@@ -78,7 +79,7 @@ void wv_paired_begin(struct wv_context *c, const struct wv_lease_pair *pair, int
 	c->pair.peer.port = named.port;
 	c->pair.peer.sgid_index = named.sgid_index;
 	c->pair.came = true;
-	c->pair.cookie = wv_client_cookie(sock);
+	c->pair.cookie = wv_socket_cookie(sock);
 	c->pair.closed = closed;
 	c->pair.qp = wv_cmdlog_nth(c->lease.cmdlog, pair->create)->new_handle;
 	c->qps->progress = (struct wv_pair_progress){.stage = WV_PAIR_APART};
