@@ -183,6 +183,37 @@ int wv_request_pool(unsigned int leases);
  */
 int wv_prefork(unsigned int sets, int (*rehearse)(void *arg), void *arg);
 
+struct ibv_pd;
+struct ibv_mr;
+
+/**
+ * wv_alloc_mr - memory that is registered
+ * @pd: the protection domain
+ * @bytes: its length
+ * @access: enum ibv_access_flags, as for ibv_reg_mr(3)
+ * @mr: set to the memory region; the memory is at (*@mr)->addr
+ *
+ * The memory begins at a page and is zeroed. A program like this one (see wv_request_pool()) that
+ * asks for the same lengths and accesses finds memory that is registered already in its lease: up
+ * to 32 MiB in all for each open of a device, and only without IBV_ACCESS_ON_DEMAND and the like,
+ * which stay tied to the process that registers. All other memory is allocated and registered by
+ * this call; the result is the same.
+ *
+ * A child of fork(2) shares the memory with its parent.
+ *
+ * Returns 0, or EINVAL if an argument is NULL or 0, ENOMEM, or the errno value of ibv_reg_mr(3).
+ */
+int wv_alloc_mr(struct ibv_pd *pd, size_t bytes, int access, struct ibv_mr **mr);
+
+/**
+ * wv_free_mr - deregister and free what wv_alloc_mr() returned
+ * @mr: the memory region; may be NULL
+ *
+ * Memory from a lease stays mapped until its device is closed. Returns 0, or the errno value of
+ * ibv_dereg_mr(3), and then nothing has changed.
+ */
+int wv_free_mr(struct ibv_mr *mr);
+
 /**
  * wv_release - end what is kept for this process
  *

@@ -35,6 +35,7 @@ enum wv_kind {
 	WV_DOORBELL,   /* user address of a doorbell record, in memory that objects share */
 	WV_VOLATILE,   /* differs from run to run (PSNs, librdmacm's flow labels) */
 	WV_VECTOR,     /* completion vector: any of the device, where the program cannot tell */
+	WV_IOVA,       /* what the adapter calls registered memory: its address in the program */
 	WV_KINDS
 };
 
@@ -50,6 +51,7 @@ enum wv_class {
 	WV_PASS,       /* reads changing state, or memory of the program: goes to the kernel */
 	WV_PRIVILEGED, /* may need capabilities of the opener that a lease does not give */
 	WV_DATA,       /* data path: not looked at, not recorded */
+	WV_REGISTER,   /* registers memory: done ahead if wv_alloc_mr() asks for it */
 	WV_CLASSES
 };
 
@@ -67,7 +69,7 @@ struct wv_attr_row {
 	uint16_t id;
 	uint8_t kind; /* enum wv_kind */
 	uint8_t n_fields;
-	struct wv_field fields[3]; /* kinds inside the payload; the rest of it is WV_EQUAL */
+	struct wv_field fields[4]; /* kinds inside the payload; the rest of it is WV_EQUAL */
 };
 
 struct wv_command_row {

@@ -77,7 +77,7 @@ const char *wv_kind_name(enum wv_kind kind)
 	    [WV_NEW_HANDLE] = "new handle", [WV_FD] = "fd",	      [WV_NEW_FD] = "new fd",
 	    [WV_TOKEN] = "token",	    [WV_POINTER] = "pointer", [WV_NUMBER] = "number",
 	    [WV_NEW_NUMBER] = "new number", [WV_BUFFER] = "buffer",   [WV_DOORBELL] = "doorbell",
-	    [WV_VOLATILE] = "volatile",	    [WV_VECTOR] = "vector",
+	    [WV_VOLATILE] = "volatile",	    [WV_VECTOR] = "vector",   [WV_IOVA] = "iova",
 	};
 
 	return (unsigned int)kind < WV_KINDS ? names[kind] : "?";
@@ -89,7 +89,7 @@ const char *wv_class_name(enum wv_class class_)
 	    [WV_CREATE] = "create",	    [WV_CONSTANT] = "constant", [WV_MODIFY] = "modify",
 	    [WV_QUERY] = "query",	    [WV_DESTROY] = "destroy",	[WV_PASS] = "pass",
 	    [WV_DATA] = "data path",	    [WV_OPENING] = "opening",	[WV_MEMORY] = "memory",
-	    [WV_PRIVILEGED] = "privileged",
+	    [WV_PRIVILEGED] = "privileged", [WV_REGISTER] = "register",
 	};
 
 	return (unsigned int)class_ < WV_CLASSES ? names[class_] : "?";

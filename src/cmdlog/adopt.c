@@ -248,6 +248,8 @@ static int may_be_claimed(const struct wv_lease *lease, const struct wv_step *st
 		return 0;
 	case WV_OPENING:
 		return lease->opening;
+	case WV_REGISTER:
+		return !step->error;
 	case WV_MODIFY:
 		return !skips_a_move(lease, step);
 	default:
@@ -289,20 +291,6 @@ struct wv_step *wv_lease_move_to(struct wv_lease *lease, uint32_t handle, int st
 	return NULL;
 }
 
-void *wv_lease_claim_memory(struct wv_lease *lease, size_t bytes)
-{
-	if (!lease->memory)
-		return NULL;
-	wv_each_step (lease->cmdlog, step) {
-		if (step->class_ != WV_MEMORY || step->state != WV_FREE ||
-		    wv_step_memory_size(step) != bytes)
-			continue;
-		step->state = WV_TAKEN;
-		return lease->memory + step->new_number;
-	}
-	return NULL;
-}
-
 struct wv_difference wv_lease_explain(struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
 				      uint32_t write_cmd)
 {
@@ -312,6 +300,11 @@ struct wv_difference wv_lease_explain(struct wv_lease *lease, const struct ib_uv
 	return (struct wv_difference){.why = WV_WHY_NO_STEP};
 }
 
+static int is_handle(void *data, const struct wv_field *f, uint8_t *payload)
+{
+	return f->kind == WV_HANDLE && wv_field_get(f, payload) == *(const uint32_t *)data;
+}
+
 static int names_handle(struct wv_step *step, uint32_t handle)
 {
 	if (step->target == handle)
@@ -319,7 +312,7 @@ static int names_handle(struct wv_step *step, uint32_t handle)
 	wv_each_attr (step, attr)
 		if (attr->kind == WV_HANDLE && attr->data == handle)
 			return 1;
-	return 0;
+	return wv_step_fields(step, is_handle, &handle);
 }
 
 static int names_slot(struct wv_step *step, unsigned int slot)

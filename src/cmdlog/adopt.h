@@ -43,9 +43,6 @@ void wv_lease_take(struct wv_lease *lease, struct wv_step *step);
 /* The claimed step that created the object @handle. NULL: the lease did not. */
 struct wv_step *wv_lease_creator(const struct wv_lease *lease, uint32_t handle);
 
-/* The first unclaimed memory for a queue of @bytes. NULL if there is none. */
-void *wv_lease_claim_memory(struct wv_lease *lease, size_t bytes);
-
 /* Why wv_lease_claim() found nothing: how @cmd differs from the next unclaimed step like it. */
 struct wv_difference wv_lease_explain(struct wv_lease *lease, const struct ib_uverbs_ioctl_hdr *cmd,
 				      uint32_t write_cmd);

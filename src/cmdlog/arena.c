@@ -2,10 +2,16 @@
 #include "cmdlog/arena.h"
 
 #include "base/base.h"
+#include "base/random.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+
+/* Where memory is placed that is registered: 32 to 64 TiB, by 2 MiB. */
+#define PLACES_START (1ull << 45)
+#define PLACE_BYTES  (1ull << 21)
+#define PLACES	     ((1ull << 45) / PLACE_BYTES)
 
 uint64_t wv_recipe_memory(struct wv_cmdlog *recipe)
 {
@@ -15,6 +21,15 @@ uint64_t wv_recipe_memory(struct wv_cmdlog *recipe)
 		if (step->class_ == WV_MEMORY && bytes <= WV_CMDLOG_MAX_MEMORY)
 			bytes += wv_whole_pages(wv_step_memory_size(step));
 	return bytes ? bytes + wv_page_size() : 0; /* offset 0 is no memory */
+}
+
+/*
+ * Between the heap and the libraries of a program, and in no shadow memory of a sanitizer. No two
+ * leases of a program are to meet, so it is by chance.
+ */
+static uint64_t choose_place(void)
+{
+	return PLACES_START + (wv_random_number() % PLACES) * PLACE_BYTES;
 }
 
 /* Maps @fd between two pages without access. */
@@ -52,6 +67,7 @@ int wv_arena_make(struct wv_arena *arena, uint64_t bytes)
 		return -errno;
 	arena->bytes = bytes;
 	arena->used = wv_page_size();
+	arena->place = choose_place();
 	arena->fd = wv_steal_fd(&fd);
 	return 0;
 }

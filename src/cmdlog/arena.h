@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
  * The memory for the queues of one lease: a sealed memfd, so that it can be given to one program,
- * which maps it at any address.
+ * which maps it at any address, or at one that few programs use (@place).
  */
 #pragma once
 
@@ -10,6 +10,7 @@
 struct wv_arena {
 	uint8_t *base; /* NULL: no memory */
 	size_t bytes, used;
+	uint64_t place; /* where a program is to map it whose adapter knows it by address */
 	int fd;
 };
 

@@ -125,6 +125,8 @@ static inline struct wv_step *wv_cmdlog_end(struct wv_cmdlog *cmdlog)
  *                                 number that no step made
  * buffer,      id of memory       step + 1 << 32            offset in the lease's memory;
  * doorbell     << 32 | offset     | offset                  once it is placed, address
+ * iova         the same           the same                  address at which the memory is
+ *                                                           to be placed
  *
  * In all forms 0 means no memory; so the first page of a lease's memory stays unused.
  */
@@ -137,7 +139,7 @@ static inline uint64_t wv_number_is_step(const struct wv_field *field)
 
 static inline bool wv_is_memory(const struct wv_field *field)
 {
-	return field->kind == WV_BUFFER || field->kind == WV_DOORBELL;
+	return field->kind == WV_BUFFER || field->kind == WV_DOORBELL || field->kind == WV_IOVA;
 }
 
 /* Loops over a command log that passed wv_cmdlog_check(). */

@@ -110,6 +110,7 @@ static int resolve_field(void *data, const struct wv_field *f, uint8_t *payload)
 		return resolve_number(data, f, payload);
 	case WV_BUFFER:
 	case WV_DOORBELL:
+	case WV_IOVA:
 		return resolve_memory(data, f, payload);
 	case WV_VOLATILE: /* differs from run to run */
 		wv_field_set(f, payload, 0);
@@ -161,6 +162,7 @@ static int wanted(struct normaliser *n, struct wv_step *step)
 	case WV_CREATE:
 		return step->error == 0 || wv_step_is_probe(n->out.cmdlog, step);
 	case WV_MEMORY:
+	case WV_REGISTER:
 	case WV_OPENING:
 		return step->error == 0;
 	case WV_CONSTANT:

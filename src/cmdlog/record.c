@@ -111,6 +111,18 @@ static int find_ref(void *data, const struct wv_field *f, uint8_t *payload)
 	return 0;
 }
 
+static int is_known(void *data, const struct wv_field *f, uint8_t *payload)
+{
+	return f->kind == WV_BUFFER && wv_allocations_find(data, wv_field_get(f, payload));
+}
+
+/* Whether @cmd registers memory that another process could have made: not the program's own. */
+static bool registers_known(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row,
+			    struct wv_allocations *memory)
+{
+	return memory && wv_command_fields(cmd, row, is_known, memory);
+}
+
 static void record_memory_attr(struct wv_cmdlog_writer *w, struct wv_step *step, uint16_t id,
 			       const void *bytes, size_t len)
 {
@@ -166,7 +178,8 @@ int wv_record_command(struct wv_cmdlog_writer *w, const struct ib_uverbs_ioctl_h
 	wv_cmdlog_abandon(w);
 	if (!row)
 		return WV_UNKNOWN;
-	if (!worth_recording(row))
+	if (!worth_recording(row) ||
+	    (row->class_ == WV_REGISTER && !registers_known(cmd, row, memory)))
 		return 0;
 	if (row->class_ == WV_PRIVILEGED) {
 		/* Its presence is enough: there will be no lease. */

@@ -65,6 +65,8 @@ static int patch_field(void *data, const struct wv_field *f, uint8_t *payload)
 	case WV_BUFFER:
 	case WV_DOORBELL:
 		return value ? patch_number(p, f, payload, (value >> 32) - 1, ref) : 0;
+	case WV_IOVA:
+		return patch_number(p, f, payload, (value >> 32) - 1, ref + p->arena.place);
 	default:
 		return 0;
 	}
@@ -154,7 +156,8 @@ static int command(struct player *p, struct wv_step *from, struct wv_step *step,
 	step->error = issue(kernel, &cmd.hdr);
 	wv_step_place(step, -(uint64_t)(uintptr_t)p->arena.base);
 	err = take_answer(p, step, &cmd, wv_step_row(step));
-	if (step->error == from->error)
+	/* Without it, the program registers the memory itself. */
+	if (step->error == from->error || step->class_ == WV_REGISTER)
 		return err;
 	p->result->failed_step = p->out.cmdlog->n_steps;
 	p->result->failed_errno = step->error;

@@ -4,6 +4,7 @@
 #include "abi/bounds.h"
 #include "cmdlog/arena.h"
 #include "cmdlog/command.h"
+#include "cmdlog/mr_steps.h"
 #include "cmdlog/pattern.h"
 #include "cmdlog/qp_steps.h"
 
@@ -235,7 +236,7 @@ static int check_memory_ref(struct judge *j, const struct wv_field *f, uint64_t 
 	if (!ref)
 		return 0;
 	if (step >= j->n || j->steps[step]->class_ != WV_MEMORY ||
-	    offset >= wv_step_memory_size(j->steps[step]) || (f->kind == WV_BUFFER && offset))
+	    offset >= wv_step_memory_size(j->steps[step]) || (f->kind != WV_DOORBELL && offset))
 		return -EPERM;
 	j->named[step] = true;
 	return 0;
@@ -284,6 +285,16 @@ static const char *check_refs(struct judge *j, struct wv_step *step)
 	return wv_step_fields(step, check_field, j) ? why : NULL;
 }
 
+static const char *check_register(const struct judge *j, struct wv_step *step)
+{
+	const struct ib_uverbs_reg_mr *mr = wv_step_registration(step);
+	uint64_t memory = mr ? (mr->start >> 32) - 1 : j->n;
+
+	j->cost->bytes += WV_OBJECT_BYTES;
+	return memory < j->n ? wv_registration_obstacle(step, wv_step_memory_size(j->steps[memory]))
+			     : "a registration of memory that is not the lease's";
+}
+
 static const char *check_step(struct judge *j, struct wv_step *step)
 {
 	const char *why = check_shape(j->recipe, step);
@@ -297,6 +308,8 @@ static const char *check_step(struct judge *j, struct wv_step *step)
 		return check_create(j->recipe, step, j->cost);
 	case WV_MEMORY:
 		return check_memory(step);
+	case WV_REGISTER:
+		return check_register(j, step);
 	case WV_CONSTANT:
 	case WV_OPENING:
 		return NULL;

@@ -11,9 +11,12 @@
  *   -o N      open the device N times over         -r  destroy the last queue pair and make it anew
  *   -u        UC queue pairs instead of RC         -R  move queue pairs to RESET before INIT
  *   -x        stop at INIT                         -b  destroy what is in use first: must be EBUSY
+ *   -m        memory by wv_alloc_mr(), where warmverbs is preloaded
  *   -p STAGE  wait at: listed, opened, created, init, connected, done
  */
 #include "kit.h"
+
+#include "warmverbs.h"
 
 #include <poll.h>
 
@@ -25,7 +28,7 @@
 struct options {
 	int cqe, depth, n_qps, opens;
 	unsigned int access;
-	bool srq, limit, events, two_cqs, recreate, reset_first, stop_at_init, busy;
+	bool srq, limit, events, two_cqs, recreate, reset_first, stop_at_init, busy, alloc_mr;
 	enum ibv_qp_type type;
 	const char *pause;
 };
@@ -42,6 +45,9 @@ struct objects {
 };
 
 static char send_cookie, recv_cookie;
+
+#pragma weak wv_alloc_mr
+#pragma weak wv_free_mr
 
 static void usage(void)
 {
@@ -94,6 +100,9 @@ static void take_option(struct options *options, int letter)
 	case 'b':
 		options->busy = true;
 		break;
+	case 'm':
+		options->alloc_mr = wv_alloc_mr;
+		break;
 	case 'p':
 		options->pause = optarg;
 		break;
@@ -113,7 +122,7 @@ static struct options read_options(void)
 	for (char *word = text ? strtok(text, " ") : NULL; word && argc < MAX_ARGS - 1;
 	     word = strtok(NULL, " "))
 		argv[argc++] = word;
-	while ((letter = getopt(argc, argv, "c:w:a:n:o:uxsletrRbp:")) > 0)
+	while ((letter = getopt(argc, argv, "c:w:a:n:o:uxsletrRbmp:")) > 0)
 		take_option(&options, letter);
 	if (optind < argc || options.n_qps < 1 || options.n_qps > MAX_QPS)
 		usage();
@@ -147,6 +156,19 @@ static struct ibv_qp *create_qp(struct objects *o)
 	return qp;
 }
 
+/* Memory as memory_new() has it. */
+static struct memory alloc_memory(struct ibv_pd *pd)
+{
+	struct memory memory;
+
+	OK(wv_alloc_mr(pd, MEMORY_BYTES, IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE,
+		       &memory.mr));
+	memory.bytes = memory.mr->addr;
+	for (size_t i = 0; i < MEMORY_BYTES; i++)
+		EXPECT(!memory.bytes[i]);
+	return memory;
+}
+
 static void create(struct objects *o)
 {
 	const struct options *options = o->options;
@@ -165,7 +187,7 @@ static void create(struct objects *o)
 		o->srq = MADE(ibv_create_srq(o->pd, &srq_attr));
 	for (int i = 0; i < options->n_qps; i++)
 		o->qp[i] = create_qp(o);
-	o->memory = memory_new(o->pd);
+	o->memory = options->alloc_mr ? alloc_memory(o->pd) : memory_new(o->pd);
 }
 
 /* An object in use cannot be destroyed, and the attempt does it no harm. */
@@ -327,7 +349,10 @@ static void destroy(struct objects *o)
 		OK(ibv_destroy_cq(o->recv_cq));
 	if (o->channel)
 		OK(ibv_destroy_comp_channel(o->channel));
-	memory_free(o->memory);
+	if (o->options->alloc_mr)
+		OK(wv_free_mr(o->memory.mr));
+	else
+		memory_free(o->memory);
 	OK(ibv_dealloc_pd(o->pd));
 	OK(ibv_close_device(o->context));
 }

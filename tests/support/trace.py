@@ -78,6 +78,11 @@ def unanswered(events):
     return any(e.no_lease == SILENT for e in opens(events, KERNEL))
 
 
+def registrations(events, how):
+    """How many memory regions were registered in this way."""
+    return sum(e.kind == COMMAND and e.command == _INVOKE_WRITE + (9,) and e.how == how for e in events)
+
+
 def made(events, how):
     """What was made in this way by commands that did not fail."""
     return [e.makes for e in events if e.kind == COMMAND and e.makes and e.how == how and not e.error]

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "mlx5_bench.h"
 
+#include "cmdlog/adopt_memory.h"
+
 #include <sys/mman.h>
 
 #define FIRST_NUMBER_RECORDED 0x11

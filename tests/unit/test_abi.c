@@ -243,6 +243,7 @@ static void check_field(const struct wv_attr_row *attr, const struct wv_field *f
 	case WV_POINTER:
 	case WV_BUFFER:
 	case WV_DOORBELL:
+	case WV_IOVA:
 		assert_int_equal(attr->kind, WV_EQUAL);
 		assert_int_equal(f->size, 8);
 		break;
@@ -664,7 +665,7 @@ static const struct {
     /* cmd.c */
     {CMD(ALLOC_PD), WV_CREATE},
     {CMD(OPEN_XRCD), WV_PASS},
-    {CMD(REG_MR), WV_PASS},
+    {CMD(REG_MR), WV_REGISTER},
     {CMD(REREG_MR), WV_PASS},
     {CMD(ALLOC_MW), WV_PASS},
     {CMD(POLL_CQ), WV_DATA},

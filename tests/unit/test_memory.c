@@ -5,6 +5,7 @@
  */
 #include "mlx5_bench.h"
 
+#include "cmdlog/adopt_memory.h"
 #include "cmdlog/arena.h"
 #include "cmdlog/pattern.h"
 #include "cmdlog/rivals.h"

@@ -49,10 +49,23 @@ static bool is_never_done_ahead(enum wv_class class_)
 static void test_the_whitelist(void **state)
 {
 	static const char *const allowed[] = {
-	    "GET_CONTEXT",	 "CQ_CREATE", "QP_CREATE",	     "SRQ_CREATE",
-	    "ASYNC_EVENT_ALLOC", "alloc_pd",  "create_comp_channel", "query_device",
-	    "query_device_ex",	 "modify_qp", "modify_qp_ex",	     "query_qp",
-	    "QUERY_PORT",	 "memory",    "query_hca_cap",	     "uar_obj_alloc",
+	    "GET_CONTEXT",
+	    "CQ_CREATE",
+	    "QP_CREATE",
+	    "SRQ_CREATE",
+	    "ASYNC_EVENT_ALLOC",
+	    "alloc_pd",
+	    "create_comp_channel",
+	    "query_device",
+	    "query_device_ex",
+	    "modify_qp",
+	    "modify_qp_ex",
+	    "query_qp",
+	    "QUERY_PORT",
+	    "memory",
+	    "query_hca_cap",
+	    "uar_obj_alloc",
+	    "reg_mr",
 	};
 	unsigned int n, found = 0;
 	const struct wv_command_row *rows = wv_abi_rows(&n);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "through.h"
 
-#include "cmdlog/adopt.h"
+#include "cmdlog/adopt_memory.h"
 #include "cmdlog/replay.h"
 #include "cmdlog/validate.h"
 #include "fake_kernel.h"

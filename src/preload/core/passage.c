@@ -55,6 +55,8 @@ static bool is_divergence(const struct wv_passage *p)
 		return p->why != WV_WHY_PASS || !wv_abi_creates(p->row, UVERBS_OBJECT_PD);
 	case WV_CONSTANT:
 		return true;
+	case WV_REGISTER:
+		return p->alloc_mr;
 	case WV_OPENING:
 		return p->context->opening;
 	case WV_MODIFY:

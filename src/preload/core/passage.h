@@ -25,6 +25,7 @@ struct wv_passage {
 	bool meets;    /* the kernel is to connect it with the numbers of the pair */
 	bool hides;    /* the answer to the query is to show it in the state `shown` */
 	uint8_t shown; /* enum ibv_qp_state */
+	bool alloc_mr; /* as in scope.h */
 	uint16_t why;  /* enum wv_why: why it is not connected as it was, or as in scope.h; or 0 */
 };
 

@@ -274,6 +274,8 @@ static bool is_recorded(const struct wv_passage *p)
 		return false;
 	case WV_OPENING:
 		return p->context->opening;
+	case WV_REGISTER:
+		return p->alloc_mr;
 	default:
 		return true;
 	}
@@ -367,6 +369,7 @@ int wv_control_path(struct wv_context *context, int fd, struct ib_uverbs_ioctl_h
 	    .cmd = cmd,
 	    .write_cmd = wv_abi_write_cmd(cmd),
 	    .why = wv_scope.why,
+	    .alloc_mr = wv_scope.alloc_mr,
 	};
 
 	wv_scope.ring = NULL; /* the provider has mapped what the last command made */

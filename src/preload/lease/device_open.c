@@ -3,6 +3,8 @@
 
 #include "base/base.h"
 #include "base/own_fd.h"
+#include "cmdlog/adopt_memory.h"
+#include "cmdlog/mr_steps.h"
 #include "preload/client/daemon_connection.h"
 #include "preload/client/lease_request.h"
 #include "preload/client/provider_list.h"
@@ -46,18 +48,24 @@ static bool lease_fits(const struct wv_context *c, struct wv_msg_lease *msg,
 }
 
 /*
- * Maps the memory of the queues. NULL: the file is shorter than the command log says, or cannot be
- * mapped.
+ * Maps the memory of the lease, at @wanted if it can. NULL: the file is shorter than the command
+ * log says, or cannot be mapped.
  */
-static uint8_t *map_memory(int fd, size_t bytes)
+static uint8_t *map_memory(int fd, size_t bytes, uint64_t wanted)
 {
 	struct stat st;
 	void *at;
 
 	if (fstat(fd, &st) || (uint64_t)st.st_size < bytes)
 		return NULL;
-	/* The provider and the device will use all of it, so it is populated here. */
-	at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd, 0);
+	/*
+	 * The provider and the device will use all of it, so it is populated here. A kernel before
+	 * 4.17 takes the address for a hint.
+	 */
+	at = mmap((void *)(uintptr_t)wanted, bytes, PROT_READ | PROT_WRITE,
+		  MAP_SHARED | MAP_POPULATE | (wanted ? MAP_FIXED_NOREPLACE : 0), fd, 0);
+	if (at == MAP_FAILED && wanted)
+		return map_memory(fd, bytes, 0);
 	return at == MAP_FAILED ? NULL : at;
 }
 
@@ -70,11 +78,12 @@ static void track_lease(struct wv_context *c, const int *fds)
 	}
 }
 
-/* Gives the memory of the queues to the lease. False: it cannot be mapped. */
+/* Gives its memory to the lease. False: it cannot be mapped. */
 static bool place_memory(struct wv_context *c, const struct wv_scope *scope, int fd)
 {
 	size_t bytes = c->lease.cmdlog->memory;
-	uint8_t *memory = map_memory(fd, bytes);
+	uint64_t wanted = wv_lease_place_wanted(c->lease.cmdlog);
+	uint8_t *memory = map_memory(fd, bytes, wanted);
 
 	if (!memory)
 		return false;
@@ -83,6 +92,8 @@ static bool place_memory(struct wv_context *c, const struct wv_scope *scope, int
 		scope->maker->mapped(scope->maker->data, memory, wv_whole_pages(bytes), -1);
 	wv_shared_block_note(memory, bytes);
 	wv_lease_place(&c->lease, memory);
+	if ((uintptr_t)memory != wanted)
+		wv_lease_kill_registrations(&c->lease);
 	return true;
 }
 

@@ -3,8 +3,8 @@
 
 #include "base/base.h"
 #include "preload/core/context.h"
-#include "preload/core/process.h"
 #include "preload/core/real.h"
+#include "preload/memory/lease_memory.h"
 #include "preload/memory/shared_blocks.h"
 #include "preload/mlx5/doorbell_records.h"
 
@@ -42,27 +42,6 @@ bool wv_mlx5_queues_are_chosen(void)
 static struct allocators *of(const struct wv_context *c)
 {
 	return &allocators[c->index];
-}
-
-static void *from_lease(struct wv_context *c, size_t bytes)
-{
-	void *at = NULL;
-
-	if (wv_scope.aside || !wv_process_is_adopted())
-		return NULL;
-	wv_lock();
-	if (c->mode == WV_LEASED && wv_context_is_followed(c))
-		at = wv_lease_claim_memory(&c->lease, bytes);
-	wv_unlock();
-	return at;
-}
-
-static void note(struct wv_context *c, const void *at, size_t bytes)
-{
-	wv_lock();
-	if (c->mode == WV_RECORDING && wv_context_is_followed(c))
-		wv_allocations_add(c->allocations, at, bytes);
-	wv_unlock();
 }
 
 static int compare(const void *a, const void *b)
@@ -135,12 +114,12 @@ static void *alloc_queue(size_t bytes, void *context)
 		return wv_dbrec_memory(bytes);
 	if (wv_dbrec_part(c) || !bytes)
 		return NULL;
-	at = from_lease(c, bytes);
+	at = wv_lease_memory_for_queue(c, bytes);
 	if (at)
 		return at;
 	at = new_block(bytes);
 	if (at)
-		note(c, at, bytes);
+		wv_lease_memory_note_queue(c, at, bytes);
 	return at;
 }
 
@@ -148,7 +127,6 @@ static void *alloc_queue(size_t bytes, void *context)
 static void free_queue(void *at, void *context)
 {
 	struct wv_context *c = context;
-	bool leased;
 
 	if (of(c)->from.alloc && to_program(of(c), at))
 		return;
@@ -156,13 +134,8 @@ static void free_queue(void *at, void *context)
 		free(at);
 		return;
 	}
-	wv_lock();
-	leased =
-	    c->lease.memory && (uintptr_t)at - (uintptr_t)c->lease.memory < c->lease.cmdlog->memory;
-	if (c->allocations)
-		wv_allocations_remove(c->allocations, at);
-	wv_unlock();
-	if (!leased)
+	wv_lease_memory_freed(c, at);
+	if (!wv_lease_memory_holds(c, at))
 		wv_block_free(at);
 }
 

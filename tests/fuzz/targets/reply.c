@@ -2,6 +2,7 @@
 /* A message of the daemon to a program: a lease, no lease, or the state of a pool. */
 #include "reply.h"
 
+#include "cmdlog/adopt_memory.h"
 #include "fuzz.h"
 #include "mlx5_program.h"
 #include "preload/client/daemon_connection.h"

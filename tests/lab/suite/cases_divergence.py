@@ -38,6 +38,10 @@ OBJECTS = [
     ("quite another program, reversed", "-u -n 3 -c 7 -a 1", "-s -l -e -t -n 6 -w 30"),
     ("stops at INIT", "", "-x"),
     ("goes on after INIT", "-x", ""),
+    ("registered memory", "-m -n 3", "-m -n 3"),
+    ("registered memory of three opens", "-m -o 3", "-m -o 3"),
+    ("registered memory, not asked for", "-m", "-b"),
+    ("registered memory, new", "", "-m"),
     ("three opens", "-o 3", "-o 3"),
     ("more opens than recorded", "", "-o 3"),
     ("fewer opens than recorded", "-o 3", ""),
@@ -65,6 +69,8 @@ def diverges(program, variable, recorded, run):
         [second] = lab.run_leased(lambda: [lab.run(words, warm=True, env={variable: run})])
         same(plain, second, "exact")
         require(trace.opens(second.events, trace.ADOPTED), "there was no lease")
+        if recorded == run and "-m" in run:
+            require(not trace.registrations(second.events, trace.KERNEL), "memory is registered by the program")
         if recorded == run:
             require(not trace.made(second.events, trace.KERNEL), "not all was adopted: "
                     f"{trace.made(second.events, trace.KERNEL)}")

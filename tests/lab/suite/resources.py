@@ -10,6 +10,7 @@ from . import places
 
 NODE_PREFIX = "/dev/infiniband/uverbs"
 EVENTS = "anon_inode:[infinibandevent]"
+MEMORY = "/memfd:warmverbs (deleted)"  # of a lease
 LIMIT_S = 60  # to come to rest, on an emulated machine of a busy one
 ASKING_S = 0.2  # between questions to a daemon: an emulated machine has less time for its work while it answers
 PIDFDS = ("anon_inode:[pidfd]", "pidfd:")  # the latter since Linux 6.9
@@ -45,10 +46,14 @@ def watches_us(pid, number):
 
 
 def other_descriptors(pid):
-    """How many descriptors of a process are neither a uverbs file nor its events, and do not refer to this process."""
-    return sum(not target.startswith(NODE_PREFIX) and target != EVENTS
-               and not (target.startswith(PIDFDS) and watches_us(pid, number))
-               for number, target in descriptors(pid).items())
+    """How many descriptors of a process are neither a uverbs file nor its events or memory, and do not refer to this
+    process."""
+    held = descriptors(pid)
+    others = sum(not target.startswith(NODE_PREFIX) and target != EVENTS
+                 and not (target.startswith(PIDFDS) and watches_us(pid, number))
+                 for number, target in held.items())
+    leases = sum(target.startswith(NODE_PREFIX) for target in held.values())
+    return others - min(leases, list(held.values()).count(MEMORY))
 
 
 def until(condition, seconds, pause=0.02):

@@ -2,6 +2,8 @@
 /* Words about registered memory: does the adapter use the parent's or the child's? */
 #include "words.h"
 
+#include "warmverbs.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +32,39 @@ static int make(struct ibv_pd *pd, int flags, size_t offset, struct buffer *b)
 	return b->mr ? 0 : errno;
 }
 
+/* Only there if warmverbs is preloaded. */
+#pragma weak wv_alloc_mr
+#pragma weak wv_free_mr
+
+static bool is_zeroed(const uint8_t *at, size_t n)
+{
+	return !*at && !memcmp(at, at + 1, n - 1);
+}
+
+/* As wv_alloc_mr() does it, where there is no warmverbs. */
+static int alloc_plainly(struct ibv_pd *pd, size_t bytes, int access, struct ibv_mr **mr)
+{
+	void *at = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (at == MAP_FAILED)
+		return errno;
+	*mr = ibv_reg_mr(pd, at, bytes, access);
+	return *mr ? 0 : errno;
+}
+
+static int make_ready(struct ibv_pd *pd, struct options o)
+{
+	size_t bytes = (size_t)option(o, "bytes", BYTES);
+	int access = (int)option(o, "access", IBV_ACCESS_LOCAL_WRITE);
+	int error = (wv_alloc_mr ?: alloc_plainly)(pd, bytes, access, &looked_at.mr);
+
+	if (error)
+		return error;
+	looked_at.bytes = looked_at.mr->addr;
+	say(" %zu zeroed: %d", looked_at.mr->length, is_zeroed(looked_at.bytes, bytes));
+	return 0;
+}
+
 static int register_again(struct ibv_pd *pd)
 {
 	again = ibv_reg_mr(pd, looked_at.bytes, BYTES, IBV_ACCESS_LOCAL_WRITE);
@@ -38,6 +73,8 @@ static int register_again(struct ibv_pd *pd)
 
 static int end(struct options o)
 {
+	if (has(o, "ready"))
+		return (wv_free_mr ?: ibv_dereg_mr)(looked_at.mr);
 	if (has(o, "unmapped") && munmap(looked_at.bytes, BYTES))
 		return errno;
 	return ibv_dereg_mr(has(o, "again") ? again : looked_at.mr);
@@ -45,8 +82,9 @@ static int end(struct options o)
 
 /*
  * "buffer:private" or "buffer:shared", perhaps "aligned" to pages: makes and registers it.
- * "buffer:again" registers it once more; "buffer:end" and "buffer:end,again" deregister, after
- * unmapping with "unmapped".
+ * "buffer:ready" asks wv_alloc_mr() for it, perhaps of other "bytes=N" and "access=N";
+ * "buffer:end,ready" frees it. "buffer:again" registers it once more; "buffer:end" and
+ * "buffer:end,again" deregister, after unmapping with "unmapped".
  */
 int do_buffer(struct program *p, struct options o)
 {
@@ -59,6 +97,8 @@ int do_buffer(struct program *p, struct options o)
 		return register_again(p->pd);
 	if (!seen.mr)
 		error = make(p->pd, MAP_SHARED, OFFSET, &seen);
+	if (has(o, "ready"))
+		return error ?: make_ready(p->pd, o);
 	return error
 		   ?: make(p->pd, has(o, "shared") ? MAP_SHARED : MAP_PRIVATE, offset, &looked_at);
 }

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+#include "cmdlog/adopt_memory.h"
+
+#include "cmdlog/mr_steps.h"
+
+void *wv_lease_claim_memory(struct wv_lease *lease, size_t bytes)
+{
+	if (!lease->memory)
+		return NULL;
+	wv_each_step (lease->cmdlog, step) {
+		if (step->class_ != WV_MEMORY || step->state != WV_FREE ||
+		    wv_step_memory_size(step) != bytes ||
+		    wv_lease_registers(lease->cmdlog, (uintptr_t)lease->memory + step->new_number))
+			continue;
+		step->state = WV_TAKEN;
+		return lease->memory + step->new_number;
+	}
+	return NULL;
+}
+
+/* Takes the memory at @start. False: it is taken already. */
+static bool take(struct wv_lease *lease, uint64_t start)
+{
+	wv_each_step (lease->cmdlog, step) {
+		if (step->class_ != WV_MEMORY ||
+		    (uintptr_t)lease->memory + step->new_number != start)
+			continue;
+		if (step->state != WV_FREE)
+			return false;
+		step->state = WV_TAKEN;
+		return true;
+	}
+	return false;
+}
+
+void *wv_lease_claim_registered(struct wv_lease *lease, size_t bytes)
+{
+	if (!lease->memory)
+		return NULL;
+	wv_each_step (lease->cmdlog, step) {
+		const struct ib_uverbs_reg_mr *mr = wv_step_registration(step);
+
+		if (mr && step->state == WV_FREE && !step->error && mr->length == bytes &&
+		    take(lease, mr->start))
+			return (void *)(uintptr_t)mr->start;
+	}
+	return NULL;
+}
+
+void wv_lease_kill_registrations(struct wv_lease *lease)
+{
+	wv_each_step (lease->cmdlog, step)
+		if (step->class_ == WV_REGISTER)
+			step->state = WV_DEAD;
+}

@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/*
+ * Adoption of a lease's memory, for queues and for data. The caller holds the lock that guards the
+ * lease.
+ */
+#pragma once
+
+#include "cmdlog/adopt.h"
+
+/* The first unclaimed memory for a queue of @bytes. NULL if there is none. */
+void *wv_lease_claim_memory(struct wv_lease *lease, size_t bytes);
+
+/* Unclaimed memory of which the lease has registered @bytes. NULL if there is none. */
+void *wv_lease_claim_registered(struct wv_lease *lease, size_t bytes);
+
+/* The memory is not where the adapter knows it: no registration of it is of use. */
+void wv_lease_kill_registrations(struct wv_lease *lease);

@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: BSD-2-Clause */
+/* Memory that a lease has, and that a recipe is to have. Call with no lock held. */
+#pragma once
+
+#include "preload/core/context.h"
+
+/* Memory for a queue of @bytes, or for data. NULL: the lease of @c has none, or no more. */
+void *wv_lease_memory_for_queue(struct wv_context *c, size_t bytes);
+void *wv_lease_memory_for_data(struct wv_context *c, size_t bytes);
+
+/* Whether @at is in the memory of the lease, which stays mapped until the context ends. */
+bool wv_lease_memory_holds(struct wv_context *c, const void *at);
+
+/*
+ * The program has allocated @bytes at @at for a queue, or, zeroed, for data; and has freed it.
+ * While @c is recorded, that becomes part of the recipe.
+ */
+void wv_lease_memory_note_queue(struct wv_context *c, const void *at, size_t bytes);
+void wv_lease_memory_note_data(struct wv_context *c, const void *at, size_t bytes);
+void wv_lease_memory_freed(struct wv_context *c, const void *at);
