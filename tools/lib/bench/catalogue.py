@@ -21,6 +21,7 @@ from . import (
     overhead,
     phases,
     programs,
+    registered,
     serverless,
     siege,
     standin,
@@ -200,6 +201,14 @@ ALL = (
         ((COUNTING, teardown.counting),),
         runs=5,
     ),
+    Bench(
+        "registered",
+        "registered memory of a program that starts, by wv_alloc_mr(): the call, with all pages touched, the whole start",
+        "us",
+        LAB,
+        ((COUNTING, registered.measure),),
+        runs=5,
+    ),
     Bench("daemon", "what a lease costs warmverbsd", "us", LAB, ((COUNTING, daemon.measure),)),
     Bench(
         "standin",
@@ -321,6 +330,14 @@ ALL = (
         MODELLED,
         ((MODEL_A, teardown.on_model_a), (MODEL_B, teardown.on_model_b)),
         runs=5,
+    ),
+    Bench(
+        "standin-registered",
+        "mlx5: registered memory of a program that starts",
+        "us",
+        MODELLED,
+        ((MODEL_A, registered.on_model_a),),
+        runs=20,
     ),
     Bench(
         "siege",
