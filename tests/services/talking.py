@@ -8,10 +8,12 @@ NOTICE_MS = 20000  # until an event that is certain to come has come
 
 
 class Talker:
+    command, env = [TALKER], {}
+
     def __init__(self, node, warm=False, env=None, **kwargs):
         self.node = node
-        env = {"WARMVERBS_SOCKET": str(node.daemon.socket), **(env or {})}
-        self.program = node.start("", warm, program=TALKER, env=env, **kwargs)
+        env = {"WARMVERBS_SOCKET": str(node.daemon.socket), **self.env, **(env or {})}
+        self.program = node.start(self.command[1:], warm, program=self.command[0], env=env, **kwargs)
         self.answer()
 
     @property
