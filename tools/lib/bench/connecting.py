@@ -22,20 +22,20 @@ FIRST_CLIENTS = 8
 CONNECTING = ("create_qp", "modify_init", "modify_rtr", "modify_rts")  # by a server, for each client
 
 
-def program(node, name):
-    return node.products.bench(f"connect/{name}")
+def program(node, name, folder="connect"):
+    return node.products.bench(f"{folder}/{name}")
 
 
 def programs(products, *names):
     return [products.bench(f"connect/{name}") for name in names]
 
 
-def command(node, name, port=None, **options):
+def command(node, name, port=None, folder="connect", **options):
     """The words that start a program; `options` are its own."""
     gid, address = device.address()
     words = {"d": device.name(), "g": gid, "a": address, "p": port, **options}
     return [
-        program(node, name),
+        program(node, name, folder),
         *(str(word) for key, value in words.items() if value is not None for word in (f"-{key}", value)),
     ]
 
@@ -61,22 +61,23 @@ def burst(node, mode, at_a_time, times, words):
 
 class Server:
     """It runs as long as the block lasts; `printed` is what it prints at its end, for each connection. The `first`
-    clients show it their pattern, and are not counted."""
+    clients show it their pattern, and are not counted. `folder` and `name` are of the program."""
 
-    def __init__(self, node, mode, first=FIRST_CLIENTS, **extra):
+    def __init__(self, node, mode, first=FIRST_CLIENTS, name="server", folder="connect", **extra):
         self._process = subprocess.Popen(
-            command(node, "server"),
+            command(node, name, folder=folder),
             env=node.environment(mode, **extra),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
         )
         self.pid = self._process.pid
         self._first = first
+        self._name = name
 
     def __enter__(self):
         line = self._process.stdout.readline().decode().split()
         if line[:1] != ["port"]:
-            raise session.SessionError("the server did not start, see above")
+            raise session.SessionError(f"the {self._name} did not start, see above")
         self.port = line[1]
         return self
 
@@ -84,7 +85,7 @@ class Server:
         # The server ends when its standard input does.
         output, _ = self._process.communicate(timeout=END_SECONDS)
         if self._process.returncode:
-            raise session.SessionError(f"the server failed ({self._process.returncode}), see above")
+            raise session.SessionError(f"the {self._name} failed ({self._process.returncode}), see above")
         self.printed = {name: values[self._first :] for name, values in figures(output.decode()).items()}
 
     def connections(self):
@@ -121,14 +122,14 @@ def learn(node, recipes, run):
     raise session.SessionError(f"fewer than {recipes} programs were recorded")
 
 
-def learn_server(node, client):
-    """The daemon learns the server and a client; `client` is its name."""
+def learn_server(node, client, server="server", folder="connect"):
+    """The daemon learns a server and a client, of these names."""
 
     def once():
-        with Server(node, "warm") as server:
-            node.run(command(node, client, server.port, n=1), "warm")
+        with Server(node, "warm", name=server, folder=folder) as running:
+            node.run(command(node, client, running.port, folder, n=1), "warm")
 
-    learn(node, 2, once)
+    learn(node, len(node.status()["recipes"]) + 2, once)
 
 
 def free_port(n=1):
