@@ -81,7 +81,7 @@ int main(int argc, char **argv)
 	struct options options =
 	    options_read(argc, argv, "Number 1 hands N bytes (default: 1) to number 0.");
 
-	node_open(&node, &options, true);
+	link_open(&node, &options);
 	make_room(options.n ?: 1);
 	node_print(&node);
 	(options.index ? hand_over : receive)(&options);

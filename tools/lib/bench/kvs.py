@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A store that is read by RDMA READs: workers join, several at once, while others read. Time until each serves its
-first look-up, and look-ups per second over time."""
+first look-up, and look-ups per second over time. As a third way, workers are clients of a service, with leases."""
 
 import collections
 import functools
@@ -15,6 +15,8 @@ from .results import row
 from .say import say
 
 JOINING = (1, 8, 32)
+SERVICE = "service"
+PLAINLY, SERVED = ("server", "connect"), ("host", "services")  # who has the store
 BASE = 2  # workers that read already
 SETTLED_SECONDS = 0.3  # of these
 SLOT = "slot_"
@@ -25,15 +27,24 @@ BASE_MS = 1200
 JOINED_MS = 400
 
 
-def measure(products, runs, suffix=""):
+def measure(products, runs, suffix="", ways=MODES):
     with warm.node(products, programs(products, "server", "worker", "burst")) as node:
         learn_server(node, "worker")
-        return [line for n in JOINING for line in measure_n(node, runs, n, suffix)]
+        if SERVICE in ways:
+            learn_server(node, "worker", *SERVED)
+        return [line for n in JOINING for line in measure_n(node, runs, n, suffix, ways)]
 
 
-def measure_n(node, runs, n, suffix):
-    samples = functions.in_turn(node, runs, lambda mode: once(node, mode, n))
+def measure_n(node, runs, n, suffix, ways):
+    samples = functions.in_turn(node, runs, lambda way: once(node, way, n), ways)
     say(f"{n} join")
+    rows = rows_of(n, suffix, samples)
+    if SERVICE in ways:
+        rows += rows_of(n, f"_{SERVICE}{suffix}", {"plain": samples["plain"], "warm": samples[SERVICE]})
+    return rows
+
+
+def rows_of(n, suffix, samples):
     joining = {mode: joined([each for each, _ in samples[mode]]) for mode in MODES}
     detail = {mode: by_verb(joining[mode]) for mode in MODES}
     over_time = {mode: average([slots for _, slots in samples[mode]]) for mode in MODES}
@@ -45,11 +56,12 @@ def measure_n(node, runs, n, suffix):
     ]
 
 
-def once(node, mode, n):
+def once(node, way, n):
     """What those that join print, and look-ups by time."""
-    with Server(node, mode) as server:
+    mode, (name, folder) = ("warm", SERVED) if way == SERVICE else (way, PLAINLY)
+    with Server(node, mode, name=name, folder=folder) as server:
         def worker(milliseconds):
-            return command(node, "worker", server.port, n=milliseconds)
+            return command(node, "worker", server.port, folder, n=milliseconds)
 
         burst(node, mode, n, 2 * n, worker(1))
         node.settle()
@@ -77,4 +89,4 @@ def average(runs):
     return [(at, round(sum(each[at] for each in runs) / len(runs) * 1000 / SLOT_MS)) for at in runs[0]]
 
 
-on_model_a = functools.partial(measure, suffix="_a")
+on_model_a = functools.partial(measure, suffix="_a", ways=(*MODES, SERVICE))
