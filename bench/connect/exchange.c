@@ -28,9 +28,30 @@ void link_connect(struct link *link, struct node *node, const struct options *op
 	free(address);
 }
 
+void link_accept(struct link *link, struct node *node, const struct options *options,
+		 struct ibv_recv_wr *receive)
+{
+	struct hello theirs, ours = {.peer = peer_of(node->start.qp, &node->own)};
+	struct link_moves took;
+	struct ibv_recv_wr *bad;
+	int listener, err = ibv_post_recv(node->start.qp, receive, &bad);
+
+	if (err)
+		give_up(err, "ibv_post_recv");
+	hello_listen(options->port, 1, &listener);
+	link->fd = hello_accept(listener);
+	if (!hello_receive(link->fd, &theirs))
+		give_up(0, "the other side does not answer");
+	took = link_move(node->start.qp, &node->own, &theirs.peer);
+	link->rtr = took.rtr;
+	link->rts = took.rts;
+	hello_send(link->fd, &ours);
+}
+
 void link_print(const struct link *link)
 {
-	print_time("exchange", link->exchange);
+	if (link->exchange)
+		print_time("exchange", link->exchange);
 	print_time("modify_rtr", link->rtr);
 	print_time("modify_rts", link->rts);
 }

@@ -39,6 +39,9 @@ struct link {
  */
 void link_open(struct node *node, const struct options *options);
 void link_connect(struct link *link, struct node *node, const struct options *options);
+/* The other side of that: waits for the one that connects, whose message is for @receive. */
+void link_accept(struct link *link, struct node *node, const struct options *options,
+		 struct ibv_recv_wr *receive);
 void link_print(const struct link *link);
 
 /* Moves @qp to RTS, towards @peer; how long RTR and RTS took. */

@@ -6,7 +6,7 @@
  */
 #include "../connect/link.h"
 #include "memory.h"
-#include "warmverbs-service.h"
+#include "service.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -80,7 +80,7 @@ static void make_offer(void)
 	    .n_mrs = 1,
 	};
 
-	need(wv_service_offer(&attr, sizeof(attr), &offer), "wv_service_offer");
+	offer = service_offer(&attr);
 }
 
 /* Nothing is done with a client before it leaves. */

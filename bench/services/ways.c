@@ -2,11 +2,10 @@
 #include "ways.h"
 
 #include "memory.h"
+#include "service.h"
 
 #include <string.h>
 #include <unistd.h>
-
-#define PATIENCE_MS 10000
 
 const char *const way_names[WAYS] = {[PLAIN] = "plain", [ASKED] = "asked", [AHEAD] = "ahead"};
 
@@ -52,13 +51,10 @@ static void make_as_client(struct call *call, const struct caller *caller, unsig
 	    .name = SERVICE,
 	    .pd = caller->node.start.pd,
 	    .qp = &shape,
-	    .timeout_ms = PATIENCE_MS,
 	    .ahead = ahead,
 	};
-	int err = wv_service_connect(&attr, sizeof(attr), &call->as_client);
 
-	if (err)
-		give_up(err, "wv_service_connect");
+	call->as_client = service_connect(attr);
 	call->qp = call->as_client->qp;
 	call->memory = (struct start_remote){
 	    call->as_client->regions[0].addr,

@@ -17,6 +17,9 @@ CPUCLOCK_SCHED = 2  # of the kernel
 LEARN_TIMES = 20
 # What programs print besides times: moments on the machine's clock, and look-ups.
 NO_TIMES = ("began", "done", "received", "slot_")
+SERVICE = "service"  # besides the modes: with leases too, and connected by a service
+# Where the programs are that connect in each of these ways.
+FOLDERS = {"plain": "connect", "warm": "connect", SERVICE: "services"}
 # From which a server learns that it makes one queue pair after another; they are not counted.
 FIRST_CLIENTS = 8
 CONNECTING = ("create_qp", "modify_init", "modify_rtr", "modify_rts")  # by a server, for each client
@@ -57,6 +60,17 @@ def repeated(node, at_a_time, times, words):
 def burst(node, mode, at_a_time, times, words):
     """Run a program many times, several at a time; what all of them print."""
     return figures(node.run(repeated(node, at_a_time, times, words), mode))
+
+
+def mode_of(way):
+    return "warm" if way == SERVICE else way
+
+
+def beside_plain(samples):
+    """What each way that was sampled is to be compared with: (what the names of its rows have, samples of two modes)."""
+    yield "", {mode: samples[mode] for mode in ("plain", "warm")}
+    if SERVICE in samples:
+        yield f"_{SERVICE}", {"plain": samples["plain"], "warm": samples[SERVICE]}
 
 
 class Server:

@@ -9,14 +9,27 @@ import time
 import session
 
 from . import functions, warm
-from .connecting import Server, burst, by_verb, command, figures, joined, learn_server, programs, repeated
+from .connecting import (
+    FOLDERS,
+    SERVICE,
+    Server,
+    beside_plain,
+    burst,
+    by_verb,
+    command,
+    figures,
+    joined,
+    learn_server,
+    mode_of,
+    programs,
+    repeated,
+)
 from .functions import MODES
 from .results import row
 from .say import say
 
 JOINING = (1, 8, 32)
-SERVICE = "service"
-PLAINLY, SERVED = ("server", "connect"), ("host", "services")  # who has the store
+STORES = {"plain": "server", "warm": "server", SERVICE: "host"}
 BASE = 2  # workers that read already
 SETTLED_SECONDS = 0.3  # of these
 SLOT = "slot_"
@@ -31,17 +44,14 @@ def measure(products, runs, suffix="", ways=MODES):
     with warm.node(products, programs(products, "server", "worker", "burst")) as node:
         learn_server(node, "worker")
         if SERVICE in ways:
-            learn_server(node, "worker", *SERVED)
+            learn_server(node, "worker", STORES[SERVICE], FOLDERS[SERVICE])
         return [line for n in JOINING for line in measure_n(node, runs, n, suffix, ways)]
 
 
 def measure_n(node, runs, n, suffix, ways):
     samples = functions.in_turn(node, runs, lambda way: once(node, way, n), ways)
     say(f"{n} join")
-    rows = rows_of(n, suffix, samples)
-    if SERVICE in ways:
-        rows += rows_of(n, f"_{SERVICE}{suffix}", {"plain": samples["plain"], "warm": samples[SERVICE]})
-    return rows
+    return [each for which, of_two in beside_plain(samples) for each in rows_of(n, f"{which}{suffix}", of_two)]
 
 
 def rows_of(n, suffix, samples):
@@ -58,8 +68,8 @@ def rows_of(n, suffix, samples):
 
 def once(node, way, n):
     """What those that join print, and look-ups by time."""
-    mode, (name, folder) = ("warm", SERVED) if way == SERVICE else (way, PLAINLY)
-    with Server(node, mode, name=name, folder=folder) as server:
+    mode, folder = mode_of(way), FOLDERS[way]
+    with Server(node, mode, name=STORES[way], folder=folder) as server:
         def worker(milliseconds):
             return command(node, "worker", server.port, folder, n=milliseconds)
 

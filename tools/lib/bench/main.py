@@ -17,8 +17,8 @@ from .say import say
 DESCRIPTION = """\
 Measures what warmverbs gains and costs, in three modes: plain (without warmverbs), preload (the library without a
 lease, which saves only the loading of providers that the node does not need) and warm (with a lease). Each run measures
-all modes in turn; figures are medians. In services, and in rows of standin-kvs named _service, warm is: connected by a
-service (warmverbs-service(3)).
+all modes in turn; figures are medians. In services, and in rows named _service, warm is: connected by a service
+(warmverbs-service(3)).
 
 Without NAME, lists the benchmarks. `tools/bench plot RESULT...` draws results of --json to docs/plots, for the
 benchmarks that have a plot.
