@@ -63,7 +63,7 @@ static void make_shape(void)
 
 static void make_memory(void)
 {
-	memory = shared_memory(sizeof(*memory));
+	memory = private_memory(sizeof(*memory));
 	store_fill(memory->store);
 	mr = made(ibv_reg_mr(node.start.pd, memory, sizeof(*memory), ACCESS), "ibv_reg_mr");
 }
