@@ -8,7 +8,7 @@ import time
 
 import session
 
-from . import functions, warm
+from . import connect, functions, warm
 from .connecting import (
     FOLDERS,
     SERVICE,
@@ -45,7 +45,31 @@ def measure(products, runs, suffix="", ways=MODES):
         learn_server(node, "worker")
         if SERVICE in ways:
             learn_server(node, "worker", STORES[SERVICE], FOLDERS[SERVICE])
-        return [line for n in JOINING for line in measure_n(node, runs, n, suffix, ways)]
+        rows = [line for n in JOINING for line in measure_n(node, runs, n, suffix, ways)]
+        return rows + (commands(node, suffix, ways) if SERVICE in ways else [])
+
+
+def commands(node, suffix, ways):
+    """Of a worker, from its start to its end; it destroys nothing."""
+    kinds = {}
+    for way in ways:
+        with store(node, way) as server:
+            node.settle()
+            words = command(node, "worker", server.port, FOLDERS[way], n=1)
+            kinds[way] = connect.firmware_commands(node, words, mode_of(way))
+    return [
+        row(
+            f"worker_commands{which}{suffix}",
+            **{mode: [sum(each.values())] for mode, each in of_two.items()},
+            unit="commands",
+            note="warm: " + ", ".join(f"{times} {name}" for name, times in of_two["warm"].items()),
+        )
+        for which, of_two in beside_plain(kinds)
+    ]
+
+
+def store(node, way):
+    return Server(node, mode_of(way), name=STORES[way], folder=FOLDERS[way])
 
 
 def measure_n(node, runs, n, suffix, ways):
@@ -68,10 +92,10 @@ def rows_of(n, suffix, samples):
 
 def once(node, way, n):
     """What those that join print, and look-ups by time."""
-    mode, folder = mode_of(way), FOLDERS[way]
-    with Server(node, mode, name=STORES[way], folder=folder) as server:
+    mode = mode_of(way)
+    with store(node, way) as server:
         def worker(milliseconds):
-            return command(node, "worker", server.port, folder, n=milliseconds)
+            return command(node, "worker", server.port, FOLDERS[way], n=milliseconds)
 
         burst(node, mode, n, 2 * n, worker(1))
         node.settle()
