@@ -14,14 +14,19 @@ const char *const start_names[START_VERBS] = {
     [START_CQ] = "create_cq",	      [START_QP] = "create_qp",	    [START_INIT] = "modify_init",
 };
 
-struct ibv_qp *start_new_qp(const struct start *s)
+struct ibv_qp_init_attr start_shape(const struct start *s)
 {
-	struct ibv_qp_init_attr attr = {
+	return (struct ibv_qp_init_attr){
 	    .send_cq = s->cq,
 	    .recv_cq = s->cq,
 	    .cap = {.max_send_wr = DEPTH, .max_recv_wr = 1, .max_send_sge = 1, .max_recv_sge = 1},
 	    .qp_type = IBV_QPT_RC,
 	};
+}
+
+struct ibv_qp *start_new_qp(const struct start *s)
+{
+	struct ibv_qp_init_attr attr = start_shape(s);
 
 	return made(ibv_create_qp(s->pd, &attr), "ibv_create_qp");
 }

@@ -37,6 +37,8 @@ struct ibv_device *start_device(struct ibv_device **list, const char *name);
 /* To the completion queue, for programs that make queue pairs when they have peers. */
 void start_to_cq(struct start *s);
 void start_to_init(struct start *s);
+/* Of a queue pair that start_new_qp() creates. */
+struct ibv_qp_init_attr start_shape(const struct start *s);
 struct ibv_qp *start_new_qp(const struct start *s);
 /* Nanoseconds from the device list to INIT. */
 uint64_t start_total(const struct start *s);

@@ -8,6 +8,7 @@
 #include "../stamp.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -51,6 +52,14 @@ static void start(struct run *run, char **command, size_t words, size_t i)
 	free(own);
 }
 
+/* Ends those that wait for one that has failed. */
+static void end_others(const struct run *runs, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!runs[i].ended)
+			kill(runs[i].pid, SIGKILL);
+}
+
 /* Waits for any of them to end. */
 static void reap(struct run *runs, size_t n)
 {
@@ -60,13 +69,15 @@ static void reap(struct run *runs, size_t n)
 
 	if (pid < 0)
 		give_up(errno, "wait");
+	for (size_t i = 0; i < n; i++)
+		if (runs[i].pid == pid)
+			runs[i].ended = now;
+	if (status)
+		end_others(runs, n);
 	if (WIFSIGNALED(status))
 		give_up(0, "one of the programs was ended by signal %d", WTERMSIG(status));
 	if (WEXITSTATUS(status))
 		give_up(0, "one of the programs failed (%d)", WEXITSTATUS(status));
-	for (size_t i = 0; i < n; i++)
-		if (runs[i].pid == pid)
-			runs[i].ended = now;
 }
 
 static void run_all(struct run *runs, size_t n, size_t at_a_time, char **command, size_t words)

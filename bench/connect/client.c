@@ -19,7 +19,7 @@ int main(int argc, char **argv)
 	struct ibv_mr *mr;
 	uint64_t last, registered, completed;
 
-	node_open(&node, &options, true);
+	link_open(&node, &options);
 	link_connect(&link, &node, &options);
 	last = clock_ns();
 	mr = start_memory(&node.start, buckets, BYTES);

@@ -18,6 +18,8 @@ struct node {
 	uint64_t query;	  /* nanoseconds that asking for the own address took */
 };
 
+/* Notes when, and what to open. */
+void node_begin(struct node *node, const struct options *options);
 /* Opens as far as start_to_cq(), or to a queue pair in INIT. */
 void node_open(struct node *node, const struct options *options, bool with_qp);
 
@@ -27,12 +29,19 @@ void node_print(const struct node *node);
 /* What the side that connects does with its queue pair. */
 struct link {
 	struct start_remote memory; /* that the other side offers */
-	int fd;			    /* closed when the program ends, which the other side sees */
+	int fd; /* plainly: closed when the program ends, which the other side sees */
 	uint64_t exchange, rtr, rts;
 };
 
-/* Connects node->start.qp to the program that listens, number 0. */
-void link_connect(struct link *link, const struct node *node, const struct options *options);
+/*
+ * Opens what is needed for a link, and connects node->start.qp to the program that listens, number
+ * 0. There are two kinds: plainly (exchange.c), and by a service (../services/by_service.c).
+ */
+void link_open(struct node *node, const struct options *options);
+void link_connect(struct link *link, struct node *node, const struct options *options);
+/* The other side of that: waits for the one that connects, whose message is for @receive. */
+void link_accept(struct link *link, struct node *node, const struct options *options,
+		 struct ibv_recv_wr *receive);
 void link_print(const struct link *link);
 
 /* Moves @qp to RTS, towards @peer; how long RTR and RTS took. */

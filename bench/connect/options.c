@@ -9,11 +9,11 @@
 #include <string.h>
 #include <unistd.h>
 
-static _Noreturn void print_usage(const char *usage, FILE *to, int status)
+static _Noreturn void print_usage(const char *words, const char *usage, FILE *to, int status)
 {
 	fprintf(
 	    to,
-	    "usage: %s [-d DEVICE] [-g INDEX] [-a ADDRESS] [-p PORT] [-i I] [-n N]\n%s\n"
+	    "usage: %s [-d DEVICE] [-g INDEX] [-a ADDRESS] [-p PORT] [-i I] [-n N]%s\n%s\n"
 	    "  -d DEVICE   RDMA device (default: the first)\n"
 	    "  -g INDEX    of its GID (default: 1)\n"
 	    "  -a ADDRESS  where the other side listens (default: 127.0.0.1)\n"
@@ -22,11 +22,20 @@ static _Noreturn void print_usage(const char *usage, FILE *to, int status)
 	    "              can be lists A,B,... of which it takes item I; after -a, item I is "
 	    "where\n"
 	    "              process I listens. After the last item comes the first one again\n",
-	    program_invocation_short_name, usage);
+	    program_invocation_short_name, words, usage);
 	exit(status);
 }
 
 struct options options_read(int argc, char **argv, const char *usage)
+{
+	struct options o = options_read_words(argc, argv, "", usage);
+
+	if (o.n_words)
+		print_usage("", usage, stderr, 2);
+	return o;
+}
+
+struct options options_read_words(int argc, char **argv, const char *words, const char *usage)
 {
 	struct options o = {.gids = "1", .addresses = "127.0.0.1"};
 	int c;
@@ -52,11 +61,13 @@ struct options options_read(int argc, char **argv, const char *usage)
 			o.n = number(optarg, 1);
 			break;
 		default:
-			print_usage(usage, c == 'h' ? stdout : stderr, c == 'h' ? 0 : 2);
+			print_usage(words, usage, c == 'h' ? stdout : stderr, c == 'h' ? 0 : 2);
 		}
 	}
-	if (optind != argc)
-		print_usage(usage, stderr, 2);
+	o.words = argv + optind;
+	o.n_words = argc - optind;
+	if (*words && !o.n_words)
+		print_usage(words, usage, stderr, 2);
 	return o;
 }
 

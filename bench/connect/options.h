@@ -13,10 +13,15 @@ struct options {
 	in_port_t port;
 	unsigned int index;
 	unsigned long n; /* what it counts, the program says */
+	char **words;	 /* what follows; ends with NULL */
+	int n_words;
 };
 
 /* @usage: what the program does, and what -n stands for. Ends the program if it cannot be read. */
 struct options options_read(int argc, char **argv, const char *usage);
+
+/* The same of a program that takes more words, which @words names: one or several. */
+struct options options_read_words(int argc, char **argv, const char *words, const char *usage);
 
 /* Item @index, modulo their number, of a list; the caller keeps it. NULL if the list is NULL. */
 char *options_item(const char *list, unsigned int index);

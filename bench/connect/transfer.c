@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static struct node node;
 static uint8_t *bytes;
@@ -30,26 +29,16 @@ static void make_room(size_t n)
 
 static void receive(const struct options *options)
 {
-	struct ibv_recv_wr *bad, wr = {.sg_list = &piece, .num_sge = 1};
-	struct hello theirs, ours = {.peer = peer_of(node.start.qp, &node.own)};
-	struct link_moves took;
-	int listener, fd, err = ibv_post_recv(node.start.qp, &wr, &bad);
+	struct ibv_recv_wr wr = {.sg_list = &piece, .num_sge = 1};
+	struct link link = {0};
 
-	if (err)
-		give_up(err, "ibv_post_recv");
-	hello_listen(options->port, 1, &listener);
-	fd = hello_accept(listener);
-	if (!hello_receive(fd, &theirs))
-		give_up(0, "the other function does not answer");
-	took = link_move(node.start.qp, &node.own, &theirs.peer);
-	hello_send(fd, &ours);
+	link_accept(&link, &node, options, &wr);
 	start_await(&node.start, 1);
 	print_time("received", clock_ns());
 	for (size_t i = 0; i < piece.length; i++)
 		if (bytes[i] != byte_at(i))
 			give_up(0, "byte %zu is wrong", i);
-	print_time("modify_rtr", took.rtr);
-	print_time("modify_rts", took.rts);
+	link_print(&link);
 }
 
 static void hand_over(const struct options *options)
@@ -81,7 +70,7 @@ int main(int argc, char **argv)
 	struct options options =
 	    options_read(argc, argv, "Number 1 hands N bytes (default: 1) to number 0.");
 
-	node_open(&node, &options, true);
+	link_open(&node, &options);
 	make_room(options.n ?: 1);
 	node_print(&node);
 	(options.index ? hand_over : receive)(&options);

@@ -78,7 +78,7 @@ int main(int argc, char **argv)
 	    argc, argv, "Looks keys up in a store for N ms (default: 1000), and prints how many.");
 	uint64_t served, duration = (options.n ?: 1000) * 1000000u;
 
-	node_open(&node, &options, true);
+	link_open(&node, &options);
 	link_connect(&link_to_store, &node, &options);
 	mr = start_memory(&node.start, &bucket, sizeof(bucket));
 	look_up(1);

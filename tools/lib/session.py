@@ -24,10 +24,11 @@ class SessionError(Exception):
 class Node:
     """A daemon with an empty store of recipes, for as long as the block lasts."""
 
-    def __init__(self, products, *options):
-        """`options` are the daemon's."""
+    def __init__(self, products, *options, env=None):
+        """`options` are the daemon's; `env` is what the environment of all that runs there has besides."""
         self.products = products
         self.options = options
+        self.env = {**os.environ, **(env or {})}
 
     def __enter__(self):
         self.folder = pathlib.Path(tempfile.mkdtemp(prefix="warmverbs-node-"))
@@ -36,6 +37,7 @@ class Node:
         with open(self.log, "wb") as log:
             self.daemon = subprocess.Popen(
                 [self.products.daemon, "--socket", self.socket, "--state-dir", self.folder / "state", *self.options],
+                env=self.env,
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
@@ -60,7 +62,7 @@ class Node:
     def environment(self, mode, preload=(), **extra):
         """The environment of a program in one of MODES; the libraries in `preload` come before ours. Libraries that
         this process itself has preloaded come last: on the stand-in, that is the device."""
-        environment = {**os.environ, **{name: str(value) for name, value in extra.items()}}
+        environment = {**self.env, **{name: str(value) for name, value in extra.items()}}
         libraries = [*preload]
         if mode != "plain":
             libraries.append(self.products.library)
@@ -95,7 +97,7 @@ class Node:
 
     def ask(self, *words):
         """Run a command of `warmverbs` and return what it printed."""
-        environment = {**os.environ, "WARMVERBS_SOCKET": str(self.socket)}
+        environment = {**self.env, "WARMVERBS_SOCKET": str(self.socket)}
         result = subprocess.run([self.products.command, *words], env=environment, stdout=subprocess.PIPE, check=True)
         return result.stdout
 

@@ -23,6 +23,7 @@ from . import (
     programs,
     registered,
     serverless,
+    services,
     siege,
     standin,
     storm,
@@ -46,6 +47,8 @@ CLOCKED = lab("--cpus", "2")
 MODEL_A = on_standin("connectx-5.15")
 MODEL_B = on_standin("today")
 MODEL_ZERO = on_standin("zero")
+NODES_A = on_standin("connectx-5.15", nodes=2)
+NODES_ZERO = on_standin("zero", nodes=2)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -315,6 +318,18 @@ ALL = (
         MODELLED,
         ((MODEL_A, mesh.on_model_a), (MODEL_B, mesh.on_model_b)),
         runs=3,
+    ),
+    Bench(
+        "services",
+        "mlx5: connected by a service, and 4 KB handed over; connections of one process",
+        "us",
+        MODELLED,
+        (
+            (NODES_A, services.on_model_a),
+            (NODES_ZERO, services.on_model_zero),
+            (NODES_ZERO, services.rates_on_model_zero),
+        ),
+        runs=50,
     ),
     Bench(
         "standin-template",

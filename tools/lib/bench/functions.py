@@ -70,11 +70,11 @@ def measure_way(node, runs, port, way, at_a_time, requests, suffix):
     return rated(f"{way}_{at_a_time}{suffix}", samples, requests)
 
 
-def in_turn(node, runs, once):
+def in_turn(node, runs, once, modes=MODES):
     """Each run begins with requests that are not counted, from which daemon and zygote learn."""
-    samples = {mode: [] for mode in MODES}
+    samples = {mode: [] for mode in modes}
     for _ in range(runs):
-        for mode in MODES:
+        for mode in modes:
             node.settle()
             samples[mode].append(once(mode))
     return samples

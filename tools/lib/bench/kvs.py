@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-2-Clause
 """A store that is read by RDMA READs: workers join, several at once, while others read. Time until each serves its
-first look-up, and look-ups per second over time."""
+first look-up, and look-ups per second over time. As a third way, workers are clients of a service, with leases."""
 
 import collections
 import functools
@@ -8,13 +8,28 @@ import time
 
 import session
 
-from . import functions, warm
-from .connecting import Server, burst, by_verb, command, figures, joined, learn_server, programs, repeated
+from . import connect, functions, warm
+from .connecting import (
+    FOLDERS,
+    SERVICE,
+    Server,
+    beside_plain,
+    burst,
+    by_verb,
+    command,
+    figures,
+    joined,
+    learn_server,
+    mode_of,
+    programs,
+    repeated,
+)
 from .functions import MODES
 from .results import row
 from .say import say
 
 JOINING = (1, 8, 32)
+STORES = {"plain": "server", "warm": "server", SERVICE: "host"}
 BASE = 2  # workers that read already
 SETTLED_SECONDS = 0.3  # of these
 SLOT = "slot_"
@@ -25,15 +40,45 @@ BASE_MS = 1200
 JOINED_MS = 400
 
 
-def measure(products, runs, suffix=""):
+def measure(products, runs, suffix="", ways=MODES):
     with warm.node(products, programs(products, "server", "worker", "burst")) as node:
         learn_server(node, "worker")
-        return [line for n in JOINING for line in measure_n(node, runs, n, suffix)]
+        if SERVICE in ways:
+            learn_server(node, "worker", STORES[SERVICE], FOLDERS[SERVICE])
+        rows = [line for n in JOINING for line in measure_n(node, runs, n, suffix, ways)]
+        return rows + (commands(node, suffix, ways) if SERVICE in ways else [])
 
 
-def measure_n(node, runs, n, suffix):
-    samples = functions.in_turn(node, runs, lambda mode: once(node, mode, n))
+def commands(node, suffix, ways):
+    """Of a worker, from its start to its end; it destroys nothing."""
+    kinds = {}
+    for way in ways:
+        with store(node, way) as server:
+            node.settle()
+            words = command(node, "worker", server.port, FOLDERS[way], n=1)
+            kinds[way] = connect.firmware_commands(node, words, mode_of(way))
+    return [
+        row(
+            f"worker_commands{which}{suffix}",
+            **{mode: [sum(each.values())] for mode, each in of_two.items()},
+            unit="commands",
+            note="warm: " + ", ".join(f"{times} {name}" for name, times in of_two["warm"].items()),
+        )
+        for which, of_two in beside_plain(kinds)
+    ]
+
+
+def store(node, way):
+    return Server(node, mode_of(way), name=STORES[way], folder=FOLDERS[way])
+
+
+def measure_n(node, runs, n, suffix, ways):
+    samples = functions.in_turn(node, runs, lambda way: once(node, way, n), ways)
     say(f"{n} join")
+    return [each for which, of_two in beside_plain(samples) for each in rows_of(n, f"{which}{suffix}", of_two)]
+
+
+def rows_of(n, suffix, samples):
     joining = {mode: joined([each for each, _ in samples[mode]]) for mode in MODES}
     detail = {mode: by_verb(joining[mode]) for mode in MODES}
     over_time = {mode: average([slots for _, slots in samples[mode]]) for mode in MODES}
@@ -45,11 +90,12 @@ def measure_n(node, runs, n, suffix):
     ]
 
 
-def once(node, mode, n):
+def once(node, way, n):
     """What those that join print, and look-ups by time."""
-    with Server(node, mode) as server:
+    mode = mode_of(way)
+    with store(node, way) as server:
         def worker(milliseconds):
-            return command(node, "worker", server.port, n=milliseconds)
+            return command(node, "worker", server.port, FOLDERS[way], n=milliseconds)
 
         burst(node, mode, n, 2 * n, worker(1))
         node.settle()
@@ -77,4 +123,4 @@ def average(runs):
     return [(at, round(sum(each[at] for each in runs) / len(runs) * 1000 / SLOT_MS)) for at in runs[0]]
 
 
-on_model_a = functools.partial(measure, suffix="_a")
+on_model_a = functools.partial(measure, suffix="_a", ways=(*MODES, SERVICE))

@@ -17,7 +17,8 @@ from .say import say
 DESCRIPTION = """\
 Measures what warmverbs gains and costs, in three modes: plain (without warmverbs), preload (the library without a
 lease, which saves only the loading of providers that the node does not need) and warm (with a lease). Each run measures
-all modes in turn; figures are medians.
+all modes in turn; figures are medians. In services, and in rows named _service, warm is: connected by a service
+(warmverbs-service(3)).
 
 Without NAME, lists the benchmarks. `tools/bench plot RESULT...` draws results of --json to docs/plots, for the
 benchmarks that have a plot.
@@ -35,7 +36,7 @@ beds:
   native     on this machine itself, which nothing else may use meanwhile
   stand-in   on this machine, which nothing else may use meanwhile: the real mlx5 provider on a modelled device. The
              times of its commands are published figures or assumptions; see tests/standin/models and
-             docs/benchmarks.md.
+             docs/benchmarks.md. services has two nodes there, which only root may make.
   the device that is here
              Only `verbs` measures there. It needs a C compiler and libibverbs, no other part of warmverbs, and no
              right but that to use the device.

@@ -18,10 +18,11 @@ def lab(*options):
     return words
 
 
-def on_standin(model):
-    """On this machine, with the stand-in HCA for a device."""
+def on_standin(model, nodes=1):
+    """On this machine, with the stand-in HCA for a device, of each of several nodes."""
+    run = ROOT / "tests" / "standin" / "run"
 
     def words(built, _):
-        return [ROOT / "tests" / "standin" / "run", "--build", built.folder, "--model", model, "--"]
+        return [run, "--build", built.folder, "--model", model, "--nodes", str(nodes), "--"]
 
     return words

@@ -130,10 +130,10 @@ def start(command):
     )
 
 
-def ask(*words):
-    """The answer of the stand-in to a control command."""
+def ask(*words, env=None):
+    """The answer of the stand-in to a control command, of the node whose environment that is."""
     command = [os.environ["STANDIN_HCA"], "ctl", *words]
-    return json.loads(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
+    return json.loads(subprocess.run(command, env=env, stdout=subprocess.PIPE, check=True).stdout)
 
 
 def pid():

@@ -1,10 +1,23 @@
 # SPDX-License-Identifier: BSD-2-Clause
-"""One function hands some bytes to another: both start, connect, transfer the bytes, and end."""
+"""One function hands some bytes to another: both start, connect, transfer the bytes, and end. As a third way, one is the
+client of the other's service, with leases."""
 
 import functools
 
 from . import warm
-from .connecting import burst, by_verb, command, free_port, joined, learn, programs
+from .connecting import (
+    FOLDERS,
+    SERVICE,
+    beside_plain,
+    burst,
+    by_verb,
+    command,
+    free_port,
+    joined,
+    learn,
+    mode_of,
+    programs,
+)
 from .results import row
 from .say import say
 
@@ -13,15 +26,20 @@ BYTES = (1, 64, 1024, 4096, 16384, 65536)
 FUNCTIONS = 2
 
 
-def measure(products, runs, suffix=""):
+def measure(products, runs, suffix="", ways=MODES):
     with warm.node(products, programs(products, "transfer", "burst")) as node:
-        learn(node, 1, lambda: once(node, "warm", 1))
-        return [measure_size(node, runs, size, suffix) for size in BYTES]
+        for recipes, way in enumerate(ways[1:], 1):
+            learn(node, recipes, lambda way=way: once(node, way, 1))
+        return [line for size in BYTES for line in measure_size(node, runs, size, suffix, ways)]
 
 
-def measure_size(node, runs, size, suffix):
-    samples = warm.interleave(node, runs, lambda mode: once(node, mode, size), MODES, progress=lambda _: None)
+def measure_size(node, runs, size, suffix, ways):
+    samples = warm.interleave(node, runs, lambda way: once(node, way, size), ways, progress=lambda _: None)
     say(f"{size} bytes")
+    return [row_of(size, f"{which}{suffix}", of_two) for which, of_two in beside_plain(samples)]
+
+
+def row_of(size, suffix, samples):
     lists = {mode: joined(samples[mode]) for mode in MODES}
     took = {mode: [each / 1000 for each in lists[mode]["took"]] for mode in MODES}
     arrived = {
@@ -33,10 +51,10 @@ def measure_size(node, runs, size, suffix):
     return row(f"transfer_{size}{suffix}", **took, bytes=size, received=arrived, note=note, detail=detail)
 
 
-def once(node, mode, size):
-    words = command(node, "transfer", free_port(), i="@", n=size)
-    return burst(node, mode, FUNCTIONS, FUNCTIONS, words)
+def once(node, way, size):
+    words = command(node, "transfer", free_port(), FOLDERS[way], i="@", n=size)
+    return burst(node, mode_of(way), FUNCTIONS, FUNCTIONS, words)
 
 
-on_model_a = functools.partial(measure, suffix="_a")
-on_model_b = functools.partial(measure, suffix="_b")
+on_model_a = functools.partial(measure, suffix="_a", ways=(*MODES, SERVICE))
+on_model_b = functools.partial(measure, suffix="_b", ways=(*MODES, SERVICE))
