@@ -64,72 +64,93 @@ static int take_qp(struct wv_offer *offer, struct ibv_qp **qp)
 	return 0;
 }
 
-/*
- * An end of connection @number, in RTR towards the client, which may send from then on; *@made is
- * what it is told. 0 or -errno.
- */
-static int make(struct wv_offer *offer, const struct wv_service_note *ask,
-		struct wv_service_note *made, struct wv_service_conn_end **made_end)
+/* An end of the connection that @ask is for, not connected yet; *@making tells the client of it. */
+static int begin(struct wv_offer *offer, const struct wv_service_note *ask,
+		 struct wv_service_port *port, struct wv_service_note *making,
+		 struct wv_service_conn_end *end)
 {
-	wv_auto_free struct wv_service_conn_end *end = calloc(1, sizeof(*end));
-	struct wv_service_port port = offer->shape.port;
 	union ibv_gid gid;
 	int err;
 
-	if (!end)
-		return -ENOMEM;
 	memcpy(&gid, ask->qp.gid, sizeof(gid));
-	err = wv_service_port_aim(offer->shape.pd->context, &gid, &port);
+	err = wv_service_port_aim(offer->shape.pd->context, &gid, port);
 	if (!err)
 		err = take_qp(offer, &end->public.qp);
 	if (err)
 		return err;
-	wv_service_qp_describe(end->public.qp, &offer->shape, &port, &made->qp);
-	err = wv_service_qp_rtr(end->public.qp, &port, &made->qp, &ask->qp);
-	if (err) {
-		ibv_destroy_qp(end->public.qp);
-		return err;
-	}
+	wv_service_qp_describe(end->public.qp, &offer->shape, port, &making->qp);
 	end->number = ask->from;
 	end->offer = offer;
-	*made_end = end;
-	end = NULL;
 	return 0;
 }
 
-/* The program gets @end, whose client knows of it already. */
-static void finish(struct wv_offer *offer, struct wv_service_conn_end *end,
-		   const struct wv_service_note *made, const struct wv_service_note *ask)
+/* A busy daemon may not read at once. */
+static int say(const struct wv_offer *offer, const struct wv_service_note *note)
 {
-	int err = wv_service_qp_rts(end->public.qp, &offer->shape, &made->qp, &ask->qp);
+	return wv_service_say_until(offer->sock, note, wv_service_deadline(ANSWER_MS));
+}
 
-	if (err) {
-		wv_service_say(offer->sock, &(struct wv_service_note){.word = WV_SERVICE_GONE,
-								      .number = ask->from});
-		ibv_destroy_qp(end->public.qp);
-		free(end);
-		return;
-	}
+static int tell(const struct wv_offer *offer, uint64_t number, enum wv_service_word word, int err)
+{
+	return say(offer, &(struct wv_service_note){
+			      .word = (uint16_t)word, .number = number, .error = (uint16_t)-err});
+}
+
+static void hand_over(struct wv_offer *offer, struct wv_service_conn_end *end)
+{
 	pthread_mutex_lock(&offer->lock);
 	LIST_INSERT_HEAD(&offer->conns, end, link);
 	wv_offer_announce(offer, end, WV_SERVICE_CAME);
 	pthread_mutex_unlock(&offer->lock);
 }
 
-/* The client is told before RTS, which is only needed to send. 0 or -errno: the daemon is gone. */
+static void drop(struct wv_service_conn_end *end)
+{
+	ibv_destroy_qp(end->public.qp);
+	free(end);
+}
+
+/* Connects @end. The client is told before RTS, which is only needed to send. 0 or -errno. */
+static int move(const struct wv_offer *offer, const struct wv_service_conn_end *end,
+		const struct wv_service_port *port, const struct wv_service_qp *own,
+		const struct wv_service_qp *peer)
+{
+	int err = wv_service_qp_rtr(end->public.qp, port, own, peer);
+
+	if (err) {
+		tell(offer, end->number, WV_SERVICE_REFUSED, err);
+		return err;
+	}
+	err = tell(offer, end->number, WV_SERVICE_MADE, 0);
+	if (err)
+		return err;
+	err = wv_service_qp_rts(end->public.qp, &offer->shape, own, peer);
+	if (err)
+		tell(offer, end->number, WV_SERVICE_GONE, 0);
+	return err;
+}
+
+/* Connects an end, which becomes the program's, while the client connects its own. 0 or -errno. */
 static int answer(struct wv_offer *offer, const struct wv_service_note *ask)
 {
-	struct wv_service_note note = offer->made;
-	struct wv_service_conn_end *end = NULL;
-	int err = make(offer, ask, &note, &end);
+	struct wv_service_conn_end *end = calloc(1, sizeof(*end));
+	struct wv_service_port port = offer->shape.port;
+	struct wv_service_note making = offer->making;
+	int err = end ? begin(offer, ask, &port, &making, end) : -ENOMEM;
 
-	if (err)
-		note =
-		    (struct wv_service_note){.word = WV_SERVICE_REFUSED, .error = (uint16_t)-err};
-	note.number = ask->from;
-	err = wv_service_say(offer->sock, &note);
-	if (end)
-		finish(offer, end, &note, ask);
+	if (err) {
+		free(end);
+		return tell(offer, ask->from, WV_SERVICE_REFUSED, err);
+	}
+	making.number = ask->from;
+	err = say(offer, &making);
+	if (!err)
+		err = move(offer, end, &port, &making.qp, &ask->qp);
+	if (!err) {
+		hand_over(offer, end);
+		return 0;
+	}
+	drop(end);
 	return err;
 }
 
@@ -172,7 +193,7 @@ static void serve(struct wv_offer *offer)
 		err = answer(offer, &note);
 	else if (!err && note.word == WV_SERVICE_GONE)
 		note_left(offer, note.number);
-	if (err && err != -EAGAIN)
+	if (wv_service_is_lost(err))
 		set_sock(offer, -1);
 }
 

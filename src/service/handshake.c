@@ -68,22 +68,27 @@ static int ask(struct handshake *h, struct wv_service_route **route)
 }
 
 /* Takes over what the service tells of its memory and itself. */
-static void know(struct wv_service_conn_end *end, const struct wv_service_note *made)
+static void know(struct wv_service_conn_end *end, const struct wv_service_note *making)
 {
 	struct wv_service_connection *public = &end->public;
 
-	for (unsigned int i = 0; i < made->n_regions; i++)
-		end->regions[i] = (struct wv_region){.addr = made->regions[i].addr,
-						     .length = made->regions[i].length,
-						     .rkey = made->regions[i].rkey};
-	memcpy(end->data, made->data, made->data_bytes);
-	public->regions = made->n_regions ? end->regions : NULL;
-	public->n_regions = made->n_regions;
-	public->data = made->data_bytes ? end->data : NULL;
-	public->data_bytes = made->data_bytes;
+	for (unsigned int i = 0; i < making->n_regions; i++)
+		end->regions[i] = (struct wv_region){.addr = making->regions[i].addr,
+						     .length = making->regions[i].length,
+						     .rkey = making->regions[i].rkey};
+	memcpy(end->data, making->data, making->data_bytes);
+	public->regions = making->n_regions ? end->regions : NULL;
+	public->n_regions = making->n_regions;
+	public->data = making->data_bytes ? end->data : NULL;
+	public->data_bytes = making->data_bytes;
 }
 
-/* The service has connected its end; @end becomes the other. 0 or -errno. */
+static int refusal(const struct wv_service_note *note)
+{
+	return note->word == WV_SERVICE_REFUSED && note->error ? -note->error : -EPROTO;
+}
+
+/* The service connects its end, and @end becomes the other, meanwhile. 0 or -errno. */
 static int finish(struct handshake *h, struct wv_service_conn_end *end)
 {
 	int err = wv_service_qp_rtr(end->public.qp, &h->port, &h->own, &h->note.qp);
@@ -91,6 +96,10 @@ static int finish(struct handshake *h, struct wv_service_conn_end *end)
 	if (!err)
 		err = wv_service_qp_rts(end->public.qp, &h->shape, &h->own, &h->note.qp);
 	know(end, &h->note);
+	if (!err)
+		err = wv_service_route_hear(end->route, end->number, &h->note, h->deadline);
+	if (!err && h->note.word != WV_SERVICE_MADE)
+		err = refusal(&h->note);
 	return err;
 }
 
@@ -105,12 +114,12 @@ static int connect_qp(struct handshake *h, struct wv_service_conn_end *end)
 	err = ask(h, &route);
 	if (err)
 		return err;
-	if (h->note.word == WV_SERVICE_MADE) {
+	if (h->note.word == WV_SERVICE_MAKING) {
 		end->number = h->note.number;
 		wv_service_route_keep(route, end);
 		err = finish(h, end);
 	} else {
-		err = h->note.error ? -h->note.error : -EPROTO;
+		err = refusal(&h->note);
 	}
 	wv_service_route_put(route, 0);
 	return err;

@@ -17,21 +17,21 @@ static LIST_HEAD(, wv_offer) all = LIST_HEAD_INITIALIZER(all);
 static pthread_once_t forks = PTHREAD_ONCE_INIT;
 
 /* What clients are told. 0 or -EINVAL. */
-static int describe(struct wv_service_note *made, const struct wv_service_attr *attr)
+static int describe(struct wv_service_note *making, const struct wv_service_attr *attr)
 {
 	if (attr->n_mrs > WV_SERVICE_REGIONS || attr->data_bytes > WV_SERVICE_DATA ||
 	    (attr->n_mrs && !attr->mrs) || (attr->data_bytes && !attr->data))
 		return -EINVAL;
-	*made = (struct wv_service_note){.word = WV_SERVICE_MADE, .n_regions = attr->n_mrs};
+	*making = (struct wv_service_note){.word = WV_SERVICE_MAKING, .n_regions = attr->n_mrs};
 	for (unsigned int i = 0; i < attr->n_mrs; i++)
-		made->regions[i] = (struct wv_service_region){
+		making->regions[i] = (struct wv_service_region){
 		    .addr = (uintptr_t)attr->mrs[i]->addr,
 		    .length = attr->mrs[i]->length,
 		    .rkey = attr->mrs[i]->rkey,
 		};
-	made->data_bytes = (uint32_t)attr->data_bytes;
+	making->data_bytes = (uint32_t)attr->data_bytes;
 	if (attr->data_bytes)
-		memcpy(made->data, attr->data, attr->data_bytes);
+		memcpy(making->data, attr->data, attr->data_bytes);
 	return 0;
 }
 
@@ -55,7 +55,7 @@ static int prepare(struct wv_offer *offer, const struct wv_service_attr *attr)
 
 	offer->ready = attr->ready ? attr->ready : 1;
 	if (!err)
-		err = describe(&offer->made, attr);
+		err = describe(&offer->making, attr);
 	if (!err)
 		err = wv_service_shape_init(&offer->shape, attr->pd, attr->qp, attr->access,
 					    attr->port_num);

@@ -13,8 +13,8 @@
 struct wv_offer {
 	LIST_ENTRY(wv_offer) link;
 	/* What is offered; constant. */
-	struct wv_service_note note; /* OFFER */
-	struct wv_service_note made; /* what each client is told: regions and data */
+	struct wv_service_note note;   /* OFFER */
+	struct wv_service_note making; /* what each client is told: regions and data */
 	struct wv_service_shape shape;
 	unsigned int ready;
 

@@ -2,6 +2,7 @@
 #include "service/queue_pair.h"
 
 #include "base/base.h"
+#include "base/clock.h"
 #include "base/random.h"
 
 #include <errno.h>
@@ -15,30 +16,70 @@
 #define RNR_TIMER     12 /* 0.64 ms: ibv_modify_qp(3) */
 #define HOPS	      64
 
+/*
+ * What programs ask once, and connections would ask each time: four commands of the firmware on
+ * mlx5. The port may change; then connections do that already exist, too.
+ */
+#define KNOWN_MS 1000
+
+struct known {
+	char device[IBV_SYSFS_NAME_MAX]; /* "": nothing is known */
+	int64_t until_ms;
+	uint8_t answered, asked;
+	struct wv_service_port port;
+};
+
 static uint8_t at_most(int limit)
 {
 	return limit < MOST_READS ? (uint8_t)limit : MOST_READS;
 }
 
+static int learn(struct known *known, struct ibv_context *context, uint8_t port)
+{
+	struct ibv_device_attr device;
+	int err = ibv_query_device(context, &device);
+
+	*known->device = '\0';
+	if (err)
+		return -err;
+	known->answered = at_most(device.max_qp_rd_atom);
+	known->asked = at_most(device.max_qp_init_rd_atom);
+	err = wv_service_port_init(context, port, &known->port);
+	if (err)
+		return err;
+	strcpy(known->device, ibv_get_device_name(context->device));
+	known->until_ms = (int64_t)wv_clock_ms() + KNOWN_MS;
+	return 0;
+}
+
+static int know(struct known *known, struct ibv_context *context, uint8_t port)
+{
+	bool is_known = !strcmp(known->device, ibv_get_device_name(context->device)) &&
+			known->port.number == port && (int64_t)wv_clock_ms() < known->until_ms;
+
+	return is_known ? 0 : learn(known, context, port);
+}
+
 int wv_service_shape_init(struct wv_service_shape *shape, struct ibv_pd *pd,
 			  const struct ibv_qp_init_attr *qp, int access, uint8_t port)
 {
-	struct ibv_device_attr device;
+	static __thread struct known known; /* without a lock */
 	int err;
 
 	if (!pd || !qp || qp->qp_type != IBV_QPT_RC || !qp->send_cq || !qp->recv_cq)
 		return -EINVAL;
-	err = ibv_query_device(pd->context, &device);
+	err = know(&known, pd->context, port ? port : 1);
 	if (err)
-		return -err;
+		return err;
 	*shape = (struct wv_service_shape){
 	    .pd = pd,
 	    .qp = *qp,
 	    .access = access,
-	    .answered = at_most(device.max_qp_rd_atom),
-	    .asked = at_most(device.max_qp_init_rd_atom),
+	    .answered = known.answered,
+	    .asked = known.asked,
+	    .port = known.port,
 	};
-	return wv_service_port_init(pd->context, port ? port : 1, &shape->port);
+	return 0;
 }
 
 int wv_service_qp_new(const struct wv_service_shape *shape, struct ibv_qp **qp)

@@ -205,6 +205,16 @@ static int hear_answer(struct wv_service_route *route, struct wv_service_note *n
 	return -EAGAIN;
 }
 
+int wv_service_route_hear(struct wv_service_route *route, uint64_t number,
+			  struct wv_service_note *note, int64_t deadline)
+{
+	int err;
+
+	while ((err = hear_answer(route, note, number, deadline)) == -EAGAIN) {
+	}
+	return err;
+}
+
 int wv_service_route_ask(struct wv_service_route *route, struct wv_service_note *note,
 			 int64_t deadline)
 {
@@ -215,8 +225,7 @@ int wv_service_route_ask(struct wv_service_route *route, struct wv_service_note 
 	err = is_ours(route) ? wv_service_say_until(route->sock, note, deadline) : -EBADF;
 	if (err)
 		return err;
-	while ((err = hear_answer(route, note, number, deadline)) == -EAGAIN) {
-	}
+	err = wv_service_route_hear(route, number, note, deadline);
 	if (err == -ETIMEDOUT)
 		give_up(route, number);
 	return err;

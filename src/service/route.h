@@ -25,6 +25,10 @@ void wv_service_route_put(struct wv_service_route *route, int err);
 int wv_service_route_ask(struct wv_service_route *route, struct wv_service_note *note,
 			 int64_t deadline);
 
+/* Waits until @deadline for what else the daemon says about question @number. 0 or -errno. */
+int wv_service_route_hear(struct wv_service_route *route, uint64_t number,
+			  struct wv_service_note *note, int64_t deadline);
+
 /* @end was asked for here: its connection lasts. */
 void wv_service_route_keep(struct wv_service_route *route, struct wv_service_conn_end *end);
 

@@ -11,12 +11,13 @@
  *                                                                      <- OFFER
  *                                              OFFERED, REFUSED ->
  *   ASK ->              ASK ->                 ASK ->
+ *                       <- MAKING, REFUSED     <- MAKING, REFUSED      <- MAKING, REFUSED
  *                       <- MADE, REFUSED       <- MADE, REFUSED        <- MADE, REFUSED
  *   GONE ->             GONE ->                GONE ->
  *                       <- GONE                <- GONE                 <- GONE
  *                       <- STILL (the connection of the daemons was lost)
  *
- * The end of a process's connection to its daemon is GONE for all its connections.
+ * Between MAKING and MADE, both ends move their queue pairs. The end of a process's connection to its daemon is GONE for all its connections.
  */
 #pragma once
 
@@ -30,10 +31,11 @@ enum wv_service_word {
 	WV_SERVICE_OFFER = 1, /* this process offers @name to the users that @data lists */
 	WV_SERVICE_OFFERED,   /* done */
 	WV_SERVICE_ASK,	      /* please connect a queue pair of @name to @qp */
-	WV_SERVICE_MADE,      /* done: @qp is that of the service */
+	WV_SERVICE_MADE,      /* done: the service's end receives */
 	WV_SERVICE_REFUSED,   /* of OFFER or ASK, for the reason @error */
 	WV_SERVICE_GONE,      /* the sender's end of the connection exists no more */
 	WV_SERVICE_STILL,     /* does the receiver have this connection? */
+	WV_SERVICE_MAKING,    /* @qp is that of the service, which connects it now */
 	WV_SERVICE_WORDS,
 };
 
@@ -63,10 +65,11 @@ struct wv_service_note {
 	char user[WV_PAIR_USER];	/* ASK: whose service it is; "": the client's own user's */
 	char client_user[WV_PAIR_USER]; /* ASK, from a daemon: the client's user */
 	uint8_t node[16];		/* ASK, from a client: a GID of the service's node */
-	struct wv_service_qp qp;	/* ASK, MADE: of the sender */
-	uint32_t n_regions;		/* MADE */
+	struct wv_service_qp qp;	/* ASK, MAKING: of the sender */
+	uint32_t n_regions;		/* MAKING */
 	struct wv_service_region regions[WV_SERVICE_REGIONS];
-	uint8_t data[WV_SERVICE_DATA]; /* MADE: of the service; OFFER: users, with commas between */
+	uint8_t
+	    data[WV_SERVICE_DATA]; /* MAKING: of the service; OFFER: users, with commas between */
 };
 
 static inline bool wv_service_text_ends(const char *text, size_t capacity)

@@ -12,7 +12,7 @@ import tempfile
 import unittest
 
 from support import authority, cases, peering, ports, processes, services
-from support.services import ASK, GONE, MADE, OFFER, OFFERED, REFUSED, STILL
+from support.services import ASK, GONE, MADE, MAKING, OFFER, OFFERED, REFUSED, STILL
 
 SOURCE = "127.0.0.4"
 OTHER = "127.0.0.6"  # another peer
@@ -87,9 +87,10 @@ class Case(unittest.TestCase):
         """A connection of a client on the peer; its number on node 1."""
         self.ask(own, **more)
         number = self.service.hear().own
-        self.service.say(MADE, number=number, qp_num=9)
-        made = self.hear()
-        self.assertEqual((made.word, made.number, made.own, made.qp_num), (MADE, own, number, 9))
+        self.service.answer(number)
+        for word, qp_num in ((MAKING, 9), (MADE, 0)):
+            heard = self.hear()
+            self.assertEqual((heard.word, heard.number, heard.own, heard.qp_num), (word, own, number, qp_num))
         return number
 
     def asked(self, client, own=1):
@@ -156,12 +157,12 @@ class Liars(Case):
         number, other = self.connected(), self.connect(OTHER)
         client = self.process()
         waits = self.asked(client)
-        for word in (GONE, MADE, REFUSED, STILL):
+        for word in (GONE, MAKING, MADE, REFUSED, STILL):
             for target in (number, waits):
                 self.say(word, other, number=target, own=77, qp_num=66, error=5)
         self.assertEqual([(note.word, note.number) for note in self.hear_all(other)], [(GONE, 77)] * 4)
         self.assertEqual(self.service.hear_all() + client.hear_all(), [])
-        self.say(MADE, number=waits, own=3, qp_num=8)
+        self.say(MAKING, number=waits, own=3, qp_num=8)
         self.assertEqual(client.hear().qp_num, 8)
         self.expect_well()
 
@@ -170,13 +171,13 @@ class Liars(Case):
         client = self.process()
         client.ask()
         number = self.service.hear().own
-        for word in (MADE, REFUSED, GONE):
+        for word in (MAKING, MADE, REFUSED, GONE):
             self.say(word, number=number, own=1, qp_num=66)
         self.hear_all()
         self.assertEqual(client.hear_all(), [])
-        self.service.say(MADE, number=number, qp_num=9)
-        self.assertEqual(client.hear().qp_num, 9)
-        for word in (MADE, REFUSED, GONE):
+        self.service.answer(number)
+        self.assertEqual([client.hear().qp_num, client.hear().word], [9, MADE])
+        for word in (MAKING, MADE, REFUSED, GONE):
             self.say(word, number=number, own=1, qp_num=66)
         self.hear_all()
         self.assertEqual(client.hear_all() + self.service.hear_all(), [])
@@ -184,7 +185,7 @@ class Liars(Case):
 
     def test_numbers_that_never_were(self):
         for number in (0, 1, LAST, (1 << 64) - 1, (1 << 64) - (1 << 16)):
-            for word in (MADE, REFUSED, GONE, STILL):
+            for word in (MAKING, MADE, REFUSED, GONE, STILL):
                 self.say(word, number=number, own=7)
         self.assertEqual({note.word for note in self.hear_all()}, {GONE})
         self.expect_well()
@@ -193,20 +194,24 @@ class Liars(Case):
         """A peer's daemon whose client asked does not answer in the place of the service."""
         self.ask()
         number = self.service.hear().own
-        self.say(MADE, number=number, own=1, qp_num=66)
+        self.say(MAKING, number=number, own=1, qp_num=66)
+        self.say(MADE, number=number, own=1)
         self.say(REFUSED, number=number, own=1, error=5)
         self.assertEqual(self.hear_all(), [])
-        self.service.say(MADE, number=number, qp_num=9)
-        self.assertEqual(self.hear().qp_num, 9)
+        self.service.answer(number)
+        self.assertEqual([self.hear().qp_num, self.hear().word], [9, MADE])
         self.expect_well()
 
     def test_answers_twice(self):
         client = self.process()
         number = self.asked(client)
+        self.say(MADE, number=number, own=3)
         for qp_num in (8, 66):
-            self.say(MADE, number=number, own=3, qp_num=qp_num)
+            self.say(MAKING, number=number, own=3, qp_num=qp_num)
+        for _ in range(2):
+            self.say(MADE, number=number, own=3)
         self.say(REFUSED, number=number, own=3, error=5)
-        self.assertEqual([(note.word, note.qp_num) for note in client.hear_all()], [(MADE, 8)])
+        self.assertEqual([(note.word, note.qp_num) for note in client.hear_all()], [(MAKING, 8), (MADE, 0)])
         for _ in range(2):
             self.say(GONE, number=number, own=3)
         self.assertEqual([note.word for note in client.hear_all()], [GONE])
@@ -235,7 +240,7 @@ class Liars(Case):
         client.close()
         self.assertEqual(self.hear_all(), [])
         for number in numbers:
-            self.say(MADE, number=number, own=number)
+            self.say(MAKING, number=number, own=number)
         self.assertEqual([note.number for note in self.hear_all()], numbers)
         self.assertFalse(any(map(self.knows, numbers)))
         self.expect_well()
@@ -249,7 +254,7 @@ class Numbers(Case):
         self.node.await_log("broke the protocol")
 
     def test_answers(self):
-        self.say(MADE, number=self.asked(self.process()), own=0)
+        self.say(MAKING, number=self.asked(self.process()), own=0)
         self.node.await_log("broke the protocol")
 
 

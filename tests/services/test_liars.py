@@ -15,7 +15,7 @@ import time
 import unittest
 
 from support import bed, cases, services, users, wire
-from support.services import ASK, GONE, MADE, OFFER, OFFERED, REFUSED, STILL
+from support.services import ASK, GONE, MADE, MAKING, OFFER, OFFERED, REFUSED, STILL
 import talking
 
 CONNECTED = ["connect", "regions 1 data "]
@@ -162,7 +162,7 @@ class Liars(Case):
     def say_of_all(self, process, number):
         """Speaks of connections that have numbers near @number, which the daemon has given it."""
         base = (number >> 16) - 8
-        for count, slot, word in itertools.product(range(base, base + 16), range(64), (MADE, REFUSED, GONE)):
+        for count, slot, word in itertools.product(range(base, base + 16), range(64), (MAKING, MADE, REFUSED, GONE)):
             process.say(word, number=count << 16 | slot, own=slot, error=5, qp_num=66)
 
     def number(self, process):
@@ -199,12 +199,13 @@ class Liars(Case):
         service, client = self.service(b"other"), self.process()
         client.ask(7, name=b"other")
         number = service.hear().own
-        for word in (MADE, REFUSED):
+        for word in (MAKING, MADE, REFUSED):
             client.say(word, number=number, own=7, error=5, qp_num=66)
         self.assertEqual(client.hear_all() + service.hear_all(), [])
-        service.say(MADE, number=number, qp_num=9)
-        made = client.hear()
-        self.assertEqual((made.word, made.number, made.qp_num), (MADE, 7, 9))
+        service.answer(number)
+        for word, qp_num in ((MAKING, 9), (MADE, 0)):
+            heard = client.hear()
+            self.assertEqual((heard.word, heard.number, heard.qp_num), (word, 7, qp_num))
         self.expect_well()
 
     def test_the_same_number_twice(self):
@@ -223,10 +224,13 @@ class Liars(Case):
         service, client = self.service(b"other"), self.process()
         client.ask(7, name=b"other")
         number = service.hear().own
+        service.say(MADE, number=number)
         for qp_num in (9, 66):
-            service.say(MADE, number=number, qp_num=qp_num)
+            service.say(MAKING, number=number, qp_num=qp_num)
+        for _ in range(2):
+            service.say(MADE, number=number)
         service.say(REFUSED, number=number, error=5)
-        self.assertEqual([(note.word, note.qp_num) for note in client.hear_all()], [(MADE, 9)])
+        self.assertEqual([(note.word, note.qp_num) for note in client.hear_all()], [(MAKING, 9), (MADE, 0)])
         for _ in range(2):
             service.say(GONE, number=number)
         self.assertEqual([note.word for note in client.hear_all()], [GONE])
@@ -239,7 +243,7 @@ class Liars(Case):
         self.assertEqual([note.word for note in (service.hear(), service.hear())], [ASK, GONE])
         self.assertEqual(self.call(self.client, "ms=100", name="other"), ["connect: ETIMEDOUT"])
         number = service.hear().own
-        service.say(MADE, number=number, qp_num=9)
+        service.answer(number)
         gone = service.hear()
         self.assertEqual((gone.word, gone.number), (GONE, number))
         self.expect_well()
@@ -265,8 +269,8 @@ class Liars(Case):
         n_connected = 0
         for qp_num in (0, (1 << 24) - 1, *range(number - 2, number + 3)):
             self.client.program.go_on(f"connect other node={self.b.address} ms=20000")
-            service.say(MADE, number=service.hear().own, qp_num=qp_num, gid=self.gid(self.b), n_regions=1,
-                        regions=struct.pack("<QQII", 4096, 4096, 1, 0))
+            service.answer(service.hear().own, qp_num, gid=self.gid(self.b), n_regions=1,
+                           regions=struct.pack("<QQII", 4096, 4096, 1, 0))
             if self.client.answer()[0] != "connect":
                 continue
             self.assertNotEqual(self.client.say(f"write {n_connected} text=evil")[0], DONE)
@@ -280,7 +284,8 @@ class Liars(Case):
         for i, strange in enumerate(({}, {"gid": bytes(16)}, {"gid": b"\xff" * 16}, {"gid": self.gid(self.a), "mtu": 0},
                                      {"gid": self.gid(self.a), "mtu": 255, "reads": 255, "lid": 65535})):
             client.ask(i, **strange)
-            answer = client.hear()
+            while (answer := client.hear()).word == MAKING:
+                pass
             self.assertEqual(answer.number, i)
             self.assertIn(answer.word, (MADE, REFUSED))
         client.close()
@@ -294,8 +299,8 @@ class Liars(Case):
 
         def made(process):
             number = asked(process)
-            process.say(MADE, number=number, qp_num=9)
-            self.assertEqual(process.hear().word, MADE)
+            process.answer(number)
+            self.assertEqual([process.hear().word, process.hear().word], [MAKING, MADE])
             return number
 
         def gone_as_client(process):
@@ -394,7 +399,7 @@ class Users(Case):
 
         def play(process):
             for count in range((number >> 16) - 8, (number >> 16) + 8):
-                for slot, word in itertools.product(range(64), (MADE, REFUSED, GONE)):
+                for slot, word in itertools.product(range(64), (MAKING, MADE, REFUSED, GONE)):
                     process.say(word, number=count << 16 | slot, own=7, error=5)
             return process.hear_all()
 
@@ -428,8 +433,8 @@ class Floods(Case):
     def connect_many(self, service, client, n):
         for i in range(n):
             client.ask(i, name=b"deaf")
-            service.say(MADE, number=service.hear().own, qp_num=9)
-            client.hear()
+            service.answer(service.hear().own)
+            self.assertEqual([client.hear().word, client.hear().word], [MAKING, MADE])
 
     def test_ends_that_are_not_read(self):
         """Who does not read of the ends of many connections keeps the daemon from nothing, and is told at last."""

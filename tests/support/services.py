@@ -6,7 +6,7 @@ import struct
 
 from . import peering, wire
 
-OFFER, OFFERED, ASK, MADE, REFUSED, GONE, STILL = range(1, 8)
+OFFER, OFFERED, ASK, MADE, REFUSED, GONE, STILL, MAKING = range(1, 9)
 FRAME = peering.FIRST_MESSAGE + 1  # src/daemon/peers/frame.h
 SHORT = 24  # bytes of notes between daemons whose word needs no more
 OWN, PEERS = (struct.Struct(order + "HHIQQ32s32s32s16s16sIIHBBI96s196s4x") for order in "<>")
@@ -38,7 +38,7 @@ class Note:
     def frame(self):
         """As a peer says it."""
         body = PEERS.pack(*dataclasses.astuple(self))
-        return peering.frame(FRAME, body if self.word in (ASK, MADE) else body[:SHORT])
+        return peering.frame(FRAME, body if self.word in (ASK, MAKING) else body[:SHORT])
 
     def packed(self):
         """As a process says it."""
@@ -51,7 +51,7 @@ def of_peer(body):
 
 def unsound():
     """Notes that nobody sends, with what is wrong with them."""
-    for word in (0, 8, 0xffff):
+    for word in (0, 9, 0xffff):
         yield f"word {word}", Note(word)
     for name, value in (("error", 4096), ("data_bytes", 197), ("data_bytes", 1 << 31), ("n_regions", 5),
                         ("qp_num", 1 << 24), ("psn", 1 << 24), ("name", b"x" * 32), ("user", b"x" * 32),
@@ -76,6 +76,11 @@ class Process:
 
     def ask(self, own=1, **more):
         self.say(ASK, own=own, **{"name": b"store", "qp_num": 5, **more})
+
+    def answer(self, number, qp_num=9, **more):
+        """A question, as a service."""
+        self.say(MAKING, number=number, qp_num=qp_num, **more)
+        self.say(MADE, number=number)
 
     def hear(self):
         """The next note; None: the daemon has closed the connection."""

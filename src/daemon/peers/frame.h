@@ -12,7 +12,7 @@
 #define WV_FRAME_HEAD 6
 #define WV_FRAME_BODY 4096 /* bytes at most */
 
-#define WV_PEER_VERSION 3 /* of frames and of all that they carry; equal on both sides */
+#define WV_PEER_VERSION 4 /* of frames and of all that they carry; equal on both sides */
 
 enum wv_frame_type {
 	WV_FRAME_HELLO = 1,

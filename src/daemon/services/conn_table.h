@@ -18,7 +18,8 @@ struct wv_service_conn {
 	LIST_ENTRY(wv_service_conn) client_link, service_link;
 	uint64_t client_number;	     /* as the client's process calls it */
 	struct wv_service_note *ask; /* not passed on yet: a name or a peer is waited for */
-	bool is_made;		     /* the service has connected its end */
+	bool is_making;		     /* the service has said by what queue pair */
+	bool is_made;		     /* and has connected it */
 	/*
 	 * What is still to be said, as soon as the other side reads: enum wv_service_word, or 0. If
 	 * one end is gone, GONE, to who has the other; or STILL, to the other node.

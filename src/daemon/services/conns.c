@@ -137,22 +137,35 @@ void wv_conn_left_by_peer(struct wv_services *s, struct wv_service_conn *conn)
 	settle(s, conn);
 }
 
-void wv_conn_made(struct wv_services *s, struct wv_service_conn *conn,
-		  const struct wv_service_note *made)
+/* The client that is not told would not know that it has a connection, or for ever wait for one. */
+static void tell_client(struct wv_services *s, struct wv_service_conn *conn,
+			const struct wv_service_note *said)
 {
-	struct wv_service_note note = *made;
+	struct wv_service_note note = *said;
 
-	conn->is_made = true;
 	note.from = conn->number;
 	if (conn->client) {
 		note.number = conn->client_number;
-		if (wv_service_tell(conn->client, &note)) /* it would not know that it has one */
+		if (wv_service_tell(conn->client, &note))
 			wv_conn_leave(s, conn, conn->client);
 		return;
 	}
 	note.number = conn->peer_number;
 	if (!has_peer(conn) || wv_peer_is_slow(conn->peer) || wv_service_send(conn->peer, &note))
 		wv_conn_left_by_peer(s, conn);
+}
+
+void wv_conn_making(struct wv_services *s, struct wv_service_conn *conn,
+		    const struct wv_service_note *making)
+{
+	conn->is_making = true;
+	tell_client(s, conn, making);
+}
+
+void wv_conn_made(struct wv_services *s, struct wv_service_conn *conn)
+{
+	conn->is_made = true;
+	tell_client(s, conn, &(struct wv_service_note){.word = WV_SERVICE_MADE});
 }
 
 void wv_conn_refuse(struct wv_services *s, struct wv_service_conn *conn, int err)

@@ -21,9 +21,13 @@ void wv_conn_leave(struct wv_services *s, struct wv_service_conn *conn,
 /* The same for the end on another node, which is gone, or cannot be reached any more. */
 void wv_conn_left_by_peer(struct wv_services *s, struct wv_service_conn *conn);
 
-/* The service has connected its end of @conn: its client, here or on another node, is told. */
-void wv_conn_made(struct wv_services *s, struct wv_service_conn *conn,
-		  const struct wv_service_note *made);
+/*
+ * The service connects its end of @conn, with the queue pair that @making says; it has done so.
+ * The client, here or on another node, is told.
+ */
+void wv_conn_making(struct wv_services *s, struct wv_service_conn *conn,
+		    const struct wv_service_note *making);
+void wv_conn_made(struct wv_services *s, struct wv_service_conn *conn);
 
 /*
  * There is no connection, for the reason @err, which is -errno: the client is told, unless it does

@@ -36,7 +36,7 @@ void wv_service_note_swap(struct wv_service_note *note)
 
 static bool is_long(const struct wv_service_note *note)
 {
-	return note->word == WV_SERVICE_ASK || note->word == WV_SERVICE_MADE;
+	return note->word == WV_SERVICE_ASK || note->word == WV_SERVICE_MAKING;
 }
 
 /* Where one node has thousands of connections, most end at once. */

@@ -53,10 +53,12 @@ static void take_answer(struct wv_services *s, struct wv_service_conn *conn,
 		return;
 	if (note->word == WV_SERVICE_REFUSED) {
 		wv_conn_refuse(s, conn, note->error ? -note->error : -EIO);
-		return;
+	} else if (note->word == WV_SERVICE_MADE && conn->is_making) {
+		wv_conn_made(s, conn);
+	} else if (note->word == WV_SERVICE_MAKING && !conn->is_making) {
+		conn->peer_number = note->from;
+		wv_conn_making(s, conn, note);
 	}
-	conn->peer_number = note->from;
-	wv_conn_made(s, conn, note);
 }
 
 int wv_services_message(struct wv_services *s, struct wv_peer *peer, const void *body,
@@ -79,9 +81,9 @@ int wv_services_message(struct wv_services *s, struct wv_peer *peer, const void 
 		conn = NULL;
 	if (conn && note.word == WV_SERVICE_GONE)
 		wv_conn_left_by_peer(s, conn);
-	else if (conn && (note.word == WV_SERVICE_MADE || note.word == WV_SERVICE_REFUSED))
+	else if (conn && note.word != WV_SERVICE_STILL)
 		take_answer(s, conn, &note);
-	else if (!conn && (note.word == WV_SERVICE_MADE || note.word == WV_SERVICE_STILL))
+	else if (!conn && (note.word == WV_SERVICE_MAKING || note.word == WV_SERVICE_STILL))
 		reply(peer, &note, WV_SERVICE_GONE, 0); /* its client did not wait, or has gone */
 	return 0;
 }

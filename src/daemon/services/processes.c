@@ -88,10 +88,12 @@ static void take_word(struct wv_services *s, struct wv_service_process *process,
 		wv_conn_leave(s, conn, process);
 	else if (conn->is_made || conn->unsaid == WV_SERVICE_GONE)
 		return;
-	else if (note->word == WV_SERVICE_MADE)
-		wv_conn_made(s, conn, note);
-	else
+	else if (note->word == WV_SERVICE_REFUSED)
 		wv_conn_refuse(s, conn, note->error ? -note->error : -EIO);
+	else if (note->word == WV_SERVICE_MADE && conn->is_making)
+		wv_conn_made(s, conn);
+	else if (note->word == WV_SERVICE_MAKING && !conn->is_making)
+		wv_conn_making(s, conn, note);
 }
 
 /* A client's end is gone; clients call connections by numbers of their own. */
@@ -123,6 +125,7 @@ int wv_service_process_says(struct wv_services *s, struct wv_service_process *pr
 			return 0;
 		}
 		/* fall through */
+	case WV_SERVICE_MAKING:
 	case WV_SERVICE_MADE:
 	case WV_SERVICE_REFUSED:
 		take_word(s, process, note);
