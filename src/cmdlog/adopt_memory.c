@@ -3,6 +3,8 @@
 
 #include "cmdlog/mr_steps.h"
 
+#include <infiniband/verbs.h>
+
 void *wv_lease_claim_memory(struct wv_lease *lease, size_t bytes)
 {
 	if (!lease->memory)
@@ -33,7 +35,13 @@ static bool take(struct wv_lease *lease, uint64_t start)
 	return false;
 }
 
-void *wv_lease_claim_registered(struct wv_lease *lease, size_t bytes)
+/* libibverbs takes optional flags out for kernels that do not know them. */
+static bool is_for(const struct ib_uverbs_reg_mr *mr, int access)
+{
+	return !((mr->access_flags ^ (uint32_t)access) & ~(uint32_t)IBV_ACCESS_OPTIONAL_RANGE);
+}
+
+void *wv_lease_claim_registered(struct wv_lease *lease, size_t bytes, int access)
 {
 	if (!lease->memory)
 		return NULL;
@@ -41,7 +49,7 @@ void *wv_lease_claim_registered(struct wv_lease *lease, size_t bytes)
 		const struct ib_uverbs_reg_mr *mr = wv_step_registration(step);
 
 		if (mr && step->state == WV_FREE && !step->error && mr->length == bytes &&
-		    take(lease, mr->start))
+		    is_for(mr, access) && take(lease, mr->start))
 			return (void *)(uintptr_t)mr->start;
 	}
 	return NULL;

@@ -10,8 +10,11 @@
 /* The first unclaimed memory for a queue of @bytes. NULL if there is none. */
 void *wv_lease_claim_memory(struct wv_lease *lease, size_t bytes);
 
-/* Unclaimed memory of which the lease has registered @bytes. NULL if there is none. */
-void *wv_lease_claim_registered(struct wv_lease *lease, size_t bytes);
+/*
+ * Unclaimed memory of which the lease has registered @bytes for @access (enum ibv_access_flags).
+ * NULL if there is none.
+ */
+void *wv_lease_claim_registered(struct wv_lease *lease, size_t bytes, int access);
 
 /* The memory is not where the adapter knows it: no registration of it is of use. */
 void wv_lease_kill_registrations(struct wv_lease *lease);

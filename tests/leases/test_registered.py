@@ -42,9 +42,19 @@ class Registered(bed.Case):
         leased = self.check("destroy:qps destroy:cqs destroy:pd", 0, learned="buffer:ready")
         self.assertEqual(leased.marks["end"]["DESTROY_MKEY"], 1)
 
+    def test_access_in_another_order(self):
+        self.check("buffer:ready,access=7 buffer:ready,access=1", 1, learned="buffer:ready buffer:ready,access=7")
+
+    def test_access_that_is_not_prepared(self):
+        """Is no divergence, and the lease has the rest."""
+        optional = 1 << 22
+        leased = self.check(f"buffer:ready,access={1 | optional} buffer:ready send:fill=7", 2)
+        self.assertEqual(self.divergences(leased), [])
+
     def test_too_long(self):
-        """It is no part of a lease, which has the rest."""
+        """It is no part of a lease, which has the rest, and no divergence."""
         leased = self.check("buffer:ready,bytes=40000000 buffer:ready send:fill=7", 2)
+        self.assertEqual(self.divergences(leased), [])
         self.assertEqual(len([made for made in leased.done(trace.ADOPTED) if made == "create_qp"]), 1)
 
     def test_ordinary_memory(self):

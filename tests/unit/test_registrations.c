@@ -129,10 +129,13 @@ static void test_is_adopted_at_its_place(void **state)
 	place(b);
 	mlx5_open(&b->program);
 	assert_null(wv_lease_claim_memory(lease, BYTES)); /* not for a queue */
-	assert_null(wv_lease_claim_registered(lease, BYTES));
-	at = wv_lease_claim_registered(lease, 5000);
+	assert_null(wv_lease_claim_registered(lease, BYTES, IBV_ACCESS_REMOTE_READ));
+	assert_null(wv_lease_claim_registered(lease, 5000, IBV_ACCESS_LOCAL_WRITE));
+	at = wv_lease_claim_registered(lease, 5000,
+				       IBV_ACCESS_REMOTE_READ | IBV_ACCESS_RELAXED_ORDERING);
 	assert_ptr_equal(at, b->memory + tape_find(b->cmdlog, "memory", 0)->new_number);
-	assert_null(wv_lease_claim_registered(lease, 5000)); /* once */
+	/* Once. */
+	assert_null(wv_lease_claim_registered(lease, 5000, IBV_ACCESS_REMOTE_READ));
 	assert_int_equal(register_at(&b->program, (uintptr_t)at, 5000, IBV_ACCESS_REMOTE_READ), 0);
 	assert_null(strchr(b->preload.trail, 'k'));
 	bench_end(b);
@@ -145,7 +148,7 @@ static void test_is_not_adopted_elsewhere(void **state)
 
 	(void)state;
 	wv_lease_kill_registrations(b->preload.lease);
-	assert_null(wv_lease_claim_registered(b->preload.lease, 5000));
+	assert_null(wv_lease_claim_registered(b->preload.lease, 5000, IBV_ACCESS_REMOTE_READ));
 	bench_end(b);
 }
 
@@ -170,7 +173,7 @@ static void test_a_registration_that_fails(void **state)
 	assert_int_equal(wv_cmdlog_check(memory, replay.lease->bytes, WV_LEASE), 0);
 	wv_lease_init(&lease, replay.lease);
 	lease.memory = memory;
-	assert_null(wv_lease_claim_registered(&lease, 5000));
+	assert_null(wv_lease_claim_registered(&lease, 5000, IBV_ACCESS_LOCAL_WRITE));
 	close(replay.memory);
 	for (unsigned int i = 0; i < replay.n_fds; i++)
 		close(replay.fds[i]);
