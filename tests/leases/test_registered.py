@@ -51,6 +51,12 @@ class Registered(bed.Case):
         leased = self.check(f"buffer:ready,access={1 | optional} buffer:ready send:fill=7", 2)
         self.assertEqual(self.divergences(leased), [])
 
+    def test_refused(self):
+        """What the kernel does not register is no memory of the lease, where a queue could get it."""
+        words = "open pd buffer:ready,bytes=4096,access=2 cq qp:rc move:init,rtr,rts at:end"
+        leased = self.compare(words, failures=1)
+        self.assertEqual(trace.made(leased.events, trace.KERNEL), [])
+
     def test_too_long(self):
         """It is no part of a lease, which has the rest, and no divergence."""
         leased = self.check("buffer:ready,bytes=40000000 buffer:ready send:fill=7", 2)
