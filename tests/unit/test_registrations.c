@@ -100,6 +100,24 @@ static void test_what_is_refused(void **state)
 	assert_refused(recipe, "a reference to something that no earlier step makes");
 }
 
+/* Each registration has the kernel keep a list of all pages. */
+static void test_one_registration_for_each_memory(void **state)
+{
+	struct mlx5_bench *b = bench_mlx5_record();
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
+	void *at;
+
+	(void)state;
+	mlx5_open(&b->program);
+	at = b->program.alloc(b, BYTES);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(
+		    register_at(&b->program, (uintptr_t)at, BYTES, IBV_ACCESS_LOCAL_WRITE), 0);
+	recipe = bench_mlx5_recipe(b);
+	assert_refused(recipe, "memory that is registered twice");
+	bench_end(b);
+}
+
 /* Moves the memory of the lease to where the adapter knows it. */
 static void place(struct mlx5_bench *b)
 {
@@ -184,6 +202,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_only_known_memory_becomes_a_step),
 	    cmocka_unit_test(test_what_is_refused),
+	    cmocka_unit_test(test_one_registration_for_each_memory),
 	    cmocka_unit_test(test_is_adopted_at_its_place),
 	    cmocka_unit_test(test_is_not_adopted_elsewhere),
 	    cmocka_unit_test(test_a_registration_that_fails),
