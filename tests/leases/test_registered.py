@@ -29,6 +29,10 @@ class Registered(bed.Case):
     def test_is_freed(self):
         self.check("buffer:ready buffer:end,ready buffer:ready send:fill=7 buffer:end,ready", 1)
 
+    def test_device_is_closed(self):
+        """Memory that was not freed is the program's."""
+        self.compare(f"{LOOP} buffer:ready send:fill=7 buffer:end,closed at:end")
+
     def test_other_length(self):
         leased = self.check("buffer:ready,bytes=20480 send:fill=7", 2, learned="buffer:ready send:fill=7")
         self.assertEqual(self.divergences(leased), ["other value"])

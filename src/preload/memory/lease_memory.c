@@ -96,5 +96,7 @@ void wv_lease_memory_freed(struct wv_context *c, const void *at)
 	wv_lock();
 	if (c->allocations)
 		wv_allocations_remove(c->allocations, at);
+	if (!wv_context_is_inherited(c))
+		wv_lease_free_memory(&c->lease, at);
 	wv_unlock();
 }
