@@ -24,8 +24,8 @@ uint64_t wv_recipe_memory(struct wv_cmdlog *recipe)
 }
 
 /*
- * Between the heap and the libraries of a program, and in no shadow memory of a sanitizer. No two
- * leases of a program are to meet, so it is by chance.
+ * Between the heap and the libraries of a program, and in no shadow memory of AddressSanitizer. No
+ * two leases of a program are to meet, so it is by chance.
  */
 static uint64_t choose_place(void)
 {

@@ -11,6 +11,11 @@
 	((uint32_t)(IBV_ACCESS_LOCAL_WRITE | IBV_ACCESS_REMOTE_WRITE | IBV_ACCESS_REMOTE_READ |    \
 		    IBV_ACCESS_REMOTE_ATOMIC | IBV_ACCESS_MW_BIND | IBV_ACCESS_RELAXED_ORDERING))
 
+bool wv_access_may_be_leased(uint32_t access)
+{
+	return !(access & ~LEASED_ACCESS);
+}
+
 const struct ib_uverbs_reg_mr *wv_step_registration(struct wv_step *step)
 {
 	struct wv_attr *in =
@@ -29,8 +34,9 @@ const char *wv_registration_obstacle(struct wv_step *step, uint64_t size)
 		return "a registration under another address than the program's";
 	if (!mr->length || mr->length > size)
 		return "a registration that is longer than its memory";
-	return mr->access_flags & ~LEASED_ACCESS ? "memory for an access that is not prepared"
-						 : NULL;
+	return wv_access_may_be_leased(mr->access_flags)
+		   ? NULL
+		   : "memory for an access that is not prepared";
 }
 
 uint64_t wv_lease_place_wanted(struct wv_cmdlog *lease)

@@ -12,6 +12,9 @@
 /* The request of @step. NULL: it does not register memory. */
 const struct ib_uverbs_reg_mr *wv_step_registration(struct wv_step *step);
 
+/* Whether memory may be registered ahead for @access (enum ibv_access_flags). */
+bool wv_access_may_be_leased(uint32_t access);
+
 /*
  * Why @step of a recipe, which registers memory of @size bytes, may not be carried out ahead; or
  * NULL.

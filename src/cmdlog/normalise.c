@@ -27,6 +27,7 @@ struct normaliser {
 	unsigned int at;			   /* step of the record */
 	uint16_t origins[WV_CMDLOG_MAX_STEPS];	   /* of steps of the recipe in the record */
 	bool useless[WV_CMDLOG_MAX_STEPS];	   /* memory of the record that no command names */
+	bool data[WV_CMDLOG_MAX_STEPS];		   /* memory of the record that is registered */
 	struct made made[3 * WV_CMDLOG_MAX_STEPS]; /* a handle, a descriptor and a number each */
 	unsigned int n_made;
 };
@@ -156,12 +157,26 @@ static int qp_step_allowed(struct normaliser *n, struct wv_step *step)
 	return !qp->lost;
 }
 
+/* No queue is in memory that is registered, whether or not that became a step of the recipe. */
+static int note_data(void *data, const struct wv_field *f, uint8_t *payload)
+{
+	struct normaliser *n = data;
+	struct made *memory = f->kind == WV_BUFFER
+				  ? find(n, (uint32_t)(wv_field_get(f, payload) >> 32), MEMORIES)
+				  : NULL;
+
+	if (memory)
+		n->data[n->origins[memory->step]] = true;
+	return 0;
+}
+
 static int wanted(struct normaliser *n, struct wv_step *step)
 {
 	switch (step->class_) {
 	case WV_CREATE:
 		return step->error == 0 || wv_step_is_probe(n->out.cmdlog, step);
 	case WV_MEMORY:
+		return step->error == 0 && !(n->data[n->at] && n->useless[n->at]);
 	case WV_REGISTER:
 	case WV_OPENING:
 		return step->error == 0;
@@ -196,8 +211,8 @@ static void remember_made(struct normaliser *n, struct wv_step *step, struct wv_
 }
 
 /*
- * Memory that no command of the recipe names keeps the order in which memory of its size is given
- * to the program, but nothing is written there.
+ * Memory for queues that no command of the recipe names keeps the order in which memory of its size
+ * is given to the program, but nothing is written there.
  */
 static bool is_left_out(const struct normaliser *n, const struct wv_attr *attr)
 {
@@ -259,6 +274,8 @@ static int copy_wanted(struct normaliser *n, struct wv_cmdlog *record, void *mem
 	wv_cmdlog_begin(&n->out, memory, capacity, WV_RECIPE, record->driver_id);
 	n->n_made = n->at = 0;
 	wv_each_step (record, step) {
+		if (step->class_ == WV_REGISTER)
+			wv_step_fields(step, note_data, n);
 		if (wanted(n, step)) {
 			keep(n, step);
 		} else {

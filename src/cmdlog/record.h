@@ -22,7 +22,6 @@ struct wv_allocations {
 	struct wv_allocation all[WV_MAX_ALLOCATIONS];
 	unsigned int n;
 	uint32_t last_id;
-	uint32_t data; /* bytes for data, not for queues, so far */
 };
 
 /* Remembers an allocation. More than WV_MAX_ALLOCATIONS stay unknown, and so are not recorded. */

@@ -203,8 +203,9 @@ struct judge {
 	struct wv_cmdlog *recipe;
 	struct wv_cost *cost;
 	struct wv_step *steps[WV_CMDLOG_MAX_STEPS];
-	uint8_t states[WV_CMDLOG_MAX_STEPS]; /* enum ibv_qp_state, where a step made a QP */
-	bool named[WV_CMDLOG_MAX_STEPS];     /* memory that a command names */
+	uint8_t states[WV_CMDLOG_MAX_STEPS];	 /* enum ibv_qp_state, where a step made a QP */
+	bool named[WV_CMDLOG_MAX_STEPS];	 /* memory that a command names */
+	uint8_t registered[WV_CMDLOG_MAX_STEPS]; /* memory, how often */
 	unsigned int n;
 };
 
@@ -285,14 +286,18 @@ static const char *check_refs(struct judge *j, struct wv_step *step)
 	return wv_step_fields(step, check_field, j) ? why : NULL;
 }
 
-static const char *check_register(const struct judge *j, struct wv_step *step)
+/* One for each memory, whose cost then covers the lists of its pages that a registration has. */
+static const char *check_register(struct judge *j, struct wv_step *step)
 {
 	const struct ib_uverbs_reg_mr *mr = wv_step_registration(step);
 	uint64_t memory = mr ? (mr->start >> 32) - 1 : j->n;
 
 	j->cost->bytes += WV_OBJECT_BYTES;
-	return memory < j->n ? wv_registration_obstacle(step, wv_step_memory_size(j->steps[memory]))
-			     : "a registration of memory that is not the lease's";
+	if (memory >= j->n)
+		return "a registration of memory that is not the lease's";
+	if (j->registered[memory]++)
+		return "memory that is registered twice";
+	return wv_registration_obstacle(step, wv_step_memory_size(j->steps[memory]));
 }
 
 static const char *check_step(struct judge *j, struct wv_step *step)

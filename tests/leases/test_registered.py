@@ -29,6 +29,10 @@ class Registered(bed.Case):
     def test_is_freed(self):
         self.check("buffer:ready buffer:end,ready buffer:ready send:fill=7 buffer:end,ready", 1)
 
+    def test_device_is_closed(self):
+        """Memory that was not freed is the program's."""
+        self.compare(f"{LOOP} buffer:ready send:fill=7 buffer:end,closed at:end")
+
     def test_other_length(self):
         leased = self.check("buffer:ready,bytes=20480 send:fill=7", 2, learned="buffer:ready send:fill=7")
         self.assertEqual(self.divergences(leased), ["other value"])
@@ -42,9 +46,25 @@ class Registered(bed.Case):
         leased = self.check("destroy:qps destroy:cqs destroy:pd", 0, learned="buffer:ready")
         self.assertEqual(leased.marks["end"]["DESTROY_MKEY"], 1)
 
+    def test_access_in_another_order(self):
+        self.check("buffer:ready,access=7 buffer:ready,access=1", 1, learned="buffer:ready buffer:ready,access=7")
+
+    def test_access_that_is_not_prepared(self):
+        """Is no divergence, and the lease has the rest."""
+        optional = 1 << 22
+        leased = self.check(f"buffer:ready,access={1 | optional} buffer:ready send:fill=7", 2)
+        self.assertEqual(self.divergences(leased), [])
+
+    def test_refused(self):
+        """What the kernel does not register is no memory of the lease, where a queue could get it."""
+        words = "open pd buffer:ready,bytes=4096,access=2 cq qp:rc move:init,rtr,rts at:end"
+        leased = self.compare(words, failures=1)
+        self.assertEqual(trace.made(leased.events, trace.KERNEL), [])
+
     def test_too_long(self):
-        """It is no part of a lease, which has the rest."""
+        """It is no part of a lease, which has the rest, and no divergence."""
         leased = self.check("buffer:ready,bytes=40000000 buffer:ready send:fill=7", 2)
+        self.assertEqual(self.divergences(leased), [])
         self.assertEqual(len([made for made in leased.done(trace.ADOPTED) if made == "create_qp"]), 1)
 
     def test_ordinary_memory(self):

@@ -100,6 +100,24 @@ static void test_what_is_refused(void **state)
 	assert_refused(recipe, "a reference to something that no earlier step makes");
 }
 
+/* Each registration has the kernel keep a list of all pages. */
+static void test_one_registration_for_each_memory(void **state)
+{
+	struct mlx5_bench *b = bench_mlx5_record();
+	wv_auto_free struct wv_cmdlog *recipe = NULL;
+	void *at;
+
+	(void)state;
+	mlx5_open(&b->program);
+	at = b->program.alloc(b, BYTES);
+	for (int i = 0; i < 2; i++)
+		assert_int_equal(
+		    register_at(&b->program, (uintptr_t)at, BYTES, IBV_ACCESS_LOCAL_WRITE), 0);
+	recipe = bench_mlx5_recipe(b);
+	assert_refused(recipe, "memory that is registered twice");
+	bench_end(b);
+}
+
 /* Moves the memory of the lease to where the adapter knows it. */
 static void place(struct mlx5_bench *b)
 {
@@ -129,10 +147,13 @@ static void test_is_adopted_at_its_place(void **state)
 	place(b);
 	mlx5_open(&b->program);
 	assert_null(wv_lease_claim_memory(lease, BYTES)); /* not for a queue */
-	assert_null(wv_lease_claim_registered(lease, BYTES));
-	at = wv_lease_claim_registered(lease, 5000);
+	assert_null(wv_lease_claim_registered(lease, BYTES, IBV_ACCESS_REMOTE_READ));
+	assert_null(wv_lease_claim_registered(lease, 5000, IBV_ACCESS_LOCAL_WRITE));
+	at = wv_lease_claim_registered(lease, 5000,
+				       IBV_ACCESS_REMOTE_READ | IBV_ACCESS_RELAXED_ORDERING);
 	assert_ptr_equal(at, b->memory + tape_find(b->cmdlog, "memory", 0)->new_number);
-	assert_null(wv_lease_claim_registered(lease, 5000)); /* once */
+	/* Once. */
+	assert_null(wv_lease_claim_registered(lease, 5000, IBV_ACCESS_REMOTE_READ));
 	assert_int_equal(register_at(&b->program, (uintptr_t)at, 5000, IBV_ACCESS_REMOTE_READ), 0);
 	assert_null(strchr(b->preload.trail, 'k'));
 	bench_end(b);
@@ -145,7 +166,7 @@ static void test_is_not_adopted_elsewhere(void **state)
 
 	(void)state;
 	wv_lease_kill_registrations(b->preload.lease);
-	assert_null(wv_lease_claim_registered(b->preload.lease, 5000));
+	assert_null(wv_lease_claim_registered(b->preload.lease, 5000, IBV_ACCESS_REMOTE_READ));
 	bench_end(b);
 }
 
@@ -170,7 +191,7 @@ static void test_a_registration_that_fails(void **state)
 	assert_int_equal(wv_cmdlog_check(memory, replay.lease->bytes, WV_LEASE), 0);
 	wv_lease_init(&lease, replay.lease);
 	lease.memory = memory;
-	assert_null(wv_lease_claim_registered(&lease, 5000));
+	assert_null(wv_lease_claim_registered(&lease, 5000, IBV_ACCESS_LOCAL_WRITE));
 	close(replay.memory);
 	for (unsigned int i = 0; i < replay.n_fds; i++)
 		close(replay.fds[i]);
@@ -181,6 +202,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_only_known_memory_becomes_a_step),
 	    cmocka_unit_test(test_what_is_refused),
+	    cmocka_unit_test(test_one_registration_for_each_memory),
 	    cmocka_unit_test(test_is_adopted_at_its_place),
 	    cmocka_unit_test(test_is_not_adopted_elsewhere),
 	    cmocka_unit_test(test_a_registration_that_fails),

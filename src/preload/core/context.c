@@ -76,7 +76,7 @@ struct wv_context *wv_context_new(const struct wv_scope *scope, void (*end)(stru
 	c->qps = &c->own_qps;
 	__atomic_store_n(&c->spares, 0, __ATOMIC_RELAXED);
 	if (c->allocations)
-		c->allocations->n = c->allocations->data = 0;
+		c->allocations->n = 0;
 	return c;
 }
 

@@ -96,6 +96,7 @@ struct wv_context {
 	struct wv_inheritance *inheritance; /* of a lease, after a fork; see lease/inherit.h */
 	uint64_t moved[WV_CMDLOG_MAX_STEPS / 64]; /* bit per handle: the kernel moved the QP */
 	unsigned int unsent;	   /* steps of the recording, or divergences, that were not sent */
+	uint32_t data;		   /* bytes for data that a lease has or could have */
 	unsigned int late_objects; /* while recording: created since the first connection */
 	time_t connected_s;	   /* while recording: CLOCK_MONOTONIC then */
 	struct wv_cmdlog_writer record;

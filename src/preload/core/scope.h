@@ -44,7 +44,7 @@ struct wv_scope {
 	 * that is allocated is librdmacm's; or 0
 	 */
 	uint16_t why;
-	bool alloc_mr; /* wv_alloc_mr() registers memory that it has allocated itself. */
+	bool alloc_mr; /* wv_alloc_mr() registers memory that a lease could have. */
 	bool data;     /* The provider allocates or frees memory for data, not for a queue. */
 	/* The provider is about to map this ring (core/provider.h). NULL: none that is wanted. */
 	struct wv_ring *ring;

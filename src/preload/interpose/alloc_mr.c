@@ -26,24 +26,25 @@ static void free_block(struct wv_context *c, void *at)
 		wv_block_free(at);
 }
 
-/* Memory of the lease, or else new memory. NULL: there is none. */
-static void *new_block(struct wv_context *c, size_t bytes)
+/* Memory of the lease, if it may have it (@ahead), or else new memory. NULL: there is none. */
+static void *new_block(struct wv_context *c, size_t bytes, int access, bool ahead)
 {
-	void *at = c ? wv_lease_memory_for_data(c, bytes) : NULL;
+	void *at = ahead ? wv_lease_memory_for_data(c, bytes, access) : NULL;
 
 	if (at)
 		return at;
 	at = wv_shared_block_new(bytes);
-	if (at && c)
+	if (at && ahead)
 		wv_lease_memory_note_data(c, at, wv_whole_pages(bytes));
 	return at;
 }
 
-static struct ibv_mr *register_block(struct ibv_pd *pd, void *at, size_t bytes, int access)
+static struct ibv_mr *register_block(struct ibv_pd *pd, void *at, size_t bytes, int access,
+				     bool ahead)
 {
 	struct ibv_mr *mr;
 
-	wv_scope.alloc_mr = true;
+	wv_scope.alloc_mr = ahead;
 	errno = 0;
 	mr = ibv_reg_mr(pd, at, bytes, access);
 	wv_scope.alloc_mr = false;
@@ -53,12 +54,13 @@ static struct ibv_mr *register_block(struct ibv_pd *pd, void *at, size_t bytes, 
 static int alloc_mr(struct ibv_pd *pd, size_t bytes, int access, struct ibv_mr **mr)
 {
 	struct wv_context *c = context_of(pd->context);
-	void *at = new_block(c, bytes);
+	bool ahead = c && wv_lease_memory_admits(c, bytes, access);
+	void *at = new_block(c, bytes, access, ahead);
 	int err;
 
 	if (!at)
 		return ENOMEM;
-	*mr = register_block(pd, at, bytes, access);
+	*mr = register_block(pd, at, bytes, access, ahead);
 	if (*mr)
 		return 0;
 	err = errno ? errno : ENOMEM;

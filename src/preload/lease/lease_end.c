@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 #include "preload/lease/lease_end.h"
 
+#include "base/base.h"
+#include "cmdlog/adopt_memory.h"
 #include "preload/core/process.h"
 #include "preload/lease/inherit.h"
 #include "preload/lease/news.h"
@@ -27,15 +29,35 @@ static void close_unasked(struct wv_context *c)
 	}
 }
 
+static void unmap(uint8_t *from, const uint8_t *to)
+{
+	if (from < to)
+		munmap(from, (size_t)(to - from));
+}
+
 /*
  * The provider does not use this memory any more: it frees its queues before it closes a context.
+ * What the program has from wv_alloc_mr() is its own until it frees it.
  */
 static void unmap_memory(struct wv_context *c)
 {
-	if (!c->lease.memory)
+	uint8_t *from = c->lease.memory;
+
+	if (!from)
 		return;
-	wv_shared_block_forget(c->lease.memory);
-	munmap(c->lease.memory, c->lease.cmdlog->memory);
+	wv_shared_block_forget(from);
+	wv_each_step (c->lease.cmdlog, step) {
+		uint8_t *at = c->lease.memory + step->new_number;
+		size_t bytes;
+
+		if (!wv_lease_is_data(&c->lease, step))
+			continue;
+		bytes = wv_whole_pages(wv_step_memory_size(step));
+		unmap(from, at);
+		wv_shared_block_note(at, bytes);
+		from = at + bytes;
+	}
+	unmap(from, c->lease.memory + c->lease.cmdlog->memory);
 	c->lease.memory = NULL;
 }
 

@@ -4,9 +4,15 @@
 
 #include "preload/core/context.h"
 
-/* Memory for a queue of @bytes, or for data. NULL: the lease of @c has none, or no more. */
+/*
+ * Whether a lease could have the next @bytes of data that the program asks for, with @access (enum
+ * ibv_access_flags). They count from then on.
+ */
+bool wv_lease_memory_admits(struct wv_context *c, size_t bytes, int access);
+
+/* Memory for a queue, or for data with @access. NULL: the lease of @c has none, or no more. */
 void *wv_lease_memory_for_queue(struct wv_context *c, size_t bytes);
-void *wv_lease_memory_for_data(struct wv_context *c, size_t bytes);
+void *wv_lease_memory_for_data(struct wv_context *c, size_t bytes, int access);
 
 /* Whether @at is in the memory of the lease, which stays mapped until the context ends. */
 bool wv_lease_memory_holds(struct wv_context *c, const void *at);

@@ -71,8 +71,20 @@ static int register_again(struct ibv_pd *pd)
 	return again ? 0 : errno;
 }
 
-static int end(struct options o)
+/* The memory outlasts its registration and the device. */
+static int end_and_close(struct program *p)
 {
+	int error = ibv_dereg_mr(looked_at.mr) ?: ibv_close_device(p->pd->context);
+
+	if (!error)
+		say(" %d", looked_at.bytes[0]);
+	return error;
+}
+
+static int end(struct program *p, struct options o)
+{
+	if (has(o, "closed"))
+		return end_and_close(p);
 	if (has(o, "ready"))
 		return (wv_free_mr ?: ibv_dereg_mr)(looked_at.mr);
 	if (has(o, "unmapped") && munmap(looked_at.bytes, BYTES))
@@ -84,7 +96,8 @@ static int end(struct options o)
  * "buffer:private" or "buffer:shared", perhaps "aligned" to pages: makes and registers it.
  * "buffer:ready" asks wv_alloc_mr() for it, perhaps of other "bytes=N" and "access=N";
  * "buffer:end,ready" frees it. "buffer:again" registers it once more; "buffer:end" and
- * "buffer:end,again" deregister, after unmapping with "unmapped".
+ * "buffer:end,again" deregister, after unmapping with "unmapped"; with "closed", the device is
+ * closed then.
  */
 int do_buffer(struct program *p, struct options o)
 {
@@ -92,7 +105,7 @@ int do_buffer(struct program *p, struct options o)
 	int error = 0;
 
 	if (has(o, "end"))
-		return end(o);
+		return end(p, o);
 	if (has(o, "again"))
 		return register_again(p->pd);
 	if (!seen.mr)
