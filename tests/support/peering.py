@@ -22,7 +22,7 @@ CLI = BUILD / "src/cli/warmverbs"
 CLEAN = {name: value for name, value in os.environ.items() if not name.startswith(("WARMVERBS_", "LD_PRELOAD"))}
 
 # src/daemon/peers/frame.h
-MAGIC, VERSION = 0x57765072, 3
+MAGIC, VERSION = 0x57765072, 4
 HELLO, PING, PONG, GOODBYE, FIRST_MESSAGE = 1, 2, 3, 4, 16
 MOST_BODY = 4096
 
