@@ -35,7 +35,7 @@ static void *new_block(struct wv_context *c, size_t bytes, int access, bool ahea
 		return at;
 	at = wv_shared_block_new(bytes);
 	if (at && ahead)
-		wv_lease_memory_note_data(c, at, wv_whole_pages(bytes));
+		wv_lease_memory_note(c, at, wv_whole_pages(bytes));
 	return at;
 }
 

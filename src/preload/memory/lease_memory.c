@@ -70,23 +70,10 @@ bool wv_lease_memory_holds(struct wv_context *c, const void *at)
 	return holds;
 }
 
-static bool is_recorded(const struct wv_context *c)
-{
-	return c->mode == WV_RECORDING && c->allocations && wv_context_is_followed(c);
-}
-
-void wv_lease_memory_note_queue(struct wv_context *c, const void *at, size_t bytes)
+void wv_lease_memory_note(struct wv_context *c, const void *at, size_t bytes)
 {
 	wv_lock();
-	if (is_recorded(c))
-		wv_allocations_add(c->allocations, at, bytes);
-	wv_unlock();
-}
-
-void wv_lease_memory_note_data(struct wv_context *c, const void *at, size_t bytes)
-{
-	wv_lock();
-	if (is_recorded(c))
+	if (c->mode == WV_RECORDING && c->allocations && wv_context_is_followed(c))
 		wv_allocations_add(c->allocations, at, bytes);
 	wv_unlock();
 }

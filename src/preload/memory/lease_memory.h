@@ -21,6 +21,5 @@ bool wv_lease_memory_holds(struct wv_context *c, const void *at);
  * The program has allocated @bytes at @at for a queue, or, zeroed, for data; and has freed it.
  * While @c is recorded, that becomes part of the recipe.
  */
-void wv_lease_memory_note_queue(struct wv_context *c, const void *at, size_t bytes);
-void wv_lease_memory_note_data(struct wv_context *c, const void *at, size_t bytes);
+void wv_lease_memory_note(struct wv_context *c, const void *at, size_t bytes);
 void wv_lease_memory_freed(struct wv_context *c, const void *at);

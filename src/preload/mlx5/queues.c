@@ -119,7 +119,7 @@ static void *alloc_queue(size_t bytes, void *context)
 		return at;
 	at = new_block(bytes);
 	if (at)
-		wv_lease_memory_note_queue(c, at, bytes);
+		wv_lease_memory_note(c, at, bytes);
 	return at;
 }
 
