@@ -17,8 +17,8 @@
 #define HOPS	      64
 
 /*
- * What programs ask once, and connections would ask each time: four commands of the firmware on
- * mlx5. The port may change; then connections do that already exist, too.
+ * What programs ask once, and connections would ask each time, which can take commands of the
+ * firmware. If the port changes meanwhile, it does so for connections that exist, too.
  */
 #define KNOWN_MS 1000
 

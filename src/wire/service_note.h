@@ -17,7 +17,8 @@
  *                       <- GONE                <- GONE                 <- GONE
  *                       <- STILL (the connection of the daemons was lost)
  *
- * Between MAKING and MADE, both ends move their queue pairs. The end of a process's connection to its daemon is GONE for all its connections.
+ * Between MAKING and MADE, both ends move their queue pairs. The end of a process's connection to
+ * its daemon is GONE for all its connections.
  */
 #pragma once
 
