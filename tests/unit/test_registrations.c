@@ -118,8 +118,8 @@ static void test_one_registration_for_each_memory(void **state)
 	bench_end(b);
 }
 
-/* Moves the memory of the lease to where the adapter knows it. */
-static void place(struct mlx5_bench *b)
+/* Moves the memory of the lease to where the adapter knows it. False: something else is there. */
+static bool place(struct mlx5_bench *b)
 {
 	uint64_t wanted;
 	void *at;
@@ -128,12 +128,16 @@ static void place(struct mlx5_bench *b)
 		wv_step_place(step, -(uint64_t)(uintptr_t)b->memory);
 	wanted = wv_lease_place_wanted(b->cmdlog);
 	assert_int_equal(wanted % (2 << 20), 0);
-	at = mmap((void *)(uintptr_t)wanted, b->memory_bytes, PROT_READ | PROT_WRITE,
-		  MAP_SHARED | MAP_FIXED_NOREPLACE, b->replay.memory, 0);
-	assert_int_equal((uintptr_t)at, wanted);
+	at = mmap((void *)(uintptr_t)wanted, b->memory_bytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+		  b->replay.memory, 0);
+	if ((uintptr_t)at != wanted) {
+		munmap(at, b->memory_bytes);
+		return false;
+	}
 	munmap(b->memory, b->memory_bytes);
 	b->memory = at;
 	wv_lease_place(b->preload.lease, b->memory);
+	return true;
 }
 
 static void test_is_adopted_at_its_place(void **state)
@@ -144,7 +148,13 @@ static void test_is_adopted_at_its_place(void **state)
 	uint8_t *at;
 
 	(void)state;
-	place(b);
+	if (!place(b)) {
+		wv_each_step (b->cmdlog, step)
+			wv_step_place(step, (uintptr_t)b->memory);
+		bench_end(b);
+		print_message("skipped: 1: a sanitizer has its own memory there\n");
+		skip();
+	}
 	mlx5_open(&b->program);
 	assert_null(wv_lease_claim_memory(lease, BYTES)); /* not for a queue */
 	assert_null(wv_lease_claim_registered(lease, BYTES, IBV_ACCESS_REMOTE_READ));
