@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: BSD-2-Clause */
 /*
- * The memory for the queues of one lease: a sealed memfd, so that it can be given to one program,
- * which maps it at any address, or at one that few programs use (@place).
+ * The memory of one lease, for queues and for data: a sealed memfd, so that it can be given to one
+ * program, which maps it at any address, or at one that few programs use (@place).
  */
 #pragma once
 

@@ -167,7 +167,7 @@ static int place_field(void *data, const struct wv_field *field, uint8_t *payloa
 {
 	uint64_t value = wv_field_get(field, payload);
 
-	if (wv_is_memory(field) && field->kind != WV_IOVA && value)
+	if (wv_is_memory(field) && value)
 		wv_field_set(field, payload, value + *(uint64_t *)data);
 	return 0;
 }

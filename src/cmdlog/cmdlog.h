@@ -137,9 +137,16 @@ static inline uint64_t wv_number_is_step(const struct wv_field *field)
 	return 1ull << (8 * field->size - 1);
 }
 
+/* An address of memory in the process. */
 static inline bool wv_is_memory(const struct wv_field *field)
 {
-	return field->kind == WV_BUFFER || field->kind == WV_DOORBELL || field->kind == WV_IOVA;
+	return field->kind == WV_BUFFER || field->kind == WV_DOORBELL;
+}
+
+/* That, or what the adapter calls memory. */
+static inline bool wv_names_memory(const struct wv_field *field)
+{
+	return wv_is_memory(field) || field->kind == WV_IOVA;
 }
 
 /* Loops over a command log that passed wv_cmdlog_check(). */

@@ -30,7 +30,9 @@ const char *wv_registration_obstacle(struct wv_step *step, uint64_t size)
 {
 	const struct ib_uverbs_reg_mr *mr = wv_step_registration(step);
 
-	if (step->error || mr->start != mr->hca_va)
+	if (step->error)
+		return "a registration that failed";
+	if (mr->start != mr->hca_va)
 		return "a registration under another address than the program's";
 	if (!mr->length || mr->length > size)
 		return "a registration that is longer than its memory";

@@ -77,7 +77,7 @@ static void take_out_private(uint8_t *bytes, size_t len, const struct wv_attr_ro
 			continue;
 		if (f->kind == WV_POINTER)
 			wv_field_set(f, bytes, 0);
-		else if (wv_is_memory(f))
+		else if (wv_names_memory(f))
 			wv_field_set(f, bytes, name_memory(wv_field_get(f, bytes), memory));
 	}
 }
@@ -116,7 +116,7 @@ static int is_known(void *data, const struct wv_field *f, uint8_t *payload)
 	return f->kind == WV_BUFFER && wv_allocations_find(data, wv_field_get(f, payload));
 }
 
-/* Whether @cmd registers memory that another process could have made: not the program's own. */
+/* Whether @cmd registers memory of @memory, which a lease could have; other memory stays out. */
 static bool registers_known(const struct ib_uverbs_ioctl_hdr *cmd, const struct wv_command_row *row,
 			    struct wv_allocations *memory)
 {

@@ -248,7 +248,7 @@ static int check_field(void *data, const struct wv_field *f, uint8_t *payload)
 	struct judge *j = data;
 	uint64_t value = wv_field_get(f, payload);
 
-	if (wv_is_memory(f))
+	if (wv_names_memory(f))
 		return check_memory_ref(j, f, value);
 	if (f->kind == WV_NUMBER && value & wv_number_is_step(f))
 		return makes_something(j, value & ~wv_number_is_step(f)) ? 0 : -EPERM;

@@ -85,7 +85,7 @@ static int pin_queues(struct call *c, const struct ib_uverbs_attr *attr,
 		const struct wv_field *f = &known->fields[i];
 		int err = 0;
 
-		if (wv_is_memory(f) && f->kind != WV_IOVA && wv_field_fits(f, attr->len))
+		if (wv_is_memory(f) && wv_field_fits(f, attr->len))
 			err = pin(c, f, wv_field_get(f, wv_attr_input(attr)));
 		if (err)
 			return err;

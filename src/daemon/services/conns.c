@@ -137,7 +137,7 @@ void wv_conn_left_by_peer(struct wv_services *s, struct wv_service_conn *conn)
 	settle(s, conn);
 }
 
-/* The client that is not told would not know that it has a connection, or for ever wait for one. */
+/* A client that cannot be told would not know of its connection, or would wait: that ends. */
 static void tell_client(struct wv_services *s, struct wv_service_conn *conn,
 			const struct wv_service_note *said)
 {

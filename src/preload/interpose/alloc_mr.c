@@ -21,8 +21,8 @@ static struct wv_context *context_of(const struct ibv_context *verbs)
 static void free_block(struct wv_context *c, void *at)
 {
 	if (c)
-		wv_lease_memory_freed(c, at);
-	if (!c || !wv_lease_memory_holds(c, at))
+		wv_lease_memory_free(c, at);
+	else
 		wv_block_free(at);
 }
 

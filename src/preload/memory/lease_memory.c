@@ -6,6 +6,7 @@
 #include "cmdlog/mr_steps.h"
 #include "preload/core/process.h"
 #include "preload/core/scope.h"
+#include "preload/memory/shared_blocks.h"
 
 /* Of data in all: a recipe that exceeds a user's budget would get no lease at all. */
 #define MOST_DATA (32u << 20)
@@ -22,52 +23,36 @@ bool wv_lease_memory_admits(struct wv_context *c, size_t bytes, int access)
 	return admits;
 }
 
-/* Call with the lock held. */
-static bool is_adopted(const struct wv_context *c)
+/* The lease that answers the program now, or NULL. Call with the lock held. */
+static struct wv_lease *answering(struct wv_context *c)
 {
-	return c->mode == WV_LEASED && wv_context_is_followed(c);
-}
+	bool is_asked = !wv_scope.aside && wv_process_is_adopted();
 
-static bool is_asked_for(void)
-{
-	return !wv_scope.aside && wv_process_is_adopted();
+	return is_asked && c->mode == WV_LEASED && wv_context_is_followed(c) ? &c->lease : NULL;
 }
 
 void *wv_lease_memory_for_queue(struct wv_context *c, size_t bytes)
 {
-	void *at = NULL;
+	struct wv_lease *lease;
+	void *at;
 
-	if (!is_asked_for())
-		return NULL;
 	wv_lock();
-	if (is_adopted(c))
-		at = wv_lease_claim_memory(&c->lease, bytes);
+	lease = answering(c);
+	at = lease ? wv_lease_claim_memory(lease, bytes) : NULL;
 	wv_unlock();
 	return at;
 }
 
 void *wv_lease_memory_for_data(struct wv_context *c, size_t bytes, int access)
 {
-	void *at = NULL;
+	struct wv_lease *lease;
+	void *at;
 
-	if (!is_asked_for())
-		return NULL;
 	wv_lock();
-	if (is_adopted(c))
-		at = wv_lease_claim_registered(&c->lease, bytes, access);
+	lease = answering(c);
+	at = lease ? wv_lease_claim_registered(lease, bytes, access) : NULL;
 	wv_unlock();
 	return at;
-}
-
-bool wv_lease_memory_holds(struct wv_context *c, const void *at)
-{
-	bool holds;
-
-	wv_lock();
-	holds =
-	    c->lease.memory && (uintptr_t)at - (uintptr_t)c->lease.memory < c->lease.cmdlog->memory;
-	wv_unlock();
-	return holds;
 }
 
 void wv_lease_memory_note(struct wv_context *c, const void *at, size_t bytes)
@@ -78,12 +63,19 @@ void wv_lease_memory_note(struct wv_context *c, const void *at, size_t bytes)
 	wv_unlock();
 }
 
-void wv_lease_memory_freed(struct wv_context *c, const void *at)
+void wv_lease_memory_free(struct wv_context *c, void *at)
 {
+	const struct wv_lease *lease = &c->lease;
+	bool is_leased;
+
 	wv_lock();
 	if (c->allocations)
 		wv_allocations_remove(c->allocations, at);
 	if (!wv_context_is_inherited(c))
 		wv_lease_free_memory(&c->lease, at);
+	is_leased =
+	    lease->memory && (uintptr_t)at - (uintptr_t)lease->memory < lease->cmdlog->memory;
 	wv_unlock();
+	if (!is_leased)
+		wv_block_free(at);
 }

@@ -14,12 +14,11 @@ bool wv_lease_memory_admits(struct wv_context *c, size_t bytes, int access);
 void *wv_lease_memory_for_queue(struct wv_context *c, size_t bytes);
 void *wv_lease_memory_for_data(struct wv_context *c, size_t bytes, int access);
 
-/* Whether @at is in the memory of the lease, which stays mapped until the context ends. */
-bool wv_lease_memory_holds(struct wv_context *c, const void *at);
-
 /*
- * The program has allocated @bytes at @at for a queue, or, zeroed, for data; and has freed it.
- * While @c is recorded, that becomes part of the recipe.
+ * The program has allocated @bytes at @at for a queue, or, zeroed, for data. While @c is recorded,
+ * that becomes part of the recipe.
  */
 void wv_lease_memory_note(struct wv_context *c, const void *at, size_t bytes);
-void wv_lease_memory_freed(struct wv_context *c, const void *at);
+
+/* Frees such memory; that of the lease stays mapped until the context ends. */
+void wv_lease_memory_free(struct wv_context *c, void *at);

@@ -134,9 +134,7 @@ static void free_queue(void *at, void *context)
 		free(at);
 		return;
 	}
-	wv_lease_memory_freed(c, at);
-	if (!wv_lease_memory_holds(c, at))
-		wv_block_free(at);
+	wv_lease_memory_free(c, at);
 }
 
 bool wv_mlx5_place_queues(struct ibv_context *verbs, struct wv_context *c)

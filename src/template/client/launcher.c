@@ -170,7 +170,7 @@ static int hear(int connection, int wait_ms, struct wv_start_answer *answer, int
 		return take_answer(connection, answer, fd);
 	/*
 	 * From here on, a child that answers too late learns so before it has begun: its message is
-	 * there already, or cannot be sent any more. READY is of no use then: no other follows.
+	 * there already, or cannot be sent any more. READY is of no use then: STARTED cannot be.
 	 */
 	shutdown(connection, SHUT_RD);
 	if (take_answer(connection, answer, fd) || answer->word == WV_START_READY)

@@ -49,7 +49,7 @@ static int alloc_plainly(struct ibv_pd *pd, size_t bytes, int access, struct ibv
 	if (at == MAP_FAILED)
 		return errno;
 	*mr = ibv_reg_mr(pd, at, bytes, access);
-	return *mr ? 0 : errno;
+	return *mr ? 0 : errno ?: EINVAL;
 }
 
 static int make_ready(struct ibv_pd *pd, struct options o)

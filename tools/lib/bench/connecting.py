@@ -77,6 +77,11 @@ def beside_plain(samples):
         yield f"_{SERVICE}", {"plain": samples["plain"], "warm": samples[SERVICE]}
 
 
+def burst_by(node, way, name, port, count, **options):
+    """`count` of a program that connects this way, at the same time; what all of them print."""
+    return burst(node, mode_of(way), count, count, command(node, name, port, FOLDERS[way], i="@", **options))
+
+
 class Server:
     """It runs as long as the block lasts; `printed` is what it prints at its end, for each connection. The `first`
     clients show it their pattern, and are not counted. `folder` and `name` are of the program."""

@@ -5,19 +5,7 @@ service, with leases."""
 import functools
 
 from . import functions, warm
-from .connecting import (
-    FOLDERS,
-    SERVICE,
-    beside_plain,
-    burst,
-    by_verb,
-    command,
-    free_port,
-    joined,
-    learn,
-    mode_of,
-    programs,
-)
+from .connecting import SERVICE, beside_plain, burst_by, by_verb, free_port, joined, learn, programs
 from .functions import MODES
 from .results import row
 from .say import say
@@ -44,7 +32,7 @@ def row_of(n, suffix, samples):
 
 
 def once(node, way, n):
-    return burst(node, mode_of(way), n, n, command(node, "mesh", free_port(n), FOLDERS[way], i="@", n=n))
+    return burst_by(node, way, "mesh", free_port(n), n, n=n)
 
 
 # In the virtual machine, 32 processes take minutes.

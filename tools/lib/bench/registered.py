@@ -3,7 +3,7 @@
 
 import functools
 
-from .teardown import in_both_modes
+from .teardown import rows_in_both_modes
 
 KILOBYTES = (64, 1024, 16 * 1024)
 # The call alone, with the first touch of each page, and all of the start: a lease maps its memory when a device is
@@ -12,17 +12,12 @@ TIMES = {"register": ("register",), "usable": ("register", "touch"), "start": ("
 
 
 def measure(products, runs, suffix=""):
-    return [
-        in_both_modes(
-            products,
-            runs,
-            f"{name}_{kilobytes}KB{suffix}",
-            [products.bench("registered"), kilobytes],
-            functools.partial(total, names),
-        )
-        for kilobytes in KILOBYTES
-        for name, names in TIMES.items()
-    ]
+    return [row for kilobytes in KILOBYTES for row in measure_size(products, runs, kilobytes, suffix)]
+
+
+def measure_size(products, runs, kilobytes, suffix):
+    rows = {f"{name}_{kilobytes}KB{suffix}": functools.partial(total, names) for name, names in TIMES.items()}
+    return rows_in_both_modes(products, runs, rows, [products.bench("registered"), kilobytes])
 
 
 def total(names, lists):

@@ -55,12 +55,18 @@ def command(products, shape, *options):
 
 
 def in_both_modes(products, runs, name, words, time, at_a_time=1, times=1):
-    """Each has a node of its own: a program has one recipe, and all its runs are alike."""
+    [one] = rows_in_both_modes(products, runs, {name: time}, words, at_a_time, times)
+    return one
+
+
+def rows_in_both_modes(products, runs, rows, words, at_a_time=1, times=1):
+    """A row for each time of the same runs. They have a node of their own: a program has one recipe, and all its runs
+    are alike."""
     with warm.node(products, programs(products, "burst")) as node:
         learn(node, 1, lambda: burst(node, "warm", 1, 1, words))
         samples = samples_of(node, runs, words, at_a_time, times, MODES)
         served = hits(node)
-    return row_of(name, samples, time, note=f"{served:.0%} with a lease")
+    return [row_of(name, samples, time, note=f"{served:.0%} with a lease") for name, time in rows.items()]
 
 
 def samples_of(node, runs, words, at_a_time, times, modes):

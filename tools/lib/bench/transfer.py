@@ -5,19 +5,7 @@ client of the other's service, with leases."""
 import functools
 
 from . import warm
-from .connecting import (
-    FOLDERS,
-    SERVICE,
-    beside_plain,
-    burst,
-    by_verb,
-    command,
-    free_port,
-    joined,
-    learn,
-    mode_of,
-    programs,
-)
+from .connecting import SERVICE, beside_plain, burst_by, by_verb, free_port, joined, learn, programs
 from .results import row
 from .say import say
 
@@ -52,8 +40,7 @@ def row_of(size, suffix, samples):
 
 
 def once(node, way, size):
-    words = command(node, "transfer", free_port(), FOLDERS[way], i="@", n=size)
-    return burst(node, mode_of(way), FUNCTIONS, FUNCTIONS, words)
+    return burst_by(node, way, "transfer", free_port(), FUNCTIONS, n=size)
 
 
 on_model_a = functools.partial(measure, suffix="_a", ways=(*MODES, SERVICE))
